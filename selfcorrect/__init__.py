@@ -1,0 +1,134 @@
+"""selfcorrect mends failed tool calls of LLM agents.
+
+One explicit loop carries every call: plan, execute, diagnose, select_strategy, repair, validate,
+then retry or report_failure. Nothing is ever guessed in silence, and nothing that may have
+happened once is done twice.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from selfcorrect.errors import (
+        GraphSetupError,
+        MapError,
+        SelfCorrectError,
+        StrategyNotFound,
+    )
+    from selfcorrect.evidence import classify
+    from selfcorrect.graph import build_graph
+    from selfcorrect.limits import Limits
+    from selfcorrect.model import (
+        ABSENT,
+        Ask,
+        Call,
+        Category,
+        Change,
+        Changed,
+        Diagnosis,
+        ErrorKind,
+        Escalate,
+        FailureReport,
+        Finding,
+        Fix,
+        GiveUp,
+        Repair,
+        Result,
+        Retry,
+        Safety,
+        Severity,
+        Terminal,
+        Wait,
+    )
+    from selfcorrect.policies import ToolErrorPolicy
+    from selfcorrect.protocols import RepairContext
+    from selfcorrect.registry import strategy
+    from selfcorrect.repairing import repair_call
+    from selfcorrect.rules import ErrorRule
+    from selfcorrect.strategy_map import StrategyMap
+    from selfcorrect.tools import ToolSpec
+
+_HOMES = {
+    "build_graph": "graph",
+    "repair_call": "repairing",
+    "ToolSpec": "tools",
+    "StrategyMap": "strategy_map",
+    "ErrorRule": "rules",
+    "strategy": "registry",
+    "classify": "evidence",
+    "Limits": "limits",
+    "ToolErrorPolicy": "policies",
+    "RepairContext": "protocols",
+    **dict.fromkeys(
+        ("SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError"), "errors"
+    ),
+    **dict.fromkeys(
+        (
+            "ABSENT", "Ask", "Call", "Category", "Change", "Changed", "Diagnosis", "ErrorKind",
+            "Escalate", "FailureReport", "Finding", "Fix", "GiveUp", "Repair", "Result", "Retry",
+            "Safety", "Severity", "Terminal", "Wait",
+        ),
+        "model",
+    ),
+}  # fmt: skip
+
+__all__ = [
+    # the loop
+    "build_graph",
+    "repair_call",
+    "ToolSpec",
+    "Limits",
+    "FailureReport",
+    "classify",
+    # policy
+    "StrategyMap",
+    "ErrorRule",
+    "ToolErrorPolicy",
+    "strategy",
+    # what strategies see and answer
+    "ABSENT",
+    "Ask",
+    "Call",
+    "Category",
+    "Change",
+    "Changed",
+    "Diagnosis",
+    "ErrorKind",
+    "Escalate",
+    "Finding",
+    "Fix",
+    "GiveUp",
+    "Repair",
+    "RepairContext",
+    "Result",
+    "Retry",
+    "Safety",
+    "Severity",
+    "Terminal",
+    "Wait",
+    # errors of the library
+    "GraphSetupError",
+    "MapError",
+    "SelfCorrectError",
+    "StrategyNotFound",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that importing the package stays cheap."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("selfcorrect")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"selfcorrect.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

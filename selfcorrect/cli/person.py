@@ -1,0 +1,67 @@
+"""Asking the person at the terminal; the end of input means reject."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+from selfcorrect.cli.lines import parse
+from selfcorrect.cli.screen import console, row, short
+from selfcorrect.model import JSON
+
+REJECT: Final = {"action": "reject"}
+HOW: Final = "a value, #1 for the first option, or reject"
+
+
+def ask(question: JSON) -> JSON:
+    """Show a question on stderr and read the answer from stdin, in the form of ask-human.
+
+    What is typed is JSON, or else text: `2` is a number, `2024-10-26` and `"2"` are texts.
+    """
+    asked = question if isinstance(question, Mapping) else {"question": str(question)}
+    options = asked.get("options") or []
+    screen = console(stderr=True)
+    screen.print(row("question", (str(asked.get("question", "")), "bold yellow")))
+    for number, option in enumerate(options, 1):
+        screen.print(row(f"#{number}", _shown(option)))
+    while True:
+        screen.print(row("answer?", (HOW, "dim")), end=" ")
+        line = sys.stdin.readline()
+        if not line:
+            screen.print()
+            return REJECT
+        if (answer := read(line.strip(), len(options))) is not None:
+            return answer
+
+
+def read(text: str, options: int) -> JSON:
+    """The answer that a line means, or None where it means none.
+
+    >>> read("#2", options=3)
+    {'action': 'choose', 'choice': 1}
+    >>> read("two", options=3), read("2", options=3)
+    ({'action': 'answer', 'value': 'two'}, {'action': 'answer', 'value': 2})
+    """
+    if not text:
+        return None
+    if text.casefold() == "reject":
+        return REJECT
+    if text.startswith("#") and text[1:].isdecimal() and 1 <= int(text[1:]) <= options:
+        return {"action": "choose", "choice": int(text[1:]) - 1}
+    try:
+        value = parse(text)
+    except ValueError:
+        value = text
+    if isinstance(value, Mapping) and "action" in value:
+        return value
+    return {"action": "answer", "value": value}
+
+
+def _shown(option: JSON) -> str:
+    """An option; where it is a list of changes, what they would change."""
+    if isinstance(option, list) and option and all(isinstance(item, Mapping) for item in option):
+        return ", ".join(
+            f"{item.get('path')}: {short(item.get('after', 'removed'))}" for item in option
+        )
+    return short(option)

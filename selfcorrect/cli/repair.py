@@ -1,0 +1,147 @@
+"""`selfcorrect repair`: mend calls from a file, and execute nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+import typer
+
+from selfcorrect.cli import lines
+from selfcorrect.cli.screen import clip, refuse
+from selfcorrect.context import Node, RunContext, SystemTime, Update
+from selfcorrect.errors import MapError, SelfCorrectError
+from selfcorrect.evidence import read_report
+from selfcorrect.loading import load_map
+from selfcorrect.model import JSON, Call, Change, call_from_json, to_json
+from selfcorrect.progress import add
+from selfcorrect.repairing import RepairOutcome, check_only, mend
+from selfcorrect.state import CorrectionState
+from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.tools import ToolSpec
+from selfcorrect.wiring import Parts, assemble
+
+SHOWN: Final = ("path", "before", "after", "strategy", "rule", "safety")
+"""What of a change is written; `before` or `after` is left out where there was or is nothing."""
+
+
+def repair(
+    jsonl: Annotated[str, typer.Option(metavar="IN", help="Calls, one per line; - is stdin.")],
+    out: Annotated[str, typer.Option(metavar="OUT", help="Answers, in order; - is stdout.")],
+    strategies: Annotated[
+        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
+    ] = None,
+    no_model: Annotated[  # noqa: ARG001 -- no way to name a model exists yet
+        bool, typer.Option("--no-model", help="Ask no model, even if one is configured.")
+    ] = False,
+) -> None:
+    """Mend tool calls without executing them: one answer per line, in order."""
+    try:
+        policy = load_map(strategies)
+    except MapError as error:
+        refuse(str(error))
+    all_done = True
+    with lines.writer(out) as stream:
+        for line in lines.read(jsonl):
+            answer = answered(line, policy)
+            lines.write(stream, answer)
+            all_done = all_done and answer["outcome"] in ("valid", "repaired")
+    raise typer.Exit(0 if all_done else 1)
+
+
+def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
+    """The answer to one line; whatever is wrong with it becomes an answer too."""
+    given = line.value if isinstance(line.value, Mapping) else {}
+    try:
+        outcome = _mended(line, policy)
+    except (_Unusable, SelfCorrectError) as error:
+        outcome = RepairOutcome("failed", reason="invalid_input", detail=str(error))
+    except Exception as error:  # one bad line never stops the others
+        detail = clip(f"{type(error).__name__}: {error}")
+        outcome = RepairOutcome("failed", reason="internal_error", detail=detail)
+    beside = {
+        "reason": outcome.reason,
+        "detail": outcome.detail,
+        "question": (outcome.failure or {}).get("question"),
+    }
+    return {
+        "id": given.get("id"),
+        "outcome": outcome.outcome,
+        "calls": [{"name": call.name, "arguments": call.args} for call in outcome.calls],
+        "changes": [_shown(change) for change in outcome.changes],
+        **{key: value for key, value in beside.items() if value is not None},
+        "model_calls": outcome.model_calls,
+    }
+
+
+class _Unusable(Exception):
+    """The line is not one that this command can answer."""
+
+
+def _mended(line: lines.Line, policy: StrategyMap) -> RepairOutcome:
+    if line.error is not None:
+        raise _Unusable(line.error)
+    if not isinstance(line.value, Mapping):
+        raise _Unusable(f"{line.where}: a line is an object")
+    given = {key: value for key, value in line.value.items() if value is not None}
+    written, offered = given.get("raw", given.get("call")), given.get("tools")
+    if ("raw" in given) == ("call" in given):
+        raise _Unusable(f"{line.where}: a line has either raw or call")
+    if not isinstance(written, str if "raw" in given else Mapping):
+        raise _Unusable(f"{line.where}: raw is a text, and call an object")
+    if not isinstance(offered, list):
+        raise _Unusable(f"{line.where}: tools is a list")
+    tools = [_tool(json.dumps(tool, sort_keys=True)) for tool in offered]
+    error = given.get("error")
+    executor = check_only if error is None else _rejecting(str(error))
+    loop = assemble(Parts(tools, policy, slots={"executor": executor}, time=_NoWaiting()))
+    beside = {key: given[key] for key in ("request", "finish_reason", "messages") if key in given}
+    return mend(loop, written, beside)
+
+
+@lru_cache(maxsize=256)
+def _tool(text: str) -> ToolSpec:
+    """The tool of a line; neighbouring lines mostly offer the same ones."""
+    tool = json.loads(text)
+    if not isinstance(tool, dict):
+        raise _Unusable("a tool is an object")
+    return ToolSpec.from_schema(tool, effect=tool.pop("effect", None))
+
+
+def _rejecting(error: str) -> Node:
+    """Execute, for a call that its tool is known to have rejected as it came in."""
+
+    def execute(state: CorrectionState, context: RunContext) -> Update:
+        update = dict(check_only(state, context))
+        if update["outcome"] != "done" or state.get("changes"):
+            return update
+        call: Call = call_from_json(state["current"])
+        findings = read_report(
+            error, schema=context.tools[call.name].schema, arguments=call.args, tool=call.name
+        )
+        items = [to_json(finding) for finding in findings]
+        return {
+            "outcome": "failed",
+            "error": {"source": "schema", "findings": items},
+            "counts": add(state["counts"], "attempts"),
+            "trail": [{"ok": False, "error": [item["text"] for item in items]}],
+        }
+
+    return execute
+
+
+class _NoWaiting(SystemTime):
+    """Nothing is executed, so there is nothing to wait for."""
+
+    def sleep(self, seconds: float) -> None:
+        """Return at once."""
+
+    async def asleep(self, seconds: float) -> None:
+        """Return at once."""
+
+
+def _shown(change: Change) -> dict[str, JSON]:
+    items = to_json(change)
+    return {key: items[key] for key in SHOWN if key in items}

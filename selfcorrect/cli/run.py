@@ -1,0 +1,163 @@
+"""`selfcorrect run`: put calls through a graph and tell what became of each."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from uuid import uuid4
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from selfcorrect.cli import lines, person, source
+from selfcorrect.cli.screen import console, refuse, row, short
+from selfcorrect.cli.show import Tally, story, verdict
+from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
+from selfcorrect.model import JSON
+
+INPUT_KEYS: Final = {"call", "raw", "request"}
+"""An object with one of these is a whole graph input; another is the call itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One input of the graph, or what is wrong with the line that should have held it."""
+
+    title: str
+    input: JSON = None
+    error: str | None = None
+    expect: str | None = None
+
+
+def run(
+    graph: Annotated[
+        str | None,
+        typer.Argument(help="path/file.py[:object], or a name in langgraph.json."),
+    ] = None,
+    call: Annotated[str | None, typer.Option(metavar="JSON", help="One call to run.")] = None,
+    jsonl: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="One graph input per line; - is stdin."),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|PATH", help="Another error-strategy map."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one output object per line.")
+    ] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Ask here where a person must decide.")
+    ] = False,
+    record: Annotated[
+        str | None,
+        typer.Option(metavar="TRAIL.jsonl", help="Write every run, with its trail, to a file."),
+    ] = None,
+) -> None:
+    """Put calls through a graph; without options, the flight booking's own broken calls."""
+    if call is not None and jsonl is not None:
+        refuse("give --call or --jsonl, not both")
+    if interactive and jsonl == "-":
+        refuse("--interactive reads answers from stdin, so --jsonl cannot be - as well")
+    found = source.find(graph)
+    entries = _entries(found, call, jsonl)
+    built = found.graph(strategies)
+    player = _Player(pausable(built) if interactive else built, interactive)
+    tally = Tally()
+    with ExitStack() as stack:
+        runner = stack.enter_context(asyncio.Runner())
+        trails = stack.enter_context(lines.writer(record)) if record else None
+        step = stack.enter_context(_progress())
+        tell = _tell_json if as_json else _tell
+        for entry in entries:
+            output = _played(runner, player, entry)
+            tally.add(output)
+            tell(entry, output)
+            if trails is not None:
+                lines.write(trails, _recorded(entry, output))
+            step(tally)
+    console(stderr=as_json).print(tally.line())
+    raise typer.Exit(0 if tally.all_done else 1)
+
+
+def _entries(found: source.Source, call: str | None, jsonl: str | None) -> Iterable[Entry]:
+    if call is not None:
+        try:
+            given = lines.parse(call)
+        except ValueError as error:
+            refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
+        return [_entry("call", given)]
+    if jsonl is not None:
+        return (
+            Entry(line.where, error=line.error) if line.error else Entry(line.where, line.value)
+            for line in lines.read(jsonl)
+        )
+    return [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
+
+
+def _entry(title: str, given: JSON) -> Entry:
+    whole = isinstance(given, Mapping) and bool(given.keys() & INPUT_KEYS)
+    return Entry(title, given if whole else {"call": given})
+
+
+@dataclass(frozen=True, slots=True)
+class _Player:
+    graph: source.Graph
+    interactive: bool
+
+    async def play(self, entry: Entry) -> dict[str, Any]:
+        """One entry's output; whatever a run raises becomes an output too."""
+        if entry.error is not None:
+            return {"error": entry.error, "trail": []}
+        if not isinstance(entry.input, Mapping):
+            text = f"{entry.title}: a graph input is an object, not {short(entry.input, 40)}"
+            return {"error": text, "trail": []}
+        config = {"configurable": {"thread_id": uuid4().hex}}
+        try:
+            output = await self.graph.ainvoke(dict(entry.input), config)
+            while self.interactive and (questions := plain_questions(output).get(QUESTIONS)):
+                output = await self.graph.ainvoke(resume(person.ask(questions[0])), config)
+        except Exception as error:  # one bad run never stops the others
+            return {"error": f"{type(error).__name__}: {error}", "trail": []}
+        return plain_questions(output) if isinstance(output, dict) else {"result": output}
+
+
+def _played(runner: asyncio.Runner, player: _Player, entry: Entry) -> dict[str, Any]:
+    try:
+        return runner.run(player.play(entry))
+    except SystemExit as error:  # asyncio hands it to its own caller, past every `except`
+        return {"error": f"SystemExit: {error}", "trail": []}
+
+
+def _tell(entry: Entry, output: Mapping[str, Any]) -> None:
+    screen = console()
+    for line in story(entry.title, output):
+        screen.print(line)
+    if entry.expect not in (None, verdict(output)):
+        screen.print(row("expected", (str(entry.expect), "bold yellow")))
+    screen.print()
+
+
+def _tell_json(_: Entry, output: Mapping[str, Any]) -> None:
+    lines.write(sys.stdout, dict(output))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Tally], None]]:
+    """Live counts on stderr, where a person looks at it and the results go somewhere else."""
+    screen = console(stderr=True)
+    if not screen.is_terminal or sys.stdout.isatty():
+        yield lambda _: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task("0 calls")
+        yield lambda tally: progress.update(task, description=tally.line().plain)
+
+
+def _recorded(entry: Entry, output: Mapping[str, Any]) -> dict[str, JSON]:
+    return {"title": entry.title, "input": entry.input, **output}

@@ -1,0 +1,81 @@
+"""What a person sees: text from outside is data here, never markup and never terminal codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from selfcorrect.model import ABSENT, JSON
+from selfcorrect.redaction import redact
+
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""Control, bidirectional and invisible characters, and halves of surrogate pairs."""
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with every character that a terminal could obey escaped.
+
+    >>> print(visible("a\x1b[31m\u202eb\ud800"))
+    a\u001b[31m\u202eb\ud800
+    """
+    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def dump(value: JSON) -> str:
+    r"""The value as JSON on one line, safe to print and to read back.
+
+    >>> print(dump({"city": "Zürich", "note": "\x1b[2J\ud800"}))
+    {"city": "Zürich", "note": "\u001b[2J\ud800"}
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        from selfcorrect.plain import plain
+
+        text = json.dumps(plain(value), ensure_ascii=False)
+    return visible(text)
+
+
+def short(value: Any, width: int = 120) -> str:
+    """The value as JSON, cut to a width, with the number of characters that were left out."""
+    text = "nothing" if value is ABSENT else dump(value)
+    return clip(text, width)
+
+
+def clip(text: str, width: int = 200) -> str:
+    """The text without its secrets, cut to a width; what is left out is counted."""
+    text = redact(text)
+    if len(text) <= width:
+        return text
+    return f"{text[:width]}… ({len(text) - width:,} more characters)"
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console on the stream as it is now; off a terminal it neither wraps nor colours."""
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    made.soft_wrap = not made.is_terminal
+    return made
+
+
+def row(label: str, *parts: tuple[str, str] | str) -> Text:
+    """One line of a story: a label and its parts, each plain or with a style."""
+    line = Text(f"  {label:<9} ", style="dim")
+    for part in parts:
+        text, style = (part, "") if isinstance(part, str) else part
+        line.append(visible(text), style=f"not dim {style}".strip())
+    return line
+
+
+def refuse(message: str) -> NoReturn:
+    """Say on stderr what is wrong with the command or its input, and exit with 2."""
+    for line in message.splitlines() or [""]:
+        typer.echo(visible(line), err=True)
+    raise typer.Exit(2)

@@ -1,0 +1,315 @@
+"""Reads dates and times that have one meaning, and refuses those that have two.
+
+The forms are listed here, one by one; nothing is guessed. What stays open (day or month, a year
+of two digits, a missing year, `tomorrow`) is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import Final
+
+from selfcorrect.text import Unclear
+
+_LONGEST: Final = 80
+
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+)
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH_NUMBER: Final = {
+    name: number
+    for number, month in enumerate(_MONTHS, 1)
+    for name in (month, month[:3], *(("sept",) if month == "september" else ()))
+}
+_DAY_NUMBER: Final = {
+    name: number
+    for number, day in enumerate(_DAYS)
+    for name in (day, day[:3], *{1: ("tues",), 2: ("weds",), 3: ("thur", "thurs")}.get(number, ()))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A date or time that was read.
+
+    Attributes:
+        value: What it is.
+        exact: Whether the text was another spelling of the ISO form.
+    """
+
+    value: date
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTime:
+    """A time of day that was read.
+
+    Attributes:
+        value: What it is, without a zone.
+        zone: Its zone as RFC 3339 writes it, or None if the text has none.
+        exact: Whether the text was another spelling of the ISO form.
+    """
+
+    value: time
+    zone: str | None
+    exact: bool
+
+
+_WEEKDAY: Final = re.compile(r"(?P<day>[a-z]{3,9})\.?,?\s+(?P<rest>.*)", re.DOTALL)
+_NUMBERS: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})", re.ASCII)
+_COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
+_ORDINAL: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
+_GAP: Final = r"[\s\-/.,]{1,3}"
+_NAMED: Final = (
+    (re.compile(rf"([a-z]{{3,9}})\.?{_GAP}{_ORDINAL}{_GAP}(\d{{4}})", re.ASCII), (3, 1, 2)),
+    (
+        re.compile(rf"{_ORDINAL}(?:\s+of)?{_GAP}?([a-z]{{3,9}})\.?{_GAP}?(\d{{4}})", re.ASCII),
+        (3, 2, 1),
+    ),
+    (re.compile(rf"(\d{{4}}){_GAP}([a-z]{{3,9}}){_GAP}{_ORDINAL}", re.ASCII), (1, 2, 3)),
+)
+_RELATIVE: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
+
+
+def read_date(text: str, *, today: date | None = None) -> Read:
+    """The one date that a text names.
+
+    Args:
+        text: The text.
+        today: Resolves `today`, `tomorrow` and `yesterday`, if given.
+
+    Raises:
+        Unclear: If it names no date, or could name several.
+
+    >>> read_date("Oct 26, 2026").value.isoformat(), read_date("2026/10/26").exact
+    ('2026-10-26', True)
+    >>> read_date("03/04/2026")
+    Traceback (most recent call last):
+        ...
+    selfcorrect.text.Unclear: it could be 3 April or 4 March
+    """
+    text = _tidied(text)
+    if today is not None and text in _RELATIVE:
+        return Read(today + timedelta(days=_RELATIVE[text]), exact=False)
+    weekday = _WEEKDAY.fullmatch(text)
+    if weekday is not None and weekday["day"] in _DAY_NUMBER:
+        found = _read_plain_date(weekday["rest"])
+        if found.value.weekday() != _DAY_NUMBER[weekday["day"]]:
+            raise Unclear("the day of the week does not agree with the date")
+        return Read(found.value, exact=False)
+    return _read_plain_date(text)
+
+
+def _tidied(text: str) -> str:
+    if len(text) > _LONGEST:
+        raise Unclear("it is too long for a date or a time")
+    text = re.sub("[\u2010-\u2015]", "-", text)
+    return " ".join(text.split()).lower()
+
+
+def _read_plain_date(text: str) -> Read:
+    if match := _NUMBERS.fullmatch(text):
+        first, _, second, third = match.groups()
+        return _from_numbers(first, second, third)
+    if match := _COMPACT.fullmatch(text):
+        first, second, third = (int(part) for part in match.groups())
+        if not 1900 <= first < 2200:
+            raise Unclear("eight digits that do not start with a year")
+        return Read(_day(first, second, third), exact=True)
+    for pattern, order in _NAMED:
+        if match := pattern.fullmatch(text):
+            year, month, day = (match[group] for group in order)
+            if month in _MONTH_NUMBER:
+                return Read(_day(int(year), _MONTH_NUMBER[month], int(day)), exact=False)
+    raise Unclear("it is not a whole date in a form that has one meaning")
+
+
+def _from_numbers(first: str, second: str, third: str) -> Read:
+    one, two, three = int(first), int(second), int(third)
+    if len(first) == 4 and len(third) <= 2:
+        return Read(_day(one, two, three), exact=True)
+    if len(third) != 4 or len(first) > 2:
+        raise Unclear("its year does not have four digits")
+    readings = {day for pair in ((one, two), (two, one)) if (day := _maybe(three, *pair))}
+    if not readings:
+        raise Unclear("there is no such day")
+    if len(readings) > 1:
+        days = sorted(readings, key=lambda day: day.month, reverse=True)
+        named = " or ".join(f"{day.day} {_MONTHS[day.month - 1].title()}" for day in days)
+        raise Unclear(f"it could be {named}")
+    return Read(readings.pop(), exact=False)
+
+
+def _maybe(year: int, day: int, month: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _day(year: int, month: int, day: int) -> date:
+    found = _maybe(year, day, month)
+    if found is None or year < 1000:
+        raise Unclear("there is no such day")
+    return found
+
+
+_CLOCK: Final = re.compile(
+    r"(?P<hour>\d{1,2})(?:(?P<sep>[:h])(?P<minute>\d{2})?(?::(?P<second>\d{2})"
+    r"(?:[.,](?P<fraction>\d{1,6})\d{0,6})?)?)?\s?(?P<half>[ap]\.?m\.?)?"
+    r"\s?(?P<zone>z|utc|gmt|[+-]\d{2}:?\d{2})?",
+    re.ASCII,
+)
+_WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
+
+
+def read_time(text: str) -> ReadTime:
+    """The one time of day that a text names.
+
+    Raises:
+        Unclear: If it names no time of day.
+
+    >>> read_time("10:00AM").value.isoformat(), read_time("14:30Z").zone
+    ('10:00:00', 'Z')
+    """
+    text = _tidied(text)
+    if text in _WORDS:
+        return ReadTime(_WORDS[text], None, exact=False)
+    match = _CLOCK.fullmatch(text)
+    if match is None or (match["sep"] is None and match["half"] is None):
+        raise Unclear("it is not a time of day in a form that has one meaning")
+    if match["sep"] == ":" and match["minute"] is None:
+        raise Unclear("its minutes are missing")
+    hour = _hour(int(match["hour"]), match["half"])
+    try:
+        value = time(
+            hour,
+            int(match["minute"] or 0),
+            int(match["second"] or 0),
+            int((match["fraction"] or "0").ljust(6, "0")),
+        )
+    except ValueError:
+        raise Unclear("there is no such time of day") from None
+    exact = match["half"] is None and match["sep"] == ":"
+    return ReadTime(value, _zone(match["zone"]), exact)
+
+
+def _hour(hour: int, half: str | None) -> int:
+    if half is None:
+        return hour
+    if not 1 <= hour <= 12:
+        raise Unclear("an hour of the 12-hour clock lies between 1 and 12")
+    return hour % 12 + (12 if half.startswith("p") else 0)
+
+
+def _zone(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if text[0] not in "+-":
+        return "Z"
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    if hours > 23 or minutes > 59:
+        raise Unclear("there is no such offset")
+    return f"{text[0]}{hours:02}:{minutes:02}"
+
+
+_DATE_AND_TIME: Final = re.compile(
+    r"(?P<date>.*\d)(?:t|,? at |,? )(?P<time>\d{1,2}(?::\d{2}|h| ?[ap]\.?m).*)", re.DOTALL
+)
+_BASIC_TIME: Final = re.compile(r"(\d{8})t(\d{2})(\d{2})(\d{2})?(z|[+-]\d{2}:?\d{2})?", re.ASCII)
+
+
+def read_date_time(text: str) -> tuple[Read, ReadTime]:
+    """The date and the time of day that a text names.
+
+    Raises:
+        Unclear: If it does not name both.
+
+    >>> day, clock = read_date_time("2026-10-26 14:00:00 UTC")
+    >>> day.value.isoformat(), clock.value.isoformat(), clock.zone
+    ('2026-10-26', '14:00:00', 'Z')
+    """
+    text = _tidied(text)
+    if match := _BASIC_TIME.fullmatch(text):
+        day, hour, minute, second, zone = match.groups()
+        text = f"{day}t{hour}:{minute}:{second or '00'}{zone or ''}"
+    match = _DATE_AND_TIME.fullmatch(text)
+    if match is None:
+        raise Unclear("it is not a date with a time of day")
+    return read_date(match["date"]), read_time(match["time"])
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone of a name: `Z`, `+02:00` or `Europe/Berlin`.
+
+    Raises:
+        ValueError: If there is no such zone.
+    """
+    if name in ("Z", "z", "UTC"):
+        return UTC
+    if match := re.fullmatch(r"([+-])(\d{2}):(\d{2})", name, re.ASCII):
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+        return timezone(-offset if match[1] == "-" else offset)
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError) as error:
+        raise ValueError(f"there is no time zone {name!r}") from error
+
+
+def offset_in(zone: tzinfo, day: date, clock: time) -> str:
+    """The offset of a zone at a local time, as RFC 3339 writes it.
+
+    Raises:
+        Unclear: If the clock shows this time twice on that day, or never.
+    """
+    local = datetime.combine(day, clock)
+    first, second = (local.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    offset = first.utcoffset()
+    if offset is None or offset != second.utcoffset():
+        raise Unclear("the clock changes at that time")
+    if first.tzinfo is UTC:
+        return "Z"
+    minutes = round(offset.total_seconds() / 60)
+    sign = "-" if minutes < 0 else "+"
+    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+_TEMPLATE: Final = re.compile(
+    r"(?<![A-Za-z])(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)([-/.]?)"
+    r"(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)\2(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)(?![A-Za-z])"
+)
+
+
+def templates(texts: Iterable[str]) -> list[str]:
+    """The date forms that texts name in words such as `YYYY-MM-DD` or `%d/%m/%Y`.
+
+    >>> templates(["in the form DD/MM/YYYY"])
+    ['DD/MM/YYYY']
+    """
+    found: list[str] = []
+    for text in texts:
+        for match in _TEMPLATE.finditer(text[:2_000]):
+            letters = [part.lstrip("%")[0].lower() for part in match.group(1, 3, 4)]
+            if sorted(letters) != ["d", "m", "y"]:
+                continue
+            words = [{"y": "YYYY", "m": "MM", "d": "DD"}[letter] for letter in letters]
+            found.append(match[2].join(words))
+    return list(dict.fromkeys(found))
+
+
+def written(day: date, template: str) -> str:
+    """A date in one of the forms that `templates` gives.
+
+    >>> written(date(2026, 10, 26), "DD/MM/YYYY")
+    '26/10/2026'
+    """
+    text = template.replace("YYYY", f"{day.year:04}").replace("MM", f"{day.month:02}")
+    return text.replace("DD", f"{day.day:02}")

@@ -1,0 +1,46 @@
+"""Runs something that blocks with a bound on how long one waits for it."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+def in_time(work: Callable[[], Any], seconds: float, tool: str) -> Any:
+    """Run something in a thread of its own, in the same context, and return its value.
+
+    A thread cannot be stopped: one that is late goes on, and is left behind.
+
+    Args:
+        work: What to run.
+        seconds: How long to wait.
+        tool: Whose work it is, for the error and the thread's name.
+
+    Raises:
+        TimeoutError: If it is not done in time.
+    """
+    context = contextvars.copy_context()
+    done: list[tuple[Any, BaseException | None]] = []
+
+    def outcome() -> None:
+        try:
+            done.append((context.run(work), None))
+        except BaseException as error:
+            done.append((None, error))
+
+    thread = threading.Thread(target=outcome, name=f"tool {tool}", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not done:
+        raise late(tool, seconds)
+    value, error = done.pop()
+    if error is not None:
+        raise error
+    return value
+
+
+def late(tool: str, seconds: float | None) -> TimeoutError:
+    """The error for a tool that did not answer in time."""
+    return TimeoutError(f"tool {tool!r} did not answer within {seconds:g} s")

@@ -1,0 +1,157 @@
+"""Strip a message down to what its emitter wrote: no colours, markup, frames, stack or usage text.
+
+Every step is one linear pass over at most the first and last 32 kB; the middle is never read.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+WINDOW: Final = 32 * 1024
+LONGEST: Final = 4 * 1024
+"""A cleaned message is at most this long."""
+
+_ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|.)")
+_INVISIBLE: Final = {
+    code: None
+    for code in (
+        *range(0x20),
+        *range(0x7F, 0xA0),
+        0xAD,
+        0x61C,
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+        *range(0xFFF9, 0xFFFC),
+    )
+    if code not in (0x09, 0x0A)
+}
+_FRAME: Final = {code: " " for code in (*range(0x2500, 0x2600), 0x2022)}
+_HTML: Final = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
+_HIDDEN: Final = ("script", "style", "svg", "head")
+_BLOCK: Final = re.compile(r"</?(?:p|div|h\d|li|tr|td|br|pre|title|table|ul|section|header)\b", re.I)
+
+_NOISE: Final = re.compile(
+    r"\s*(?:"
+    r"at \S.{0,300}[(:\d]|\.\.\. \d+ more|from \S{1,200}:\d+:in |#\d+ \S|\d+: 0x[0-9a-f]+ "
+    r'|File "[^"]{0,300}", line \d+|in <module>|\[C\]: in |stack traceback:|stack backtrace:'
+    r"|goroutine \d+ \[|note: run with `RUST_BACKTRACE|created by \S+ in goroutine"
+    r"|LINE \d+: |\d{1,6} \|.*|\|.*|\\ No newline"
+    r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try) ['`\"‘].*(?:help|-h)\b.*"
+    r"|.{0,20}complete log of this run can be found.*|\[notice\].*|Please fix (?:your|the) .*"
+    r"|RequestId:\S*|Time:\d{4}-\S*|Process exited with|npm (?:ERR!|error)\s*$"
+    r"|npm (?:ERR!|error) +(?:at |A complete log|this is related|syscall|errno|path)\b.*"
+    r")",
+    re.IGNORECASE,
+)
+_GROUP: Final = "Exception Group Traceback"
+_TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
+_TAIL: Final = re.compile(r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b", re.I)
+_CARETS: Final = re.compile(r"[\s^~\-=*_+|.]*\Z")
+_SECTION: Final = re.compile(r"(?:usage|flags|options|commands|arguments|examples?|aliases)\b.{0,200}", re.I)
+_MINOR: Final = re.compile(r"(?:\S{1,80}:\s*)?(?:warning|note|hint|info|notice)\s*[:\]]", re.IGNORECASE)
+
+
+def windowed(text: str) -> str:
+    """At most the first and last 32 kB of a text."""
+    return text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n{text[-WINDOW:]}"
+
+
+def visible(text: str) -> str:
+    """The text without colours, control, bidi and zero-width characters, with plain line ends."""
+    text = windowed(text).replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if not text.isascii():
+        text = text.translate(_FRAME)
+    return text.translate(_INVISIBLE)
+
+
+def sentence(text: str) -> str:
+    """What is left of a visible text when all that only surrounds the error is dropped.
+
+    >>> sentence("usage: cut [-h]\\n\\ncut: error: no such option: --x")
+    'cut: error: no such option: --x'
+    """
+    if _HTML.search(text[:4000]):
+        text = page(text)
+    if _GROUP in text:
+        text = "\n".join(_TREE.sub("", line) for line in text.split("\n"))
+    lines = [line.rstrip() for line in text.split("\n")]
+    kept = _without_usage([line for line in lines if not _is_noise(line)])
+    major = [line for line in kept if not _MINOR.match(line.lstrip()) or line.startswith("HINT")]
+    chosen = [line for line in (major if any(map(str.strip, major)) else kept) if line.strip()]
+    short = "\n".join(chosen or lines).strip()
+    if len(short) > LONGEST:
+        short = f"{short[: LONGEST - 1024]}\n{short[-1024:]}"
+    return short
+
+
+def page(text: str) -> str:
+    """The words of an HTML page: its title, then its text, at most 2,000 characters."""
+    lowered = text.lower()
+    title = _element(text, lowered, "title")
+    for name in _HIDDEN:
+        text, lowered = _drop(text, lowered, name)
+    parts: list[str] = []
+    position = 0
+    while position < len(text):
+        start = text.find("<", position)
+        if start < 0:
+            parts.append(text[position:])
+            break
+        parts.append(text[position:start])
+        end = text.find(">", start)
+        if end < 0:
+            break
+        parts.append("\n" if _BLOCK.match(text, start) else " ")
+        position = end + 1
+    words = html.unescape("".join(parts))
+    lines = [" ".join(line.split()) for line in [title, *words.split("\n")]]
+    kept = list(dict.fromkeys(line for line in lines if line))
+    end = next((n for n, line in enumerate(kept) if n and _TAIL.match(line)), len(kept))
+    return "\n".join(kept[: min(end, 12)])[:1200]
+
+
+def _element(text: str, lowered: str, name: str) -> str:
+    start = lowered.find(f"<{name}")
+    open_end = lowered.find(">", start) if start >= 0 else -1
+    end = lowered.find(f"</{name}", open_end) if open_end >= 0 else -1
+    return " ".join(html.unescape(text[open_end + 1 : end][:500]).split()) if end >= 0 else ""
+
+
+def _drop(text: str, lowered: str, name: str) -> tuple[str, str]:
+    parts: list[str] = []
+    position = 0
+    while True:
+        start = lowered.find(f"<{name}", position)
+        end = lowered.find(f"</{name}", start) if start >= 0 else -1
+        if end < 0:
+            break
+        parts.append(text[position:start])
+        position = end
+    text = "".join([*parts, text[position:]])
+    return text, text.lower()
+
+
+def _is_noise(line: str) -> bool:
+    if not line.strip():
+        return False
+    return bool(_CARETS.match(line) or _NOISE.match(line))
+
+
+def _without_usage(lines: list[str]) -> list[str]:
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        if _SECTION.match(line) and (line.rstrip().endswith(":") or line[:6].lower() == "usage:"):
+            inside = True
+        elif inside and line.strip() and not line[0].isspace():
+            inside = False
+            kept.append(line)
+        elif not inside:
+            kept.append(line)
+    return kept if any(map(str.strip, kept)) else lines

@@ -1,0 +1,209 @@
+"""Read what an exception carries: class names, text, status, code, headers, body, causes.
+
+A tool's exception is hostile input: properties may raise, `__str__` may return 10 MB or nothing,
+causes may form a ring. Nothing here raises, and every list is bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+DEPTH: Final = 6
+"""How deep causes and groups are followed."""
+
+SPREAD: Final = 20
+"""How many exceptions are read in all."""
+
+WINDOW: Final = 32 * 1024
+
+_WRAPPERS: Final = ("ToolException", "ToolInvocationError", "ToolError", "ToolExecutionError")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one exception says of itself."""
+
+    error: BaseException
+    types: tuple[str, ...]
+    text: str
+    status: int | str | None = None
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+
+def facts(error: BaseException) -> Facts:
+    """What an exception says of itself, without its causes. Never raises."""
+    response = _get(error, "response")
+    return Facts(
+        error=error,
+        types=type_names(error),
+        text=text_of(error),
+        status=_status(error, response),
+        code=_code(error, response),
+        headers=_headers(error, response),
+        body=_body(error, response),
+    )
+
+
+def chain(error: BaseException) -> tuple[BaseException, ...]:
+    """The exception, then what it wraps: group members, explicit causes, contexts of wrappers.
+
+    At most `SPREAD` exceptions, each once, at most `DEPTH` deep.
+    """
+    found: list[BaseException] = []
+    seen: set[int] = set()
+    queue: list[tuple[BaseException, int]] = [(error, 0)]
+    while queue and len(found) < SPREAD:
+        item, depth = queue.pop(0)
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        found.append(item)
+        if depth < DEPTH:
+            queue.extend((inner, depth + 1) for inner in _wrapped(item))
+    return tuple(found)
+
+
+def type_names(error: BaseException) -> tuple[str, ...]:
+    """Dotted class names over the MRO, most specific first; builtins without their module."""
+    names = []
+    for cls in type(error).__mro__:
+        if cls in (object, BaseException, Exception):
+            continue
+        module = cls.__module__ if isinstance(cls.__module__, str) else ""
+        name = cls.__qualname__.replace("<locals>.", "")
+        names.append(name if module in ("builtins", "") else f"{module}.{name}")
+    return tuple(names[:20]) or (type(error).__name__,)
+
+
+def text_of(error: BaseException) -> str:
+    """The exception's own words: at most the first and last 32 kB; its class name if it has none."""
+    text: Any = None
+    with contextlib.suppress(Exception):
+        text = str(error)
+    if not isinstance(text, str) or not text.strip():
+        text = ""
+        with contextlib.suppress(Exception):
+            text = ", ".join(arg for arg in error.args[:5] if isinstance(arg, str))
+    text = text if text.strip() else type(error).__name__
+    return text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
+
+
+def _wrapped(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        with contextlib.suppress(Exception):
+            yield from error.exceptions[:SPREAD]
+    cause = _get(error, "__cause__")
+    if isinstance(cause, BaseException):
+        yield cause
+    elif type(error).__name__.endswith(_WRAPPERS):
+        context = _get(error, "__context__")
+        if isinstance(context, BaseException):
+            yield context
+    for name in ("source", "original_exception", "orig", "reason", "last_attempt"):
+        inner = _get(error, name)
+        if isinstance(inner, BaseException):
+            yield inner
+    for arg in _args(error)[:3]:
+        if isinstance(arg, BaseException):
+            yield arg
+
+
+def _get(value: Any, name: str) -> Any:
+    try:
+        return getattr(value, name, None)
+    except Exception:  # a property of somebody else's object
+        return None
+
+
+def _args(error: BaseException) -> tuple[Any, ...]:
+    args = _get(error, "args")
+    return args if isinstance(args, tuple) else ()
+
+
+def _http(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599:
+        return int(value)
+    return None
+
+
+def _status(error: BaseException, response: Any) -> int | str | None:
+    for name in ("sqlstate", "pgcode"):
+        value = _get(error, name)
+        if isinstance(value, str) and 0 < len(value) <= 10:
+            return value
+    if any(cls.__name__ == "RpcError" for cls in type(error).__mro__):
+        return _grpc(error)
+    candidates = [
+        _get(error, "status_code"),
+        _get(error, "status"),
+        _get(error, "http_status"),
+        _get(response, "status_code"),
+        _get(response, "status"),
+        _get(error, "code"),
+    ]
+    meta = response.get("ResponseMetadata") if isinstance(response, dict) else None
+    if isinstance(meta, dict):
+        candidates.append(meta.get("HTTPStatusCode"))
+    found = next((status for status in map(_http, candidates) if status is not None), None)
+    if found is not None:
+        return found
+    returncode = _get(error, "returncode")
+    if isinstance(returncode, int) and not isinstance(returncode, bool):
+        return returncode
+    return None
+
+
+def _grpc(error: BaseException) -> str | None:
+    code = _get(error, "code")
+    with contextlib.suppress(Exception):
+        code = code() if callable(code) else code
+    name = _get(code, "name")
+    return name if isinstance(name, str) and len(name) <= 40 else None
+
+
+def _code(error: BaseException, response: Any) -> str | None:
+    for name in ("sqlite_errorname", "error_code", "code", "type_code"):
+        value = _get(error, name)
+        if isinstance(value, str) and 0 < len(value) <= 120:
+            return value
+    if isinstance(response, dict) and isinstance(response.get("Error"), dict):
+        value = response["Error"].get("Code")
+        if isinstance(value, str):
+            return value[:120]
+    number = _get(error, "errno")
+    if isinstance(error, OSError) and isinstance(number, int):
+        return errno.errorcode.get(number)
+    return None
+
+
+def _headers(error: BaseException, response: Any) -> dict[str, str]:
+    raw = _get(response, "headers") or _get(error, "headers")
+    if isinstance(response, dict):
+        meta = response.get("ResponseMetadata")
+        raw = meta.get("HTTPHeaders") if isinstance(meta, dict) else None
+    found: dict[str, str] = {}
+    with contextlib.suppress(Exception):
+        for name, value in list(raw.items())[:100] if raw is not None else ():
+            if isinstance(name, str) and isinstance(value, str | int | float):
+                found[name.lower()] = str(value)[:200]
+    return found
+
+
+def _body(error: BaseException, response: Any) -> str | None:
+    for value in (_get(response, "text"), _get(error, "body"), _get(response, "content")):
+        if isinstance(value, bytes):
+            value = value[:WINDOW].decode("utf-8", "replace")
+        if isinstance(value, str) and value.strip():
+            return value if len(value) <= 2 * WINDOW else f"{value[:WINDOW]}\n{value[-WINDOW:]}"
+        if isinstance(value, dict | list):
+            import json
+
+            with contextlib.suppress(Exception):
+                return json.dumps(value, default=str)[: 2 * WINDOW]
+    return None

@@ -1,0 +1,219 @@
+"""Which parameter is at fault: the one that is named, whose value is quoted, or that breaks the rule.
+
+Structure first (a path in the error), then names in the text, then quoted values, then what breaks
+the stated constraint, then the only candidate there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from selfcorrect.evidence.faults.names import absent, named, unknown_names
+from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
+from selfcorrect.evidence.faults.values import by_breaking, by_got_type, by_noun, by_number, by_schema, category_by_schema
+from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
+from selfcorrect.pointer import join, split
+
+__all__ = ["Place", "category_at", "settle"]
+
+Echo: TypeAlias = tuple[tuple[str, ...], bool]
+"""The pointers that hold an echoed value, and whether all of it is echoed."""
+
+Echoes: TypeAlias = Mapping[str, Echo]
+"""The echoes in a text, each by the character that stands for it."""
+
+_INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
+_FREE_FORM: Final = frozenset(
+    "command cmd query sql expression expr code script statement argv program filter xpath template".split()  # noqa: SIM905
+)
+_DATES: Final = frozenset("date datetime time when start end since until day month".split())  # noqa: SIM905
+_TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
+_MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
+_KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
+_LONGEST: Final = 4000
+_SURE: Final = 2.0
+
+
+def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+    """Pointers (from `/args`) of the parameters at fault; empty where nobody can tell.
+
+    Args:
+        finding: With its kind and category as far as known, its constraint, and paths of the wire.
+        text: The finding's text with its echoes taken out.
+        echoes: What was taken out.
+        place: The arguments and their schema.
+    """
+    if finding.paths:
+        if finding.kind not in _INPUT:
+            return ()
+        missing = finding.category is Category.MISSING_PARAM
+        placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
+        return tuple(dict.fromkeys("/args" + path for path in placed if path))
+    text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
+    first = text.split(" -> ", maxsplit=1)[0]
+    quoted = _quoted([echoes[char] for char in first if char in echoes], place)
+    free = _free_form(place)
+    if finding.category is Category.UNKNOWN_TOOL:
+        found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & _TOOLS]
+        found = found if len(found) == 1 else []
+    elif finding.kind in _INPUT:
+        found = free or _search(finding, text, quoted, place)
+    elif finding.category is Category.UNKNOWN_RESOURCE:
+        found = quoted or _only(finding, place)
+    elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
+        found = quoted or (_only(finding, place) if "PermissionError" in finding.types else [])
+    else:
+        found = []
+    return tuple("/args" + path for path in dict.fromkeys(found))
+
+
+def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
+    """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
+    found = from_wire(path, place)
+    wanted = split(path)[-1] if path.startswith("/") else path
+    if missing and found and split(found)[-1] != wanted and not wanted.isdigit():
+        if place.value(found) is not ABSENT:
+            return found.rpartition("/")[0] + join(wanted)
+    return found
+
+
+def category_at(finding: Finding, place: Place) -> Category:
+    """What is wrong at the place at fault, where the text did not say: from schema, value and name."""
+    if finding.category is not Category.NONE or finding.kind is not ErrorKind.VALIDATION:
+        return finding.category
+    if len(finding.paths) != 1:
+        return Category.NONE
+    path = finding.paths[0].removeprefix("/args")
+    by_rule = category_by_schema(path, place)
+    if by_rule is not None:
+        return by_rule
+    dated = _DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
+    return Category.FORMAT_DATE if dated else Category.NONE
+
+
+def _free_form(place: Place) -> list[str]:
+    """The one argument that holds a whole command or query, where there is nothing beside it."""
+    if len(place.top) != 1 or split(place.top[0])[-1].lower() not in _FREE_FORM:
+        return []
+    return [place.top[0]]
+
+
+def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
+    whole = [paths[0] for paths, is_whole in echoes if is_whole and len(paths) == 1]
+    part = [paths[0] for paths, is_whole in echoes if not is_whole and len(paths) == 1]
+    paths = [path.removeprefix("/args") for path in whole or part]
+    return list(dict.fromkeys(whole_list(path, place) for path in paths if path))
+
+
+def _search(finding: Finding, text: str, quoted: list[str], place: Place) -> list[str]:
+    ranked = named(text, place)
+    sure = [path for score, path in ranked if score >= _SURE]
+    if finding.category is Category.MISSING_PARAM:
+        return _missing(finding, text, sure, place)
+    if finding.category is Category.EXTRA_PARAM:
+        return _extra(text, sure, place)
+    if finding.category is Category.BUSINESS_RULE and len(ranked) > 1:
+        both = [path for score, path in ranked if score >= 0.5 and (sure or score >= 1.0)]
+        return both or quoted or _by_value(finding, text, place)
+    if sure:
+        return _narrow(sure, quoted, finding, place)
+    weak = [path for score, path in ranked if score >= 1.0]
+    if quoted:
+        both = [path for path in weak if path in quoted]
+        return both or quoted
+    if weak:
+        return _narrow(weak, quoted, finding, place)
+    return _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+
+
+def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place) -> list[str]:
+    if len(paths) < 2:
+        return paths
+    both = [path for path in paths if path in quoted]
+    if both:
+        return both
+    broken = by_breaking(finding.constraint, place) if finding.constraint else []
+    return [path for path in paths if path in broken] or paths
+
+
+def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
+    broken = by_breaking(finding.constraint, place) if finding.constraint else []
+    if len(broken) == 1:
+        return [whole_list(broken[0], place)]
+    if found := by_schema(finding, place):
+        return found
+    numbers = by_number(text, place) or by_got_type(text, place)
+    if len(numbers) == 1:
+        return numbers
+    if finding.kind is not ErrorKind.VALIDATION or finding.category is Category.BUSINESS_RULE:
+        nouns = by_noun(text, place)
+        if len(nouns) == 1:
+            return [whole_list(nouns[0], place)]
+    return _only(finding, place)
+
+
+def _only(finding: Finding, place: Place) -> list[str]:
+    if len(place.top) == 1:
+        return list(place.top)
+    if finding.category is Category.FORMAT_DATE:
+        dates = [path for path in place.top if _DATES & set(words_of(split(path)[-1]))]
+        if len(dates) == 1:
+            return dates
+    free = [path for path in place.top if split(path)[-1].lower() in _FREE_FORM]
+    return free if len(free) == 1 else []
+
+
+def _marked(text: str, place: Place) -> list[str]:
+    """A name that the text marks outright, where the call's arguments are not known."""
+    if place.leaves or place.declared:
+        return []
+    return [join(*name.split(".")) for name in unknown_names(text)[:1]]
+
+
+def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list[str]:
+    empty = [path for path in sure if place.value(path) in (ABSENT, None, "")]
+    if empty:
+        return empty
+    by_rule = by_schema(finding, place)
+    found = absent(text, place)
+    if by_rule and (not found or {split(p)[-1] for p in found} <= {split(p)[-1] for p in by_rule}):
+        return [path for path in by_rule if not found or split(path)[-1] in {split(p)[-1] for p in found}]
+    if found:
+        return [_inner(path, text, place) for path in found]
+    if place.lacking:
+        return [join(name) for name in place.lacking]
+    nothing = [path for path in place.top if place.value(path) in (None, "")]
+    return nothing if len(nothing) == 1 else _only(finding, place) if not sure else sure
+
+
+def _inner(path: str, text: str, place: Place) -> str:
+    """Within the object that the text says it is missing in: "Missing the key id in the item"."""
+    if path.count("/") != 1:
+        return path
+    match = re.search(r"\bin (?:the )?([A-Za-z_]\w{1,60})(?:\W|\Z)", text)
+    if match is None:
+        return path
+    hosts = [host for host in place.known(match[1]) if isinstance(place.value(host), dict)]
+    return hosts[0] + path if len(hosts) == 1 and hosts[0] != path else path
+
+
+_EXTRA: Final = re.compile(
+    r"[\"'`‘“«](?P<a>[\w$@.\[\] -]{1,80})[\"'`’”»]|(?<![\w-])--?(?P<b>[A-Za-z][\w-]{0,60})"
+)
+
+
+def _extra(text: str, sure: list[str], place: Place) -> list[str]:
+    names = [match["a"] or match["b"] for match in list(_EXTRA.finditer(text))[:10]]
+    for name in names:
+        exact = [path for path, _ in place.leaves if split(path)[-1] == name]
+        if exact:
+            return deepest(exact)[:1] if len(exact) > 1 else exact
+    if place.declared and place.leaves:
+        unknown = [path for path in place.top if path not in place.declared]
+        if len(unknown) == 1:
+            return unknown
+    if sure:
+        return sure
+    return [join(names[0])] if names and not place.leaves else []

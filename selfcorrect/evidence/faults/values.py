@@ -1,0 +1,176 @@
+"""Parameters that a text speaks of without naming them: by number, by noun, by the rule they break."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from selfcorrect.evidence.faults.place import Place, deepest, singular, words_of
+from selfcorrect.model import JSON, Category, Finding
+from selfcorrect.pointer import split
+
+_NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
+_SUFFIXES: Final = frozenset(
+    "id name key identifier arn uri url path number code ref uuid slug file str list".split()  # noqa: SIM905
+)
+
+
+_CATEGORY: Final = {
+    "required": "missing_param",
+    "additionalProperties": "extra_param",
+    "type": "wrong_type",
+    "enum": "enum",
+    "const": "enum",
+    "pattern": "format_pattern",
+}
+
+
+def by_schema(finding: Finding, place: Place) -> list[str]:
+    """Places that do not fit the schema: those wrong in the finding's own way, or the only one."""
+    wrong = _violations(place)
+    same = [item for item in wrong if _about(item) == finding.category.value]
+    paths = [item.paths[0] for item in same or wrong if item.paths]
+    paths = [path.removeprefix("/args") for path in dict.fromkeys(paths)]
+    return paths if same or len(paths) == 1 else []
+
+
+def category_by_schema(path: str, place: Place) -> Category | None:
+    """What the schema itself finds wrong at a place, if it is one thing."""
+    found = {_about(item) for item in _violations(place) if item.path == "/args" + path}
+    about = found.pop() if len(found) == 1 else None
+    return Category(about) if about else None
+
+
+def _violations(place: Place) -> tuple[Finding, ...]:
+    if not place.schema or not isinstance(place.arguments, Mapping):
+        return ()
+    from selfcorrect.schema import Checker
+
+    try:
+        return Checker(dict(place.schema), "tool").violations(dict(place.arguments))
+    except Exception:  # noqa: BLE001 -- a recorded schema may be anything
+        return ()
+
+
+def _about(violation: Finding) -> str | None:
+    code = violation.code or ""
+    if code in _CATEGORY:
+        return _CATEGORY[code]
+    if code.endswith(("inimum", "aximum")) or code == "multipleOf":
+        return "range"
+    if code.startswith(("min", "max")):
+        return "length"
+    if code == "format":
+        date = str(violation.constraint.get("format", "")).startswith(("date", "time", "duration"))
+        return "format_date" if date else "format_other"
+    return None
+
+
+def by_number(text: str, place: Place) -> list[str]:
+    """Places that hold a number which stands in the text, where only one place holds it."""
+    wanted: dict[float, list[str]] = {}
+    for path, value in place.leaves:
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
+            wanted.setdefault(float(value), []).append(path)
+    found: list[str] = []
+    for match in list(_NUMBER.finditer(text))[:100]:
+        paths = wanted.get(float(match[0]), [])
+        if len(paths) == 1:
+            found.append(paths[0])
+    return list(dict.fromkeys(found))
+
+
+_GOT: Final = re.compile(
+    r"\b(?:got|received|not|found|input of type:?|has type|was|of type|but|actual:?|given:?)[ :]{0,2}(?:an? )?['\"`<(]*(?:class )?['\"]?"
+    r"(NoneType|None|null|undefined|nil|dict|dictionary|object|list|array|tuple|str|string|int|integer|float|number|bool|boolean)\b",
+    re.IGNORECASE,
+)
+_IS: Final = {
+    "nonetype": lambda v: v is None,
+    "dict": lambda v: isinstance(v, Mapping),
+    "list": lambda v: isinstance(v, list | tuple),
+    "str": lambda v: isinstance(v, str),
+    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "float": lambda v: isinstance(v, float),
+    "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+    "bool": lambda v: isinstance(v, bool),
+}
+_SAME: Final = {
+    "none": "nonetype", "null": "nonetype", "undefined": "nonetype", "nil": "nonetype",
+    "dictionary": "dict", "object": "dict", "array": "list", "tuple": "list", "string": "str",
+    "integer": "int", "boolean": "bool",
+}  # fmt: skip
+
+
+def by_got_type(text: str, place: Place) -> list[str]:
+    """The one argument of the type that the text says it got: "not 'NoneType'", "got list"."""
+    for match in list(_GOT.finditer(text[:1000]))[:5]:
+        word = match[1].lower()
+        fits = _IS[_SAME.get(word, word)]
+        found = [path for path in place.top if fits(place.value(path))]
+        if len(found) == 1:
+            return found
+    return []
+
+
+def by_noun(text: str, place: Place) -> list[str]:
+    """Places whose name, without `_id` and the like, is a word of the text: "order not found"."""
+    spoken = {singular(word.lower()) for word in re.findall(r"[A-Za-z]+", text[:2000])}
+    glued = {word.lower() for word in re.findall(r"[A-Za-z]+", text[:2000])}
+    scores: dict[str, float] = {}
+    for path, value in place.leaves:
+        if isinstance(value, Mapping):
+            continue
+        tokens = words_of(split(path)[-1])
+        core = [token for token in tokens if token not in _SUFFIXES] or tokens
+        hits = sum(token in spoken for token in core)
+        if core and ("".join(core) in glued or hits == len(core)):
+            scores[path] = len(core)
+    best = max(scores.values(), default=0)
+    return deepest(path for path, score in scores.items() if score == best)
+
+
+def by_breaking(constraint: Mapping[str, JSON], place: Place) -> list[str]:
+    """Places whose value breaks the constraint."""
+    return deepest(
+        path
+        for path, value in place.leaves
+        if any(_breaks(key, bound, value) for key, bound in constraint.items())
+    )
+
+
+def _breaks(key: str, bound: JSON, value: JSON) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    limit = isinstance(bound, int | float) and not isinstance(bound, bool)
+    if limit and number:
+        if key == "multipleOf":
+            return bool(bound) and abs(value / bound - round(value / bound)) > 1e-9
+        tests = {
+            "minimum": value < bound,
+            "maximum": value > bound,
+            "exclusiveMinimum": value <= bound,
+            "exclusiveMaximum": value >= bound,
+        }
+        return tests.get(key, False)
+    if limit and isinstance(value, str | list | tuple | Mapping):
+        own = {"Length": str, "Items": list | tuple, "Properties": Mapping}
+        for name, kind in own.items():
+            if key.endswith(name) and isinstance(value, kind):
+                return len(value) < bound if key.startswith("min") else len(value) > bound
+        return False
+    if key == "type" and isinstance(bound, str) and not isinstance(value, Mapping):
+        return bound in _FITS and not _FITS[bound](value)
+    if key == "enum" and isinstance(bound, list) and isinstance(value, str):
+        close = any(isinstance(item, str) and item.casefold() == value.casefold() for item in bound)
+        return close and value not in bound
+    return False
+
+
+_FITS: Final = {
+    "string": lambda v: isinstance(v, str),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+    "boolean": lambda v: isinstance(v, bool),
+    "array": lambda v: isinstance(v, list | tuple),
+}

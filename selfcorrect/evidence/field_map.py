@@ -1,0 +1,69 @@
+"""Maps of field to messages: Django REST, Rails, Laravel, ASP.NET, marshmallow, mongoose.
+
+`{"age": ["must be positive"], "address": {"zip": ["…"]}, "items": {"0": {"qty": ["…"]}}}`, alone or
+under `errors`, `message`, `detail`, `fields`, `json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from selfcorrect.model import JSON, Finding
+from selfcorrect.pointer import join
+
+_WHOLE: Final = frozenset({"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""})
+_ENVELOPES: Final = ("errors", "fields", "messages", "validation_errors", "validationErrors", "json")
+_MOST: Final = 50
+_DEEPEST: Final = 8
+
+
+def read(body: JSON) -> tuple[Finding, ...]:
+    """A finding per message; nothing if the body is not such a map."""
+    if not isinstance(body, Mapping) or not body:
+        return ()
+    for key in _ENVELOPES:
+        inner = body.get(key)
+        if isinstance(inner, Mapping) and inner and (found := _all(inner)):
+            return found
+    return _all(body)
+
+
+def _all(fields: Mapping[str, JSON]) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    for finding in _walk(fields, (), 0):
+        if finding is None:
+            return ()
+        found.append(finding)
+        if len(found) >= _MOST:
+            break
+    return tuple(found)
+
+
+def _walk(value: JSON, path: tuple[str, ...], depth: int) -> Iterator[Finding | None]:
+    """The findings below a place; None where the shape is something else."""
+    if depth > _DEEPEST:
+        yield None
+    elif isinstance(value, Mapping) and isinstance(value.get("message"), str) and path:
+        code = value.get("kind") or value.get("code") or value.get("type")
+        yield _finding(value["message"], path, code if isinstance(code, str) else None)
+    elif isinstance(value, Mapping):
+        for key, child in value.items():
+            step = () if key in _WHOLE else (str(key),)
+            yield from _walk(child, (*path, *step), depth + 1)
+    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        for item in value:
+            yield _finding(item, path, None)
+    elif isinstance(value, list) and value and all(isinstance(i, Mapping) for i in value) and path:
+        for index, item in enumerate(value):
+            if isinstance(item.get("message"), str):
+                code = item.get("code") or item.get("error")
+                yield _finding(item["message"], path, code if isinstance(code, str) else None)
+            elif item:
+                yield from _walk(item, (*path, str(index)), depth + 1)
+    else:
+        yield None
+
+
+def _finding(text: str, path: tuple[str, ...], code: str | None) -> Finding:
+    return Finding(text, code=code, paths=(join(*path),) if path else ())

@@ -1,0 +1,46 @@
+"""JSON:API 1.1 error objects: https://jsonapi.org/format/#error-objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from selfcorrect.model import JSON, Finding
+from selfcorrect.pointer import join
+
+_MOST: Final = 50
+_OWN: Final = ("source", "title", "detail", "status")
+
+
+def read(body: JSON) -> tuple[Finding, ...]:
+    """A finding per error object; nothing if the body is something else."""
+    items = body.get("errors") if isinstance(body, Mapping) else None
+    if not isinstance(items, list) or not items:
+        return ()
+    if not all(isinstance(item, Mapping) and _is_error(item) for item in items):
+        return ()
+    return tuple(_finding(item) for item in items[:_MOST])
+
+
+def _is_error(item: Mapping[str, JSON]) -> bool:
+    has_text = isinstance(item.get("title"), str) or isinstance(item.get("detail"), str)
+    return has_text and sum(key in item for key in _OWN) >= 2
+
+
+def _finding(item: Mapping[str, JSON]) -> Finding:
+    source = item.get("source")
+    path: str | None = None
+    if isinstance(source, Mapping):
+        pointer, parameter = source.get("pointer"), source.get("parameter") or source.get("header")
+        if isinstance(pointer, str) and pointer.startswith("/"):
+            path = pointer
+        elif isinstance(parameter, str):
+            path = join(*[part for part in parameter.replace("]", "").split("[") if part])
+    detail = item.get("detail")
+    status, code = item.get("status"), item.get("code")
+    return Finding(
+        text=detail if isinstance(detail, str) and detail.strip() else str(item.get("title")),
+        status=int(status) if isinstance(status, str) and status.isdigit() else None,
+        code=code if isinstance(code, str) else None,
+        paths=(path,) if path else (),
+    )

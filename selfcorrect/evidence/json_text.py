@@ -1,0 +1,116 @@
+"""Find the JSON value, or the Python repr of one, that a message consists of or ends in."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect.model import JSON
+
+_LONGEST: Final = 70 * 1024
+_TRIES: Final = 6
+_DEEPEST: Final = 60
+_NOTHING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A JSON object or list within a message, and the text before and after it."""
+
+    value: JSON
+    before: str
+    after: str
+
+
+def find_json(text: str) -> Embedded | None:
+    """The object or list that the text is, ends in, or starts with; None if there is none.
+
+    >>> find_json('HTTP 400: {"error": "bad"}')
+    Embedded(value={'error': 'bad'}, before='HTTP 400:', after='')
+    """
+    text = text.strip()
+    if len(text) > _LONGEST or not ("{" in text or "[" in text):
+        return None
+    if text[:1] in '"' and (inner := _parse(text)) and isinstance(inner[0], str):
+        return find_json(inner[0])
+    position = -1
+    for _ in range(_TRIES):
+        starts = [at for at in (text.find("{", position + 1), text.find("[", position + 1)) if at >= 0]
+        if not starts:
+            return None
+        position = min(starts)
+        parsed = _parse(text[position:])
+        if parsed is None:
+            continue
+        value, length = parsed
+        before, after = text[:position].strip(), text[position + length :].strip(" \n.)'\"")
+        if not isinstance(value, dict | list) or not value or _scalars_only(value):
+            continue
+        if len(after) <= 3 or not before:
+            return Embedded(value, before, after)
+    return None
+
+
+def _scalars_only(value: JSON) -> bool:
+    return isinstance(value, list) and not any(isinstance(item, dict) for item in value)
+
+
+def _parse(text: str) -> tuple[JSON, int] | None:
+    if _too_deep(text):
+        return None
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return _python(text)
+    return value, end
+
+
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def _python(text: str) -> tuple[JSON, int] | None:
+    """A dict or list as Python prints it; only literals are read, nothing is evaluated."""
+    end = _closing(text[:8192])
+    if end is None or "'" not in text[:end]:
+        return None
+    try:
+        value = json.loads(json.dumps(ast.literal_eval(text[:end]), default=str))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    return (value, end) if isinstance(value, dict | list) else None
+
+
+def _closing(text: str) -> int | None:
+    depth, quote, index = 0, "", 0
+    while index < len(text):
+        char = text[index]
+        if quote:
+            if char == "\\":
+                index += 1
+            elif char == quote:
+                quote = ""
+        elif char in "'\"":
+            quote = char
+        elif char in "{[(":
+            depth += 1
+        elif char in "}])":
+            depth -= 1
+            if depth == 0:
+                return index + 1
+        index += 1
+    return None
+
+
+def _too_deep(text: str) -> bool:
+    depth = deepest = 0
+    for char in text:
+        if char in "{[(":
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > _DEEPEST:
+                return True
+        elif char in "}])":
+            depth -= 1
+    return False

@@ -1,0 +1,94 @@
+"""Messages that list several violations as lines: "origin\\n  Field required", "a: must be …", "… at b"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from selfcorrect.model import Finding
+from selfcorrect.pointer import join
+
+_MOST: Final = 50
+_PATH: Final = r"[A-Za-z_$@][\w$@-]{0,80}(?:(?:\.|/|\[|\]|->|\s?→\s?)[\w$@'\"-]{0,80}){0,24}"
+_PATH_ONLY: Final = re.compile(rf"\A(?:{_PATH}|\d[\w.]{{0,80}})\Z")
+_COUNT: Final = re.compile(r"\A\d{1,6} validation errors? (?:for|in) ")
+_DETAIL: Final = re.compile(
+    r"\s*[\[(]type=([\w.]{1,80})(?:(?:, |; ).{0,2000})?[\])]\s*\Z|\s*\(type=([\w.]{1,80})[^)\n]{0,400}\)\s*\Z"
+)
+_COLON: Final = re.compile(
+    rf"\A[-*•✖✗×\s]{{0,6}}(?:\d{{1,3}}[.)] )?[`'\"]?({_PATH})[`'\"]?\s?(?::|->|=>|-|–|—) (?=\S)"
+)
+_AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"\"]?({_PATH})[`'\"\"]?\.?\Z")
+_ARROW: Final = re.compile(rf"\A\s*(?:→|->|↳) at ({_PATH})\s*\Z")
+_BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
+_DULL: Final = frozenset(
+    "error errors message detail details warning reason code status type cause note hint info usage"
+    " fatal line position context value name exception description http https summary title"
+    " file traceback caused context info npm git".split()  # noqa: SIM905
+)
+
+
+def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
+    """A finding per line that names a place; nothing if the text is no such list.
+
+    Args:
+        text: A cleaned message.
+        known: Names of the arguments and of the schema's properties. "a: …" counts only for them,
+            or when every line has that form.
+    """
+    lines = [line for line in text.split("\n") if line.strip()][:200]
+    found = tuple(_pydantic(lines)) or tuple(_arrows(lines))
+    if found:
+        return found[:_MOST]
+    ats = [_AT.match(line.strip()) for line in lines]
+    if ats and all(ats):
+        return tuple(
+            Finding(_BULLET.sub("", match[1]), paths=(pointer(match[2]),)) for match in ats if match
+        )
+    return tuple(_colons(lines, known))[:_MOST]
+
+
+def pointer(path: str) -> str:
+    """The JSON Pointer of a dotted or bracketed path: `items[1].qty`, `a/b`, `$.a`, `body → x`."""
+    tokens = re.split(r"[.\[\]/'\"]+|->|\s?→\s?", path.lstrip("$#"))
+    return join(*[token for token in tokens if token])
+
+
+def _pydantic(lines: list[str]) -> Iterator[Finding]:
+    start = next((i for i, line in enumerate(lines[:6]) if _COUNT.match(line.strip())), None)
+    if start is None:
+        return
+    path: str | None = None
+    for line in lines[start + 1 :]:
+        if not line[0].isspace():
+            path = line.strip()
+        elif (match := _DETAIL.search(line)) is not None:
+            place = (pointer(path),) if path and _PATH_ONLY.match(path) else ()
+            code = match[1] or match[2]
+            yield Finding(line[: match.start()].strip(), code=code, paths=place)
+            path = path if line.startswith("    ") else None
+        elif path is not None and not line.strip().startswith(("For further", "[type=")):
+            place = (pointer(path),) if _PATH_ONLY.match(path) else ()
+            yield Finding(line.strip(), paths=place)
+            path = None
+
+
+def _arrows(lines: list[str]) -> Iterator[Finding]:
+    for before, line in zip(lines, lines[1:], strict=False):
+        if (match := _ARROW.match(line)) is not None:
+            yield Finding(_BULLET.sub("", before).strip(), paths=(pointer(match[1]),))
+
+
+def _colons(lines: list[str], known: frozenset[str]) -> Iterator[Finding]:
+    if len(lines) > 40:
+        return
+    matches = [_COLON.match(line) for line in lines]
+    for line, match in zip(lines, matches, strict=True):
+        if match is None:
+            continue
+        head = re.split(r"[.\[/]", match[1])
+        if match[1].lower() in _DULL:
+            continue
+        if any(token in known for token in (head[0], head[-1], match[1])):
+            yield Finding(line[match.end() :].strip(), paths=(pointer(match[1]),))

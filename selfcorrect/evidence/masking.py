@@ -1,0 +1,203 @@
+"""Mask what a message merely echoes: argument values must not speak for the emitter.
+
+Each echo becomes one private character while the message is read. Afterwards it is put back (`raw`),
+or stands as letters without meaning (`masked`), which keeps lengths, digits' places and quotes, so
+that a pattern such as `[A-Z]{3}` or `\\d{4}-\\d\\d` still fits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.model import JSON
+from selfcorrect.pointer import join
+
+_FIRST: Final = 0xF0000
+_MOST: Final = 4000
+_LEAVES: Final = 300
+_LONGEST: Final = 32 * 1024
+_PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_WORD: Final = re.compile(r"\w+")
+_QUOTED: Final = re.compile(
+    r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"|`([^`'\n]{1,200})[`']|‘([^’\n]{1,200})’|“([^”\n]{1,200})”"
+)
+_RUN: Final = 4
+"""So many words in a row, as they stand in an argument, are an echo of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """One place of a message that repeats an argument: its text, and the pointers of the argument."""
+
+    text: str
+    paths: tuple[str, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A message with its echoes taken out."""
+
+    text: str
+    echoes: tuple[Echo, ...] = ()
+
+    def echo(self, char: str) -> Echo | None:
+        """The echo that a private character stands for."""
+        index = ord(char) - _FIRST
+        return self.echoes[index] if 0 <= index < len(self.echoes) else None
+
+    def raw(self, text: str) -> str:
+        """Any part of the masked text with the echoes put back."""
+        return _PRIVATE.sub(lambda match: self._show(match[0], blind=False), text)
+
+    def masked(self, text: str) -> str:
+        """Any part of the masked text with meaningless letters for the echoes, of the same length."""
+        return _PRIVATE.sub(lambda match: self._show(match[0], blind=True), text)
+
+    def _show(self, char: str, *, blind: bool) -> str:
+        echo = self.echo(char)
+        if echo is None:
+            return ""
+        return "".join(map(_blind, echo.text)) if blind else echo.text
+
+
+def mask(text: str, arguments: JSON) -> Masked:
+    """Find where a message repeats argument values, in plain, JSON-escaped and quoted form.
+
+    >>> found = mask("no city 'Error 429' known", {"city": "Error 429"})
+    >>> found.masked(found.text)
+    "no city 'Xxxxx 000' known"
+    """
+    text = _PRIVATE.sub("", text)
+    spans: list[tuple[int, int, tuple[str, ...], bool]] = []
+    values = _strings(arguments)
+    for needle, paths in _needles(values):
+        spans += [(start, start + len(needle), paths, True) for start in _find(text, needle)]
+    for start, end, paths in _quoted_parts(text, values):
+        spans.append((start, end, paths, False))
+    for start, end, paths in _runs(text, values):
+        spans.append((start, end, paths, False))
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    parts: list[str] = []
+    echoes: list[Echo] = []
+    position = 0
+    for start, end, paths, whole in spans:
+        if start < position or len(echoes) >= _MOST:
+            continue
+        parts += [text[position:start], chr(_FIRST + len(echoes))]
+        echoes.append(Echo(text[start:end], paths, whole))
+        position = end
+    return Masked("".join([*parts, text[position:]]), tuple(echoes))
+
+
+def _blind(char: str) -> str:
+    if char.isdigit():
+        return "0"
+    if char.isalpha():
+        return "X" if char.isupper() else "x"
+    return char
+
+
+def _strings(arguments: JSON) -> dict[str, tuple[str, ...]]:
+    """Every string among the arguments, with the pointers of the places that hold it."""
+    found: dict[str, list[str]] = {}
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(arguments, ("args",))]
+    leaves = 0
+    while stack and leaves < _LEAVES:
+        value, path = stack.pop()
+        if isinstance(value, str):
+            leaves += 1
+            if value.strip():
+                found.setdefault(value[:_LONGEST], []).append(join(*path))
+        elif isinstance(value, Mapping) and len(path) < 12:
+            stack.extend((child, (*path, str(key))) for key, child in list(value.items())[:_LEAVES])
+        elif isinstance(value, list | tuple) and len(path) < 12:
+            stack.extend((child, (*path, index)) for index, child in enumerate(value[:50]))
+    return {value: tuple(sorted(paths)) for value, paths in found.items()}
+
+
+def _needles(values: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for value, paths in sorted(values.items(), key=lambda item: -len(item[0])):
+        if len(value) > 2000:
+            continue
+        forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+        forms |= {repr(value)[1:-1], value.strip()}
+        for form in forms:
+            yield form, paths
+
+
+def _find(text: str, needle: str) -> Iterator[int]:
+    """Where the needle stands: anywhere if it is long or odd enough, else only between quotes."""
+    loose = len(needle) >= 5 or (len(needle) >= 3 and not needle.isalpha())
+    start = text.find(needle)
+    count = 0
+    while start >= 0 and count < 200:
+        end = start + len(needle)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        closed = before in _OPENERS and after in _CLOSERS and before != "" and after != ""
+        free = not (_wordy(before) and _wordy(needle[0])) and not (_wordy(after) and _wordy(needle[-1]))
+        alone = len(needle) >= 2 and (not text[:start].strip() or not text[end:].strip(" .!"))
+        if closed or ((loose or alone) and free):
+            yield start
+            count += 1
+        start = text.find(needle, max(end, start + 1))
+
+
+_OPENERS: Final = "'\"`‘“«([{<|„"
+_CLOSERS: Final = "'\"`’”»)]}>|"
+
+
+def _wordy(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _quoted_parts(
+    text: str, values: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Quoted pieces of longer arguments: a token of a command, a word of a query."""
+    long = [(value, paths) for value, paths in values.items() if len(value) > 8][:20]
+    if not long:
+        return
+    for count, match in enumerate(_QUOTED.finditer(text)):
+        if count >= 200:
+            return
+        group = match.lastindex or 0
+        piece = match[group]
+        if len(piece) < 3:
+            continue
+        paths = tuple(path for value, where in long if piece in value for path in where)
+        if paths:
+            yield match.start(group), match.end(group), paths
+
+
+def _runs(
+    text: str, values: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Runs of words that stand in an argument in the same order: cut, wrapped or quoted anew."""
+    index: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for value, paths in values.items():
+        words = _WORD.findall(value)[:4000]
+        for start in range(len(words) - _RUN + 1):
+            index.setdefault(tuple(words[start : start + _RUN]), paths)
+    if not index:
+        return
+    found = list(_WORD.finditer(text))
+    begin: int | None = None
+    end = 0
+    paths: tuple[str, ...] = ()
+    for start in range(len(found) - _RUN + 1):
+        here = index.get(tuple(match[0] for match in found[start : start + _RUN]))
+        if here is None:
+            continue
+        if begin is not None and found[start].start() > end:
+            yield begin, end, paths
+            begin = None
+        if begin is None:
+            begin, paths = found[start].start(), here
+        end = found[start + _RUN - 1].end()
+    if begin is not None:
+        yield begin, end, paths

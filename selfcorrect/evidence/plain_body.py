@@ -1,0 +1,179 @@
+"""Any other JSON error body: the usual names for message, code, status and field, wherever they stand.
+
+The last reader. It takes an object only if it looks like an error: a message or an error code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from selfcorrect.model import JSON, Finding
+from selfcorrect.pointer import join
+
+_TEXTS: Final = (
+    "message",
+    "error_description",
+    "errorMessage",
+    "error_message",
+    "detail",
+    "details",
+    "error",
+    "msg",
+    "err",
+    "reason",
+    "description",
+    "title",
+    "Message",
+    "errorDescription",
+    "statusText",
+    "text",
+    "stderr",
+)
+_CODES: Final = (
+    "code",
+    "error_code",
+    "errorCode",
+    "errcode",
+    "error",
+    "errorType",
+    "type",
+    "reason",
+    "name",
+    "Code",
+    "rule",
+)
+_STATUS: Final = ("status", "statusCode", "status_code", "httpStatus", "http_status", "code")
+_FIELDS: Final = (
+    "field",
+    "param",
+    "parameter",
+    "path",
+    "property",
+    "propertyPath",
+    "attribute",
+    "pointer",
+    "loc",
+    "location",
+    "key",
+    "fieldName",
+    "field_name",
+    "argument",
+    "name",
+)
+_LISTS: Final = (
+    "errors",
+    "details",
+    "issues",
+    "violations",
+    "causes",
+    "fieldErrors",
+    "field_errors",
+    "validationErrors",
+    "validation_errors",
+    "error",
+    "detail",
+    "failures",
+    "problems",
+    "messages",
+    "data",
+)
+_WAITS: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "retryAfterSeconds")
+_MILLIS: Final = ("retry_after_ms", "retryAfterMs", "msBeforeNext")
+_DEEPEST: Final = 6
+_MOST: Final = 50
+_CODE: Final = re.compile(r"[A-Za-z][\w.:/-]{1,79}\Z")
+
+
+def read(body: JSON) -> tuple[Finding, ...]:
+    """The findings at the bottom of the body, with code and status from above where they lack them."""
+    return tuple(_walk(body, None, None, 0))[:_MOST]
+
+
+def _walk(body: JSON, status: int | None, code: str | None, depth: int) -> Iterator[Finding]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(body, list):
+        for item in body[:_MOST]:
+            if isinstance(item, str) and item.strip():
+                yield Finding(item, status=status, code=code)
+            else:
+                yield from _walk(item, status, code, depth + 1)
+        return
+    if not isinstance(body, Mapping):
+        return
+    status = _status(body) or status
+    text = _text(body)
+    code = _code(body, text) or code
+    below = tuple(_below(body, status, code, depth))
+    if any(finding.paths for finding in below) or (below and text is None):
+        yield from below
+    elif text is not None:
+        yield Finding(
+            text=text, status=status, code=code, paths=_paths(body), retry_after=_wait(body)
+        )
+    elif code is not None and ("error" in body or "code" in body or "errorCode" in body):
+        yield Finding(re.sub(r"[_-]", " ", code), status=status, code=code, paths=_paths(body))
+
+
+def _below(
+    body: Mapping[str, JSON], status: int | None, code: str | None, depth: int
+) -> Iterator[Finding]:
+    for key in _LISTS:
+        child = body.get(key)
+        if isinstance(child, list | Mapping) and child:
+            yield from _walk(child, status, code, depth + 1)
+
+
+def _text(body: Mapping[str, JSON]) -> str | None:
+    codes: list[str] = []
+    for key in _TEXTS:
+        value = body.get(key)
+        if isinstance(value, Mapping) and isinstance(value.get("value"), str):
+            value = value["value"]
+        if isinstance(value, str) and value.strip():
+            if " " in value.strip() or not _CODE.match(value):
+                return value
+            codes.append(value)
+    return codes[0] if codes and body.get("message") == codes[0] else None
+
+
+def _code(body: Mapping[str, JSON], text: str | None) -> str | None:
+    for key in _CODES:
+        value = body.get(key)
+        if isinstance(value, str) and value != text and _CODE.match(value) and value != "error":
+            return value
+    return None
+
+
+def _status(body: Mapping[str, JSON]) -> int | None:
+    for key in _STATUS:
+        value = body.get(key)
+        if isinstance(value, str) and len(value) == 3 and value.isdigit():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
+            return value
+    return None
+
+
+def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
+    for key in _FIELDS:
+        value = body.get(key)
+        if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
+            return (join(*value),)
+        if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
+            if value.startswith("/"):
+                return (value,) if value != "/" and "://" not in value else ()
+            tokens = [token for token in re.split(r"[.\[\]'\"$#]+", value) if token]
+            return (join(*tokens),) if tokens else ()
+    return ()
+
+
+def _wait(body: Mapping[str, JSON]) -> float | None:
+    for names, scale in ((_WAITS, 1.0), (_MILLIS, 0.001)):
+        for key in names:
+            value = body.get(key)
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9:
+                return float(value) * scale
+    return None

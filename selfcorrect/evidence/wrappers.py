@@ -1,0 +1,183 @@
+"""Unwrap a message: "Error executing tool x: …", "ValueError('…')", tracebacks, "caused by".
+
+Each layer that is taken off may name an exception class, a status or a code; what is left is the
+sentence of the innermost emitter.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+DEPTH: Final = 8
+
+_NAME: Final = r"['\"`‘“]?[\w./-]{1,100}['\"`’”]?"
+_TYPE: Final = (
+    r"(?:[A-Za-z_][\w]{0,80}[.:]{1,2}){0,8}[A-Z]\w{0,80}?"
+    r"(?:Error|Exception|Fault|Failure|Timeout|Expired|Exit|Interrupt|NotFound|Warning|Errors|Denied"
+    r"|Violation|Exists|DoesNotExist|Invalid\w{0,40}|Panic|Conflict|Unavailable)"
+)
+_TYPED: Final = re.compile(rf"({_TYPE})(?: \((\w{{1,60}})\)| \[(\w{{1,60}})\])?: ?(?=\S)")
+_BARE_TYPE: Final = re.compile(rf"({_TYPE})\s*\Z")
+_REPR: Final = re.compile(rf"({_TYPE})\((?=['\"(\d])")
+_TOOL: Final = re.compile(
+    r"(?:an? )?(?:error|exception|failure|failed)(?: occurred)?(?: while| when| in| from| to| during)?"
+    rf" (?:execut|call|invok|runn?|evaluat|us|process)\w{{0,4}} (?:the )?"
+    rf"(?:(?:mcp )?(?:tool|function|action|command|plugin|method|skill)(?: call)?\b ?)?(?:{_NAME})?"
+    r"(?: on server [\w.-]{1,60})?(?: with (?:kwargs|args|arguments|input|parameters)\b)?",
+    re.IGNORECASE,
+)
+_RPC: Final = re.compile(r"(?:MCP|JSON-?RPC) error:? ?\(?(-?\d{1,6})\)?: ?", re.IGNORECASE)
+_VALIDATION: Final = re.compile(
+    r"(?:input )?validation error(?: in| for)?: |"
+    rf"(?:input validation error: )?invalid (?:arguments|input|params|parameters) for (?:the )?"
+    rf"(?:tool|function) {_NAME}: |"
+    rf"(?:tool|function) {_NAME} (?:failed|returned an error|error)(?: with)?: ",
+    re.IGNORECASE,
+)
+_AWS: Final = re.compile(
+    r"An error occurred \(([\w.]{1,120})\)\s+when calling the (\w{1,120}) operation"
+    r"(?: \(reached max retries: \d+\))?: ?"
+)
+_PLAIN: Final = re.compile(
+    r"(?:error|fatal(?: error)?|err!?|failed|failure|exception|uncaught|unhandled|panic|critical|severe)"
+    r"(?:[ :]\[?([A-Z][A-Z0-9_]{2,60}|E?\d{1,6})\]?)?(?: \(([\w-]{1,60})\))?(?: at line \d+)?: ?(?=\S)",
+    re.IGNORECASE,
+)
+_GRPC: Final = re.compile(
+    r"(?:rpc error: )?(?:code|status)\s*[=:]\s*(?:StatusCode\.)?([A-Za-z_]{2,40})[,;]?\s+"
+    r"(?:desc|details?|message)\s*[=:]\s*",
+)
+_AT_URL: Final = re.compile(rf"({_TYPE}) at /\S{{0,200}}\s+")
+_HEADER: Final = "Traceback (most recent call last)"
+_BETWEEN: Final = ("During handling of the above", "The above exception was the direct")
+_ARROW: Final = re.compile(r"\bCaused by: (?=\S)|\bcaused by: (?=\S)")
+_QUOTES: Final = "'\""
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """The innermost sentence, and what the layers around it named, outermost first."""
+
+    text: str
+    types: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    status: int | str | None = None
+
+
+def unwrap(text: str) -> Unwrapped:
+    """Take off what tools, hosts and languages put around an error. Bounded, never raises.
+
+    >>> unwrap("Error executing tool add: ValueError('no such unit')")
+    Unwrapped(text='no such unit', types=('ValueError',), codes=(), status=None)
+    """
+    types: list[str] = []
+    codes: list[str] = []
+    status: int | str | None = None
+    text = text.strip()
+    for _ in range(DEPTH):
+        before = text
+        if _HEADER in text or _HEADER.replace(" (", " \u2500(") in text:
+            text, found = _traceback(text)
+            types += found
+        if match := _RPC.match(text):
+            codes.append(match[1])
+            text = text[match.end() :]
+        if match := _AWS.match(text):
+            codes.append(match[1])
+            text = text[match.end() :]
+        if match := _GRPC.match(text):
+            status = match[1]
+            text = text[match.end() :].strip("\"' ")
+        if match := _TOOL.match(text):
+            text = _after_tool(text, match.end())
+        if match := _VALIDATION.match(text):
+            text = text[match.end() :]
+        if (match := _REPR.match(text)) and (inner := _literal(text, match.end())) is not None:
+            types.append(_dotted(match[1]))
+            text = inner
+        if match := _TYPED.match(text):
+            types.append(_dotted(match[1]))
+            codes += [code for code in match.groups()[1:] if code]
+            text = text[match.end() :]
+        elif match := _BARE_TYPE.match(text):
+            types.append(_dotted(match[1]))
+            break
+        if match := _AT_URL.match(text):
+            types.append(_dotted(match[1]))
+            text = text[match.end() :]
+        if match := _PLAIN.match(text):
+            codes += [code for code in match.groups() if code]
+            text = text[match.end() :]
+        text = text.strip()
+        if text == before or not text:
+            text = text or before
+            break
+    return Unwrapped(text, tuple(types), tuple(codes), status)
+
+
+def _traceback(text: str) -> tuple[str, list[str]]:
+    found: list[tuple[str, str]] = []
+    message: list[str] = []
+    inside = False
+    for line in [*text.split("\n"), _HEADER]:
+        if _HEADER in line or line.startswith(_BETWEEN):
+            if message and (match := _TYPED.match("\n".join(message)) or _BARE_TYPE.match(message[0])):
+                body = "\n".join(message)[match.end() :]
+                found.append((_dotted(match[1]), body.strip()))
+            message, inside = [], True
+        elif inside and (line[:1].isspace() or not line.strip()) and not message:
+            continue
+        elif inside:
+            message.append(line)
+    if not found:
+        return text.replace(_HEADER, "", 4).strip(": \n"), []
+    kind, body = found[-1]
+    return (body or kind), [kind] + [name for name, _ in reversed(found[:-1])]
+
+
+def _after_tool(text: str, end: int) -> str:
+    rest = text[end:].lstrip()
+    if rest[:1] in "{[(" and rest:
+        closing = rest.find(" with error", 1)
+        if closing < 0 or closing > 8000:
+            return text
+        rest = rest[closing + len(" with error") :]
+    head = rest.lstrip()
+    if not head.startswith(":"):
+        return text
+    return head[1:].lstrip() or text
+
+
+def _literal(text: str, start: int) -> str | None:
+    """The first string literal at `start`, with its escapes undone, if it closes."""
+    while text[start : start + 1] and text[start] in "( " or text[start : start + 2].strip().isdigit():
+        start += 1
+        if start >= len(text) or start > 200:
+            return None
+    if text[start : start + 1] == ",":
+        start += 1
+        while text[start : start + 1] == " ":
+            start += 1
+    quote = text[start : start + 1]
+    if not quote or quote not in _QUOTES:
+        return None
+    out: list[str] = []
+    index = start + 1
+    while index < len(text):
+        char = text[index]
+        if char == "\\" and index + 1 < len(text):
+            follow = text[index + 1]
+            out.append({"n": "\n", "t": "\t", "r": ""}.get(follow, follow))
+            index += 2
+            continue
+        if char == quote:
+            return "".join(out)
+        out.append(char)
+        index += 1
+    return None
+
+
+def _dotted(name: str) -> str:
+    return name.replace("::", ".")

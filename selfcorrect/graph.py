@@ -1,0 +1,221 @@
+"""`build_graph`: the loop as a compiled LangGraph graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.managed import RemainingSteps
+from langgraph.types import Command, interrupt
+
+from selfcorrect.context import AsyncHost, Host, Node, RunContext, run_sync
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.limits import Limits
+from selfcorrect.model import JSON
+from selfcorrect.policies import ToolErrorPolicy
+from selfcorrect.protocols import Ledger
+from selfcorrect.routing import ENTRIES, ENTRY, ROUTES
+from selfcorrect.state import CorrectionOutput, CorrectionState
+from selfcorrect.step import apply_edge, edge_name, run_node
+from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.wiring import Loop, Parts, assemble
+
+_CHECKPOINTER = "__pregel_checkpointer"
+"""LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
+
+
+class _Output(CorrectionOutput, total=False):
+    result: Annotated[JSON, EphemeralValue]
+    failure: Annotated[dict[str, JSON], EphemeralValue]
+
+
+class _GraphState(CorrectionState, total=False):
+    """The state, with the keys that last one step only as LangGraph wants them said."""
+
+    call: Annotated[JSON, EphemeralValue]
+    raw: Annotated[str, EphemeralValue]
+    request: Annotated[str | None, EphemeralValue]
+    messages: Annotated[list[JSON], EphemeralValue]
+    finish_reason: Annotated[str | None, EphemeralValue]
+    task_id: Annotated[str | None, EphemeralValue]
+    phase: Annotated[str | None, EphemeralValue]
+    result: Annotated[JSON, EphemeralValue]
+    failure: Annotated[dict[str, JSON], EphemeralValue]
+    remaining_steps: RemainingSteps
+
+
+class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """LangGraph's compiled graph; only its picture in Jupyter is ours, drawn without a network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        drawn = self.get_graph()
+        return {"text/plain": repr(self), "text/vnd.mermaid": drawn.draw_mermaid()}
+
+
+def build_graph(
+    tools: Any,
+    *,
+    strategies: str | StrategyMap | None = None,
+    model: Any = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    policy: ToolErrorPolicy | None = None,
+    ledger: Ledger | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+    on_error: Any = None,
+    on_failure: str = "report",
+    on_edge: Mapping[tuple[str, str], Node] | None = None,
+    planner: Node | None = None,
+    executor: Node | None = None,
+    diagnoser: Node | None = None,
+    selector: Node | None = None,
+    repairer: Node | None = None,
+    validator: Node | None = None,
+    retrier: Node | None = None,
+    reporter: Node | None = None,
+) -> CorrectionGraph:
+    """Build the self-correcting loop around tools, as a compiled LangGraph graph.
+
+    Not the right tool for mending calls without executing them: use `repair_call`.
+
+    Args:
+        tools: Functions, LangChain tools or `ToolSpec`s.
+        strategies: An error-strategy map: a `StrategyMap`, the name of one (`"strict"`), or the
+            path of a TOML file. Default: `SELFCORRECT_STRATEGIES`, else the map `default`.
+        model: A LangChain chat model, asked only where rules end; None: no model is ever asked.
+        limits: Bounds of one run.
+        policy: Kinds of error that end a run, beside those that the map names.
+        ledger: Remembers intents and outcomes, so that nothing is done twice.
+        checkpointer: LangGraph's; with one, a person can be asked.
+        on_error: Handlers of errors, before the map's rules.
+        on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
+        on_edge: Nodes of your own by the edge that they stand on, such as
+            `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
+        planner: Takes the place of the node plan; likewise for the other seven slots.
+        executor: See planner.
+        diagnoser: See planner.
+        selector: See planner.
+        repairer: See planner.
+        validator: See planner.
+        retrier: See planner.
+        reporter: See planner.
+
+    Returns:
+        A graph from `call`, `raw` or `request` to `result` or `failure`, with the `trail`.
+
+    Raises:
+        GraphSetupError: If a part is unusable.
+        MapError: If the error-strategy map is unusable.
+    """
+    loop = assemble(
+        Parts(
+            tools,
+            strategies,
+            model,
+            limits,
+            policy,
+            ledger,
+            on_error,
+            on_failure,
+            on_edge,
+            {
+                "planner": planner,
+                "executor": executor,
+                "diagnoser": diagnoser,
+                "selector": selector,
+                "repairer": repairer,
+                "validator": validator,
+                "retrier": retrier,
+                "reporter": reporter,
+            },
+        )
+    )
+    return compile_loop(loop, checkpointer)
+
+
+def compile_loop(
+    loop: Loop, checkpointer: BaseCheckpointSaver[Any] | bool | None = None
+) -> CorrectionGraph:
+    """The LangGraph graph of a loop: one node per node of the table, and those on edges."""
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(_GraphState, output_schema=_Output)
+    builder.add_conditional_edges(START, _entry, list(ENTRIES))
+    for node, routes in ROUTES.items():
+        destinations: dict[str, str] = {}
+        for outcome, target in routes.items():
+            via = edge_name((node, target)) if (node, target) in loop.edges else target
+            label = destinations.get(via)
+            destinations[via] = f"{label}, {outcome}" if label else outcome
+        builder.add_node(node, _Step(loop, node), destinations=destinations)
+    for edge in loop.edges:
+        builder.add_node(edge_name(edge), _EdgeStep(loop, edge))
+        builder.add_edge(edge_name(edge), edge[1])
+    compiled = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    compiled.__class__ = CorrectionGraph
+    return cast("CorrectionGraph", compiled)
+
+
+def _entry(state: _GraphState) -> str:
+    """A run starts at plan, or where another runner hands it over."""
+    phase = state.get("phase") or ENTRY
+    if phase not in ENTRIES:
+        raise GraphSetupError(f"a run enters at {', '.join(ENTRIES)}, not at {phase!r}")
+    return phase
+
+
+class _Step(Runnable[Any, Any]):
+    """A node of the loop as LangGraph runs it, sync and async."""
+
+    def __init__(self, loop: Loop, node: str) -> None:
+        self.name = node
+        self._loop = loop
+        self._node = node
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return run_sync(self._run(input, _context(self._loop, None, config)))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return await self._run(input, _context(self._loop, AsyncHost(), config))
+
+    async def _run(self, state: Any, context: RunContext) -> Command[str]:
+        update, target = await run_node(self._loop, self._node, state, context)
+        edge = (self._node, target)
+        goto = edge_name(edge) if edge in self._loop.edges else target
+        return Command(update=update, goto=goto)
+
+
+class _EdgeStep(Runnable[Any, Any]):
+    """A node of the caller's own, standing on an edge."""
+
+    def __init__(self, loop: Loop, edge: tuple[str, str]) -> None:
+        self.name = edge_name(edge)
+        self._loop = loop
+        self._edge = edge
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        context = _context(self._loop, None, config)
+        return run_sync(apply_edge(self._loop, self._edge, input, context))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        context = _context(self._loop, AsyncHost(), config)
+        return await apply_edge(self._loop, self._edge, input, context)
+
+
+def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> RunContext:
+    configurable = (config or {}).get("configurable") or {}
+    changes: dict[str, Any] = {}
+    if host is not None:
+        changes["host"] = host
+    if configurable.get(_CHECKPOINTER) is not None:
+        changes["ask_person"] = _ask
+    return loop.start(**changes)
+
+
+def _ask(question: JSON) -> JSON:
+    return interrupt(question)
+
+
+__all__ = ["CorrectionGraph", "build_graph", "compile_loop"]

@@ -1,0 +1,29 @@
+"""What an author probably meant: near matches for names in maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LONGEST = 200
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """The known names nearest to this one, at most two.
+
+    >>> close_names("fromat-date", ["format-date", "format-time", "wait"])
+    ['format-date', 'format-time']
+    """
+    from difflib import get_close_matches
+
+    names = [item for item in dict.fromkeys(known) if len(item) <= _LONGEST]
+    return get_close_matches(name[:_LONGEST], names, n=2)
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """A hint at the known names that this one may have meant, or None.
+
+    >>> near("prioritie", ["priority", "params"])
+    "did you mean 'priority'?"
+    """
+    close = close_names(name, known)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else None

@@ -1,0 +1,167 @@
+"""How a LangChain tool is read and called: always through its own `invoke` and `ainvoke`."""
+
+from __future__ import annotations
+
+import inspect
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.errors import GraphSetupError, ToolDefinitionError, ToolReportedError
+from selfcorrect.model import JsonObject
+
+_ONE_TEXT: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"__arg1": {"type": "string"}},
+    "required": ["__arg1"],
+}
+"""What LangChain sends for its oldest kind of tool, a function of one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """A LangChain tool in the parts that a `ToolSpec` is made of.
+
+    Attributes:
+        is_async: Whether it has no sync form.
+        local_times: Whether pydantic reads the arguments, which takes times without an offset.
+    """
+
+    name: str
+    description: str
+    schema: JsonObject
+    is_async: bool
+    local_times: bool
+    run: Callable[[dict[str, Any], str | None], Any]
+    arun: Callable[[dict[str, Any], str | None], Awaitable[Any]]
+
+
+def adapted(tool: Any) -> Adapted:
+    """Read a LangChain tool.
+
+    Raises:
+        ToolDefinitionError: If it is none, or cannot say what it takes.
+    """
+    from langchain_core.tools import BaseTool
+
+    if not isinstance(tool, BaseTool):
+        raise ToolDefinitionError(
+            f"{tool!r} is not a LangChain tool (a Runnable's as_tool() makes one)"
+        )
+    try:
+        schema = _schema(tool)
+        call_ids, others = _injected(tool)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"[:300]
+        raise ToolDefinitionError(f"tool {tool.name!r} cannot say what it takes: {why}") from error
+
+    def prepared(args: dict[str, Any], call_id: str | None) -> dict[str, Any]:
+        if others:
+            raise GraphSetupError(
+                f"tool {tool.name!r} needs {', '.join(others)}, which only LangGraph's ToolNode "
+                "injects: run it there, with selfcorrect around it"
+            )
+        if not call_ids and not _needs_message(tool) and args.get("type") != "tool_call":
+            return args
+        call_id = call_id or f"call_{uuid.uuid4().hex}"
+        return {"type": "tool_call", "name": tool.name, "args": args, "id": call_id}
+
+    def run(args: dict[str, Any], call_id: str | None) -> Any:
+        return _value(tool.invoke(prepared(args, call_id)))
+
+    async def arun(args: dict[str, Any], call_id: str | None) -> Any:
+        return _value(await tool.ainvoke(prepared(args, call_id)))
+
+    return Adapted(
+        name=tool.name,
+        description=tool.description,
+        schema=schema,
+        is_async=_is_async_only(tool),
+        local_times=not isinstance(tool.args_schema, dict),
+        run=run,
+        arun=arun,
+    )
+
+
+def _schema(tool: Any) -> JsonObject:
+    from langchain_core.tools import Tool
+
+    if isinstance(tool, Tool) and not tool.args_schema:
+        return _ONE_TEXT
+    model = tool.tool_call_schema
+    if isinstance(model, Mapping):
+        schema = dict(model)
+    else:
+        schema = (getattr(model, "model_json_schema", None) or model.schema)()
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
+def _injected(tool: Any) -> tuple[list[str], list[str]]:
+    """The parameters that take the call's id, and the others that somebody has to inject."""
+    from langchain_core.tools import InjectedToolCallId
+
+    if isinstance(tool.args_schema, dict):
+        fields: Mapping[str, Any] = {}
+        shown: Any = ()
+    else:
+        fields = getattr(tool.get_input_schema(), "model_fields", {})
+        shown = getattr(tool.tool_call_schema, "model_fields", {})
+    call_ids: list[str] = []
+    others: list[str] = []
+    for name, each in fields.items():
+        if name in shown:
+            continue
+        marks = [getattr(each, "annotation", None), *getattr(each, "metadata", ())]
+        if any(
+            mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
+        ):
+            call_ids.append(name)
+        elif each.is_required():
+            others.append(name)
+    seen = {*fields, *call_ids}
+    others += [name for name in _injected_by_signature(tool) if name not in seen]
+    return call_ids, others
+
+
+def _injected_by_signature(tool: Any) -> list[str]:
+    """Parameters such as `runtime: ToolRuntime`, which the schema does not have at all."""
+    names = getattr(tool, "_injected_args_keys", ())
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run  # noqa: SLF001
+    parameters = inspect.signature(function).parameters
+    return sorted(
+        name
+        for name in names
+        if name not in parameters or parameters[name].default is inspect.Parameter.empty
+    )
+
+
+def _needs_message(tool: Any) -> bool:
+    """Whether only a message, the answer to a whole tool call, tells all that the tool says."""
+    return bool(
+        tool.handle_tool_error
+        or tool.handle_validation_error
+        or tool.response_format == "content_and_artifact"
+    )
+
+
+def _is_async_only(tool: Any) -> bool:
+    has_both = hasattr(tool, "func") and hasattr(tool, "coroutine")
+    return has_both and tool.func is None and tool.coroutine is not None
+
+
+def _value(result: Any) -> Any:
+    """The tool's value out of what `invoke` returned.
+
+    Raises:
+        ToolReportedError: If it is a message that reports an error.
+    """
+    from langchain_core.messages import ToolMessage
+
+    if not isinstance(result, ToolMessage):
+        return result
+    if result.status == "error":
+        raise ToolReportedError(str(result.text))
+    if result.artifact is not None:
+        return {"content": result.content, "artifact": result.artifact}
+    return result.content

@@ -1,0 +1,93 @@
+"""How much a run may cost, and the one place that compares a counter with a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from selfcorrect.model import ErrorKind
+
+CEILING: Final = 10
+"""Executions that no map and no handler exceeds, unless code sets another ceiling."""
+
+
+class Limits(BaseModel):
+    """Bounds of one run. A map may set them, up to `ceiling`, which only code sets.
+
+    Attributes:
+        attempts: Executions of the tool.
+        rounds: Repair rounds per attempt.
+        model_calls: Calls of a model.
+        tokens: Tokens of all model calls, or None for no bound.
+        seconds: Wall time of the run, waits included, or None for no bound.
+        wait: The longest single wait, in seconds.
+        per_kind: Repairs after an error of a kind; 0 means report at once.
+        per_strategy: Uses of a strategy.
+        ceiling: The hard cap on executions.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    attempts: PositiveInt = 3
+    rounds: PositiveInt = 8
+    model_calls: NonNegativeInt = 4
+    tokens: NonNegativeInt | None = None
+    seconds: float | None = Field(default=300.0, gt=0)
+    wait: float = Field(default=30.0, ge=0)
+    per_kind: Mapping[ErrorKind, NonNegativeInt] = Field(default_factory=dict)
+    per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
+    ceiling: PositiveInt = CEILING
+
+    def merged(self, over: Mapping[str, Any]) -> Limits:
+        """These limits with the keys of a map on top; the ceiling stays, and caps attempts.
+
+        Raises:
+            pydantic.ValidationError: If a value is not usable.
+        """
+        values = self.model_dump() | {k: v for k, v in over.items() if k != "ceiling"}
+        for name in ("per_kind", "per_strategy"):
+            values[name] = {**getattr(self, name), **over.get(name, {})}
+        merged = Limits.model_validate(values)
+        return merged.model_copy(update={"attempts": min(merged.attempts, self.ceiling)})
+
+
+_BOUNDED: Final = {
+    "attempts": "executions",
+    "rounds": "repair rounds in one attempt",
+    "model_calls": "model calls",
+    "tokens": "tokens",
+    "seconds": "seconds",
+}
+
+
+def spent(
+    counts: Mapping[str, Any], limits: Limits, what: str, key: str | None = None
+) -> str | None:
+    """Say which bound is reached, or None while one more is allowed.
+
+    Args:
+        counts: The counters of the run.
+        limits: The bounds of the run.
+        what: `attempts`, `rounds`, `model_calls`, `tokens`, `seconds`, `per_kind`, `per_strategy`.
+        key: The kind or the strategy, for the last two.
+    """
+    if what in ("per_kind", "per_strategy"):
+        bounds: Mapping[Any, int] = getattr(limits, what)
+        bound = bounds.get(key)
+        used = counts.get(what, {}).get(key, 0)
+        label = f"repairs of {key}" if what == "per_kind" else f"uses of {key}"
+    else:
+        bound = getattr(limits, what)
+        used = counts.get(what, 0)
+        label = _BOUNDED[what]
+        if what == "attempts" and bound is not None:
+            bound = min(max(bound, counts.get("allowed_attempts", 0)), limits.ceiling)
+    if bound is None or used < bound:
+        return None
+    return f"{_number(used)} of at most {_number(bound)} {label}"
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

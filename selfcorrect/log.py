@@ -1,0 +1,45 @@
+"""Events for the application's logs: silent unless the application asked for them.
+
+A structlog that nobody configured prints to stdout, so it is used only where the application
+configured it; else the stdlib logger `selfcorrect`, where somebody gave it a handler.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+Sink = Callable[[str, Mapping[str, Any]], None]
+
+_LOGGER: Final = logging.getLogger("selfcorrect")
+_LOGGER.addHandler(logging.NullHandler())
+
+
+def sink() -> Sink | None:
+    """Where events go now, or None where nobody listens."""
+    structlog = sys.modules.get("structlog")
+    if structlog is not None and structlog.is_configured():
+        logger = structlog.get_logger("selfcorrect")
+        return lambda event, values: logger.info(event, **values)
+    if _LOGGER.isEnabledFor(logging.INFO) and (len(_LOGGER.handlers) > 1 or logging.root.handlers):
+        return lambda event, values: _LOGGER.info(
+            "%s %s", event, " ".join(f"{key}={value}" for key, value in values.items())
+        )
+    return None
+
+
+def summary(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a trail event is fit for a log: names and counts, no values of arguments."""
+    out = {
+        key: event[key]
+        for key in ("next", "attempt", "ok", "seconds", "round", "wait", "reason")
+        if key in event
+    }
+    if findings := event.get("findings"):
+        out["kinds"] = sorted({item["kind"] for item in findings})
+        out["rules"] = sorted({item["rule"] for item in findings if item.get("rule")})
+    if tried := event.get("tried"):
+        out["strategies"] = [f"{item['strategy']}:{item['outcome']}" for item in tried]
+    return out

@@ -1,0 +1,219 @@
+"""Which rules an error meets: conditions, and an index that makes their number unimportant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from selfcorrect.model import Finding
+from selfcorrect.patterns import Pattern, PatternSet, window
+from selfcorrect.rules import MOST_NAME_PARTS, ErrorRule
+
+_MOST_TYPES: Final = 100
+_LONGEST_TYPE: Final = 500
+_LONGEST_TOOL: Final = 500
+_FEW: Final = 8
+"""Up to so many patterns are tried one by one."""
+_MOST_TOOLS: Final = 1_000
+"""Tool names whose globs are remembered."""
+
+
+def error_names(types: Iterable[str]) -> frozenset[str]:
+    """Every name that a rule may call these classes by: the ends of their dotted names.
+
+    >>> sorted(error_names(["httpx.HTTPStatusError"]))
+    ['HTTPStatusError', 'httpx.HTTPStatusError']
+    """
+    names: set[str] = set()
+    for name in list(types)[:_MOST_TYPES]:
+        parts = name[-_LONGEST_TYPE:].split(".")[-MOST_NAME_PARTS:]
+        names.update(".".join(parts[start:]) for start in range(len(parts)))
+    return frozenset(names)
+
+
+def status_names(status: int | str | None) -> frozenset[str]:
+    """Every way in which a rule may write this status.
+
+    >>> sorted(status_names(404)), sorted(status_names("23505")), sorted(status_names(7))
+    (['404', '4xx'], ['23505', '23xxx'], ['7'])
+    """
+    if isinstance(status, int) and not isinstance(status, bool):
+        text = str(status) if abs(status) < 10**6 else ""
+    else:
+        text = status.strip()[:200] if isinstance(status, str) else ""
+    if not text:
+        return frozenset()
+    if len(text) == 3 and text.isdecimal() and text.isascii() and "1" <= text[0] <= "5":
+        return frozenset((text, f"{text[0]}xx"))
+    if len(text) == 5 and text.isalnum() and text.isascii() and any(c.isdecimal() for c in text):
+        return frozenset((text, f"{text[:2]}xxx"))
+    return frozenset((text,))
+
+
+@dataclass(slots=True, eq=False)
+class Evidence:
+    """What is known of one error, in the form in which rules ask for it."""
+
+    tool: str | None
+    errors: frozenset[str]
+    statuses: frozenset[str]
+    code: str | None
+    _text: str
+    _window: bytes | None = None
+
+    @classmethod
+    def of(cls, finding: Finding, tool: str | None) -> Evidence:
+        """The evidence that a finding carries, for a call of this tool."""
+        return cls(
+            tool[:_LONGEST_TOOL] if tool is not None else None,
+            error_names(finding.types),
+            status_names(finding.status),
+            finding.code,
+            finding.text,
+        )
+
+    @property
+    def text(self) -> bytes:
+        """What is read of the text."""
+        if self._window is None:
+            self._window = window(self._text)
+        return self._window
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditions:
+    """The conditions of one rule; an empty one always holds."""
+
+    tools: tuple[str, ...]
+    errors: frozenset[str]
+    statuses: frozenset[str]
+    codes: frozenset[str]
+    pattern: Pattern | None
+
+    @classmethod
+    def of(cls, rule: ErrorRule, pattern: Pattern | None) -> Conditions:
+        """The conditions of a rule, whose pattern has been compiled."""
+        return cls(
+            tools=rule.tool,
+            errors=frozenset(name.removeprefix("builtins.") for name in rule.error),
+            statuses=frozenset(str(status) for status in rule.status),
+            codes=frozenset(rule.code),
+            pattern=pattern,
+        )
+
+    def met(self, evidence: Evidence) -> Mapping[str, str] | str:
+        """The captures where all conditions hold, else the name of the first that does not."""
+        if self.tools and not takes(self.tools, evidence.tool):
+            return "tool"
+        if self.errors and self.errors.isdisjoint(evidence.errors):
+            return "error"
+        if self.statuses and self.statuses.isdisjoint(evidence.statuses):
+            return "status"
+        if self.codes and evidence.code not in self.codes:
+            return "code"
+        if self.pattern is None:
+            return {}
+        captures = self.pattern.captures(evidence.text)
+        return "match" if captures is None else captures
+
+    def lookups(self) -> Iterable[tuple[str, frozenset[str] | tuple[str, ...]]]:
+        """The conditions that can be looked up instead of tried."""
+        return (
+            ("code", self.codes),
+            ("error", self.errors),
+            ("status", self.statuses),
+            ("tool", self.tools),
+        )
+
+
+def takes(globs: Iterable[str], tool: str | None) -> bool:
+    """Whether a tool's name fits one of the globs."""
+    return tool is not None and any(glob == tool or fnmatchcase(tool, glob) for glob in globs)
+
+
+@dataclass(slots=True, eq=False)
+class _Shelf:
+    """Rules by their rarest condition, so that a look-up yields few that do not apply."""
+
+    by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    always: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, rules: Sequence[tuple[int, Conditions]]) -> _Shelf:
+        shelf = cls()
+        often = Counter(
+            (name, value)
+            for _, rule in rules
+            for name, values in rule.lookups()
+            for value in values
+        )
+        for position, rule in rules:
+            present = [(name, values) for name, values in rule.lookups() if values]
+            if not present:
+                shelf.always.append(position)
+                continue
+            name, values = min(present, key=lambda key: sum(often[key[0], v] for v in key[1]))
+            for value in set(values):
+                shelf.by_key.setdefault((name, value), []).append(position)
+        return shelf
+
+    def buckets(self, evidence: Evidence, globs: Iterable[str]) -> list[list[int]]:
+        asked = [("error", name) for name in evidence.errors]
+        asked += [("status", name) for name in evidence.statuses]
+        asked += [("tool", glob) for glob in globs]
+        if evidence.code is not None:
+            asked.append(("code", evidence.code))
+        found = [self.by_key[key] for key in asked if key in self.by_key]
+        return [*found, self.always] if self.always else found
+
+
+class RuleIndex:
+    """Finds the first rule that an error meets, among thousands, without trying them all."""
+
+    __slots__ = ("_by_tool", "_globs", "_patterns", "_plain", "_rules", "_textual", "_with_text")
+
+    def __init__(self, rules: Sequence[Conditions]) -> None:
+        self._rules = tuple(rules)
+        textual = [(n, rule) for n, rule in enumerate(rules) if rule.pattern is not None]
+        self._plain = _Shelf.of([(n, rule) for n, rule in enumerate(rules) if not rule.pattern])
+        self._textual = _Shelf.of(textual)
+        self._with_text = [n for n, _ in textual]
+        self._patterns = PatternSet([rule.pattern for _, rule in textual if rule.pattern])
+        shelves = (self._plain, self._textual)
+        self._globs = {v for shelf in shelves for name, v in shelf.by_key if name == "tool"}
+        self._by_tool: dict[str, tuple[str, ...]] = {}
+
+    def first(self, evidence: Evidence) -> tuple[int, Mapping[str, str]] | None:
+        """The position of the first rule that is met, and its captures."""
+        for position in self._candidates(evidence):
+            captures = self._rules[position].met(evidence)
+            if not isinstance(captures, str):
+                return position, captures
+        return None
+
+    def each(self, evidence: Evidence) -> Iterator[Mapping[str, str] | str]:
+        """For every rule in order, its captures, or the first condition that does not hold."""
+        return (rule.met(evidence) for rule in self._rules)
+
+    def _candidates(self, evidence: Evidence) -> Sequence[int]:
+        globs = self._matching_globs(evidence.tool)
+        found = [n for bucket in self._plain.buckets(evidence, globs) for n in bucket]
+        textual = self._textual.buckets(evidence, globs)
+        if sum(map(len, textual)) <= _FEW:
+            found += [n for bucket in textual for n in bucket]
+        else:
+            found += [self._with_text[n] for n in self._patterns.matching(evidence.text)]
+        return sorted(set(found))
+
+    def _matching_globs(self, tool: str | None) -> tuple[str, ...]:
+        if tool is None or not self._globs:
+            return ()
+        known = self._by_tool.get(tool)
+        if known is None:
+            known = tuple(glob for glob in self._globs if takes((glob,), tool))
+            if len(self._by_tool) < _MOST_TOOLS:
+                self._by_tool[tool] = known
+        return known

@@ -1,0 +1,226 @@
+"""One map out of several: `extends`, `disable`, `replaces`, and sections merged key by key.
+
+Order-stable, and no rule is lost that is not disabled or replaced.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.errors import MapFault
+from selfcorrect.hints import near
+from selfcorrect.map_files import Document
+from selfcorrect.rules import ErrorRule
+
+_MOST_HINTS: Final = 20
+"""Near matches are looked for among all rules, which takes its time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapRule:
+    """One rule at its place in a merged map.
+
+    Attributes:
+        id: Its full name, `map/rule`.
+        rule: The rule as it was written.
+        source: The map it comes from.
+    """
+
+    id: str
+    rule: ErrorRule
+    source: Document
+
+
+def linked(
+    root: Document, load: Callable[[str, Document], Document | MapFault]
+) -> tuple[list[Document], list[MapFault]]:
+    """A map and all that it extends, each once, every map before those that it extends.
+
+    Args:
+        root: The map to start from.
+        load: Reads a map that another one names in `extends`.
+
+    Returns:
+        The documents, and the faults of `extends`: missing maps, cycles, two maps of one name.
+    """
+    seen: dict[str, Document] = {}
+    done: list[Document] = []
+    faults: list[MapFault] = []
+    # A map is done after all that it extends; without recursion, so each entry knows its way.
+    todo: list[tuple[Document, tuple[str, ...], bool]] = [(root, (), False)]
+    while todo:
+        document, way, entered = todo.pop()
+        if entered:
+            done.append(document)
+            continue
+        known = seen.get(document.name)
+        if known is not None:
+            faults += _met_again(document, known, way)
+            continue
+        seen[document.name] = document
+        todo.append((document, way, True))
+        for name in document.content.extends:
+            found = load(name, document)
+            if isinstance(found, MapFault):
+                faults.append(found)
+            else:
+                todo.append((found, (*way, document.name), False))
+    return done[::-1], faults
+
+
+def _met_again(document: Document, known: Document, way: tuple[str, ...]) -> Iterator[MapFault]:
+    """What is wrong with reaching a map for the second time."""
+    if document is not known and not _same_file(document, known):
+        message = f"two maps are named {document.name!r}: this one and {known.label or 'yours'}"
+        yield document.fault(message, hint="rename one of the files")
+    elif document.name in way:
+        circle = " → ".join((*way[way.index(document.name) :], document.name))
+        yield document.fault(f"these maps extend each other: {circle}", key="extends")
+
+
+def _same_file(one: Document, other: Document) -> bool:
+    return one.file is not None and other.file is not None and one.file.samefile(other.file)
+
+
+def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
+    """The rules of all documents in the order in which they are tried, and what is wrong.
+
+    A disabled rule is as if it were not there. A rule with `replaces` stands where the replaced
+    one stood; its own priority counts.
+    """
+    placed, faults = _placed(documents)
+    known = {rule.id: rule for rule in placed}
+    faulty = {document.name for document in documents if document.faults}
+    disabled, wrong = _disabled(documents, known, faulty)
+    faults += wrong
+    alive = [rule for rule in placed if rule.id not in disabled]
+    replaced_by, wrong = _replaced(alive, known, faulty)
+    faults += wrong
+    if faults:
+        return placed, faults
+    position = {rule.id: number for number, rule in enumerate(placed)}
+    replaces = {rule.id: target for target, rule in replaced_by.items()}
+    place = {rule.id: position[_first_of(rule.id, replaces)] for rule in alive}
+    kept = [rule for rule in alive if rule.id not in replaced_by]
+    return sorted(kept, key=lambda rule: (-rule.rule.rank, place[rule.id])), faults
+
+
+def _disabled(
+    documents: Sequence[Document], known: Mapping[str, MapRule], faulty: set[str]
+) -> tuple[set[str], list[MapFault]]:
+    disabled: set[str] = set()
+    faults = []
+    for document in documents:
+        for name in document.content.disable:
+            target, message = _referred(name, document, known, faulty)
+            if target is not None:
+                disabled.add(target)
+            elif message is not None:
+                hint = _hint(name, document, known) if len(faults) < _MOST_HINTS else None
+                faults.append(document.fault(message, key="disable", hint=hint))
+    return disabled, faults
+
+
+def _replaced(
+    rules: Sequence[MapRule], known: Mapping[str, MapRule], faulty: set[str]
+) -> tuple[dict[str, MapRule], list[MapFault]]:
+    """The rule that takes the place of each replaced one, and what is wrong."""
+    by: dict[str, MapRule] = {}
+    faults = []
+    for rule in rules:
+        if rule.rule.replaces is None:
+            continue
+        target, message = _referred(rule.rule.replaces, rule.source, known, faulty)
+        hint = None
+        if message is not None and len(faults) < _MOST_HINTS:
+            hint = _hint(rule.rule.replaces, rule.source, known)
+        if target == rule.id:
+            message = "a rule cannot replace itself"
+        elif target is not None and target in by:
+            message = f"{target!r} is replaced by {by[target].id!r} already"
+        elif target is not None:
+            by[target] = rule
+        if message is not None:
+            faults.append(_at(rule, message, "replaces", hint))
+    return by, [*faults, *_circles(by)]
+
+
+def _placed(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
+    faults = []
+    rules = []
+    for document in documents:
+        count = Counter(rule.id for rule in document.content.rule)
+        faults += [
+            document.fault(f"{number} rules of this map have this id", rule=name, key="id")
+            for name, number in count.items()
+            if number > 1
+        ]
+        rules += [
+            MapRule(f"{document.name}/{rule.id}", rule, document) for rule in document.content.rule
+        ]
+    return rules, faults
+
+
+def _referred(
+    name: str, document: Document, known: Mapping[str, MapRule], faulty: set[str]
+) -> tuple[str | None, str | None]:
+    """The full id that a reference means, or what is wrong with it."""
+    full = _full(name, document)
+    if full in known:
+        return full, None
+    if full.rpartition("/")[0] in faulty:
+        return None, None  # the faults of that map come first
+    return None, f"there is no rule {name!r}"
+
+
+def _full(name: str, document: Document) -> str:
+    return name if "/" in name else f"{document.name}/{name}"
+
+
+def _hint(name: str, document: Document, known: Mapping[str, MapRule]) -> str | None:
+    own = f"{document.name}/"
+    return near(_full(name, document), known) or near(
+        name, [key.removeprefix(own) for key in known]
+    )
+
+
+def _at(rule: MapRule, message: str, key: str, hint: str | None = None) -> MapFault:
+    return rule.source.fault(message, rule=rule.rule.id, key=key, hint=hint)
+
+
+def _circles(replaced_by: Mapping[str, MapRule]) -> Iterator[MapFault]:
+    for start in replaced_by:
+        seen, name = [start], replaced_by[start].id
+        while name in replaced_by and name not in seen:
+            seen.append(name)
+            name = replaced_by[name].id
+        if name == start:
+            circle = " → ".join((*seen, start))
+            yield _at(replaced_by[start], f"these rules replace each other: {circle}", "replaces")
+
+
+def _first_of(rule_id: str, replaces: Mapping[str, str]) -> str:
+    """The rule whose place this one takes: what it replaces, and what that one replaces."""
+    while rule_id in replaces:
+        rule_id = replaces[rule_id]
+    return rule_id
+
+
+def merged_section(sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sections of a map and all that it extends, key by key; the more specific wins.
+
+    Tables inside (`per_kind`, `per_strategy`) are merged key by key as well.
+
+    >>> merged_section([{"a": 1, "t": {"x": 1}}, {"a": 2, "b": 3, "t": {"y": 2}}])
+    {'a': 1, 't': {'x': 1, 'y': 2}, 'b': 3}
+    """
+    merged: dict[str, Any] = {}
+    for section in sections:
+        for key, value in section.items():
+            said = merged.setdefault(key, value)
+            if isinstance(said, Mapping) and isinstance(value, Mapping):
+                merged[key] = {**said, **{k: v for k, v in value.items() if k not in said}}
+    return merged

@@ -1,0 +1,492 @@
+"""Frozen data that passes between the nodes: calls, findings, changes, repairs, reports.
+
+Everything here turns into plain JSON and back (`to_json`, `…from_json`), so that it can live in
+a checkpoint, in a log line and in a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum, StrEnum
+from typing import Any, Final, TypeAlias, final
+
+from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
+
+JSON: TypeAlias = Any
+"""None, bool, int, float, str, list of JSON, or dict of str to JSON."""
+
+JsonObject: TypeAlias = Mapping[str, JSON]
+
+
+class ErrorKind(StrEnum):
+    """What sort of failure it is: decides whether repeating or changing the call can help."""
+
+    TRANSIENT = "transient"
+    RATE_LIMIT = "rate_limit"
+    TIMEOUT = "timeout"
+    VALIDATION = "validation"
+    AUTH = "auth"
+    QUOTA = "quota"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    PERMANENT = "permanent"
+    INTERNAL = "internal"
+    CANCELLED = "cancelled"
+
+
+class Category(StrEnum):
+    """What is wrong with the input: decides what to repair."""
+
+    MISSING_PARAM = "missing_param"
+    EXTRA_PARAM = "extra_param"
+    WRONG_TYPE = "wrong_type"
+    ENUM = "enum"
+    RANGE = "range"
+    LENGTH = "length"
+    FORMAT_DATE = "format_date"
+    FORMAT_PATTERN = "format_pattern"
+    FORMAT_OTHER = "format_other"
+    MALFORMED_JSON = "malformed_json"
+    UNKNOWN_TOOL = "unknown_tool"
+    UNKNOWN_RESOURCE = "unknown_resource"
+    DUPLICATE = "duplicate"
+    BUSINESS_RULE = "business_rule"
+    SYNTAX = "syntax"
+    NONE = "none"
+
+
+class Safety(StrEnum):
+    """How far a change may be from what was written; the policy says which classes run unasked."""
+
+    EXACT = "exact"
+    INFERRED = "inferred"
+    LOSSY = "lossy"
+    MODEL = "model"
+    HUMAN = "human"
+
+
+class Severity(StrEnum):
+    """How urgent an escalation is."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"
+
+
+@final
+class _Absent(Enum):
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = _Absent.ABSENT
+"""The value of a place in a call where there is nothing; not the same as None (JSON null)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call. `raw` is text that could not be read strictly.
+
+    With `raw` set and a `name`, the raw text is the arguments; without a name it is the whole
+    call. `args` is then empty, and such a call is never executed.
+    """
+
+    name: str
+    args: JsonObject = field(default_factory=dict)
+    id: str | None = None
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidArgs:
+    """The arguments do not fit the schema that was sent to the model."""
+
+    raw: JSON
+    parse_error: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class DeserializationError:
+    """The arguments fit the schema but could not be turned into the tool's own type."""
+
+    raw: JSON
+    target: str
+    cause: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionError:
+    """The tool ran and failed."""
+
+    args: JsonObject
+    cause: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class EscalationError:
+    """Someone in the loop (a tool, a strategy, a fixer) asks for help from above."""
+
+    source: str
+    reason: str
+    severity: Severity = Severity.HIGH
+    original: ToolError | None = None
+    attempts: int = 0
+
+
+ToolError: TypeAlias = InvalidArgs | DeserializationError | ExecutionError | EscalationError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, with what is known of it.
+
+    A reader fills in the evidence (`text` to `retry_after`); the error-strategy map adds the
+    decision (`kind` to `ladder`).
+
+    Attributes:
+        text: What the emitter wrote; untrusted.
+        types: Dotted class names over the whole MRO, most specific first; `InvalidArgs`,
+            `UnknownTool`, `MalformedCall` for what selfcorrect found itself.
+        status: HTTP status, or a string such as an SQLSTATE or a gRPC code name.
+        code: The emitter's error code; the JSON Schema keyword for `InvalidArgs`.
+        paths: JSON Pointers into the call: `/args/passengers/0/age`, `/name`.
+        constraint: What was violated, in JSON Schema words: `{"minimum": 1}`.
+        suggestions: Values or names that the emitter itself proposes.
+        retry_after: Seconds that the emitter asks to wait.
+        captures: Named groups of the rule's pattern.
+        rule: Id of the rule that decided.
+        ladder: Names of the strategies to try, in order.
+    """
+
+    text: str
+    types: tuple[str, ...] = ()
+    status: int | str | None = None
+    code: str | None = None
+    paths: tuple[str, ...] = ()
+    constraint: JsonObject = field(default_factory=dict)
+    suggestions: tuple[JSON, ...] = ()
+    retry_after: float | None = None
+    kind: ErrorKind = ErrorKind.INTERNAL
+    category: Category = Category.NONE
+    captures: Mapping[str, str] = field(default_factory=dict)
+    rule: str | None = None
+    ladder: tuple[str, ...] = ()
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters at fault, dotted, without the `/args/` of their pointers."""
+        return tuple(
+            path.removeprefix("/args/").replace("/", ".").replace("~1", "/").replace("~0", "~")
+            for path in self.paths
+            if path.startswith("/args/")
+        )
+
+    @property
+    def path(self) -> str | None:
+        """The first place at fault, or None."""
+        return self.paths[0] if self.paths else None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All findings of one error; the first is the one that a strategy is asked to mend.
+
+    The single-value properties (`kind`, `category`, `params` …) speak of that first finding.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def finding(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def kind(self) -> ErrorKind:
+        return self.finding.kind
+
+    @property
+    def category(self) -> Category:
+        return self.finding.category
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        return self.finding.params
+
+    @property
+    def path(self) -> str | None:
+        return self.finding.path
+
+    @property
+    def constraint(self) -> JsonObject:
+        return self.finding.constraint
+
+    @property
+    def captures(self) -> Mapping[str, str]:
+        return self.finding.captures
+
+    @property
+    def text(self) -> str:
+        return self.finding.text
+
+    @property
+    def rule(self) -> str | None:
+        return self.finding.rule
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One edit of a call, with its safety class and the reason in words.
+
+    Attributes:
+        path: JSON Pointer into the call: `/args/passengers/0/age`, `/name`.
+        before: The value there, or `ABSENT`.
+        after: The new value, or `ABSENT` to remove the place.
+        safety: The class that the policy judges.
+        reason: Why, in a few words for people.
+        strategy: Who did it; filled in by the repair node.
+        rule: Under which rule; filled in by the repair node.
+    """
+
+    path: str
+    before: JSON
+    after: JSON
+    safety: Safety
+    reason: str
+    strategy: str | None = None
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The call was mended by these changes, in order: `Changed(a, b)` or `Changed([a, b])`."""
+
+    changes: tuple[Change, ...]
+
+    def __init__(self, *changes: Change | Sequence[Change]) -> None:
+        flat = [c for item in changes for c in ([item] if isinstance(item, Change) else item)]
+        object.__setattr__(self, "changes", tuple(flat))
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The same call may succeed after `seconds`."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The strategy answers for the tool; the run ends with `value`."""
+
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person has to decide. `options` are values or `Change` tuples to choose from."""
+
+    question: str
+    options: tuple[JSON, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """This strategy cannot mend it; the next rung of the ladder is tried."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    """The run ends and asks for help from above."""
+
+    reason: str
+    severity: Severity = Severity.HIGH
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """The run ends here: nothing may be tried any more."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The same call is executed up to `times` further times."""
+
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fixer (an agent of any kind) is asked, at most `retries` further times when it fails."""
+
+    fixer: Callable[..., Any]
+    retries: int = 1
+
+
+Repair: TypeAlias = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
+"""What a strategy answers: a closed union."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of the tool."""
+
+    number: int
+    call: Call
+    outcome: str
+    seconds: float = 0.0
+    text: str | None = None
+    kind: ErrorKind | None = None
+
+
+REASONS: Final = (
+    "no_strategy",
+    "attempts_exhausted",
+    "limit_reached",
+    "terminal_kind",
+    "repeated_failure",
+    "needs_person",
+    "rejected",
+    "unknown_outcome",
+    "escalated",
+    "invalid_input",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """Why a run ended without a result, and what a person could do.
+
+    Attributes:
+        reason: One of `REASONS`.
+        detail: Why it stopped, in one sentence.
+        tool: The tool that was meant, as far as known.
+        call: The call as it stood at the end.
+        original: The call as it came in.
+        findings: What was still wrong.
+        attempts: Every execution.
+        changes: Every change that was made, with rule, strategy and safety class.
+        tried: What was tried and did not help: `{"rule", "strategy", "outcome"}`.
+        question: What a person would have to answer, where reason is `needs_person`.
+        advice: What a person could do, one sentence each.
+        for_model: Text for the model: no status codes, paths, vendor text or values echoed.
+        counts: Executions, repair rounds, model calls, tokens, seconds.
+    """
+
+    reason: str
+    detail: str
+    tool: str | None = None
+    call: JsonObject | None = None
+    original: JsonObject | None = None
+    findings: tuple[JsonObject, ...] = ()
+    attempts: tuple[JsonObject, ...] = ()
+    changes: tuple[JsonObject, ...] = ()
+    tried: tuple[JsonObject, ...] = ()
+    question: JsonObject | None = None
+    severity: str | None = None
+    advice: tuple[str, ...] = ()
+    for_model: str = ""
+    counts: JsonObject = field(default_factory=dict)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> FailureReport | None:
+        """The report of a finished run (the graph's output), or None where it succeeded."""
+        failure = state.get("failure")
+        if not failure:
+            return None
+        known = {f.name for f in fields(cls)}
+        values = {key: value for key, value in failure.items() if key in known}
+        for name in ("findings", "attempts", "changes", "tried", "advice"):
+            values[name] = tuple(values.get(name, ()))
+        return cls(**values)
+
+    def raise_(self) -> None:
+        """Raise this report as an exception.
+
+        Raises:
+            ToolNotFoundError: If the tool does not exist.
+            CorrectionFailed: Otherwise; its `report` is this report.
+        """
+        message = f"{self.tool or 'call'}: {self.reason}: {self.detail}"
+        for finding in self.findings:
+            if finding.get("category") == Category.UNKNOWN_TOOL:
+                constraint = finding.get("constraint") or {}
+                raise ToolNotFoundError(self.tool or "", constraint.get("enum", ()), self)
+        raise CorrectionFailed(message, self)
+
+
+def to_json(value: Any) -> JSON:
+    """Turn the data of this module into plain JSON; `ABSENT` and empty fields are left out.
+
+    Values that come from outside (arguments, captures) pass through unchanged.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        out: dict[str, JSON] = {}
+        for f in fields(value):
+            item = getattr(value, f.name)
+            if item is ABSENT or (item is None and f.default is None):
+                continue
+            out[f.name] = to_json(item)
+        return out
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: to_json(item) for key, item in value.items()}
+    return value
+
+
+def call_to_json(call: Call) -> dict[str, JSON]:
+    """The call as plain JSON; the same as `to_json`, without looking at its fields."""
+    out: dict[str, JSON] = {"name": call.name, "args": call.args}
+    if call.id is not None:
+        out["id"] = call.id
+    if call.raw is not None:
+        out["raw"] = call.raw
+    return out
+
+
+def call_from_json(data: Mapping[str, Any]) -> Call:
+    """The call that `call_to_json` wrote."""
+    return Call(data["name"], data.get("args") or {}, data.get("id"), data.get("raw"))
+
+
+def finding_from_json(data: Mapping[str, Any]) -> Finding:
+    """The finding that `to_json` wrote."""
+    return Finding(
+        text=data["text"],
+        types=tuple(data.get("types", ())),
+        status=data.get("status"),
+        code=data.get("code"),
+        paths=tuple(data.get("paths", ())),
+        constraint=data.get("constraint", {}),
+        suggestions=tuple(data.get("suggestions", ())),
+        retry_after=data.get("retry_after"),
+        kind=ErrorKind(data.get("kind", "internal")),
+        category=Category(data.get("category", "none")),
+        captures=data.get("captures", {}),
+        rule=data.get("rule"),
+        ladder=tuple(data.get("ladder", ())),
+    )
+
+
+def change_from_json(data: Mapping[str, Any]) -> Change:
+    """The change that `to_json` wrote; a place that is left out is `ABSENT`."""
+    return Change(
+        path=data["path"],
+        before=data.get("before", ABSENT),
+        after=data.get("after", ABSENT),
+        safety=Safety(data["safety"]),
+        reason=data["reason"],
+        strategy=data.get("strategy"),
+        rule=data.get("rule"),
+    )

@@ -1,0 +1,186 @@
+"""plan: take a strictly readable call of an offered tool, or ask the model for one.
+
+Everything else becomes a finding, so that every deviation is mended as a change with a rule and
+a safety class.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from selfcorrect.context import RunContext, Update
+from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.model import Call, Finding, call_to_json, to_json
+from selfcorrect.model_port import CountingModel, text_of
+from selfcorrect.plain import clean, plain, problem
+from selfcorrect.reading import read_call_object, read_calls
+from selfcorrect.state import FORMAT, CorrectionState
+
+_MOST_NAMES = 50
+_LONGEST_NAME = 200
+
+
+async def plan(state: CorrectionState, context: RunContext) -> Update:
+    """Start a run: read the call, and check that its tool is offered."""
+    counts: dict[str, Any] = {}
+    started = context.time.monotonic()
+    try:
+        call, broken = await _read(state, context, counts)
+    except _Unusable as error:
+        return _started(state, None, counts) | _stopped(str(error))
+    if state.get("request") and counts.get("model_calls"):
+        counts["seconds"] = max(0.0, context.time.monotonic() - started)
+    if (place := problem(call.args)) is not None:
+        where = f"/args{place[0]}"
+        return _started(state, None, counts) | _stopped(f"{where}: {place[1]}")
+    update = _started(state, call, counts)
+    findings = [broken] if broken is not None else []
+    if call.name and call.name not in context.tools:
+        findings.insert(0, unknown_tool(context))
+    if findings:
+        shown = [to_json(finding) for finding in findings]
+        update["outcome"] = "found"
+        update["error"] = {"source": "plan", "findings": shown}
+        update["trail"] = [{"call": update["current"], "findings": shown}]
+    else:
+        update["outcome"] = "planned"
+        update["trail"] = [{"call": update["current"]}]
+    return update
+
+
+def unknown_tool(context: RunContext) -> Finding:
+    """The finding for a call of a tool that is not offered."""
+    names = [name[:_LONGEST_NAME] for name in list(context.tools)[:_MOST_NAMES]]
+    return Finding(
+        text="there is no such tool",
+        types=("UnknownTool",),
+        code="unknown_tool",
+        paths=("/name",),
+        constraint={"enum": names},
+    )
+
+
+class _Unusable(Exception):
+    """The input cannot be turned into a call or a finding."""
+
+
+async def _read(
+    state: CorrectionState, context: RunContext, counts: dict[str, Any]
+) -> tuple[Call, Finding | None]:
+    given, raw = state.get("call"), state.get("raw")
+    if given is not None:
+        return _from_object(given, context, state.get("finish_reason"))
+    if raw is not None:
+        if not isinstance(raw, str):
+            raise _Unusable(f"raw must be text, not {type(raw).__name__}")
+        return _from_text(raw, context, state.get("finish_reason"))
+    if state.get("request"):
+        return await _from_request(state, context, counts)
+    raise _Unusable("the input has none of call, raw and request")
+
+
+def _from_object(
+    given: Any, context: RunContext, finish_reason: str | None
+) -> tuple[Call, Finding | None]:
+    if isinstance(given, str):
+        return _from_text(given, context, finish_reason)
+    if not isinstance(given, Mapping):
+        raise _Unusable(f"call must be an object, not {type(given).__name__}")
+    call = read_call_object(given)
+    if call is None:
+        raise _Unusable("call needs a name (name, tool or tool_name) that is text")
+    if not isinstance(call.name, str) or not call.name.strip():
+        raise _Unusable("the name of the call is empty")
+    call = Call(clean(call.name), call.args, call.id and clean(str(call.id)), call.raw)
+    return call, None if call.raw is None else _malformed("malformed_json", _NOT_AN_OBJECT)
+
+
+_NOT_AN_OBJECT = "the arguments are text that is not one JSON object"
+
+
+def _from_text(
+    raw: str, context: RunContext, finish_reason: str | None
+) -> tuple[Call, Finding | None]:
+    reading = read_calls(raw, context.tools, finish_reason=finish_reason)
+    if reading.strict:
+        return reading.calls[0].call, None
+    return Call("", {}, None, clean(raw)), reading.finding
+
+
+def _malformed(code: str, text: str) -> Finding:
+    return Finding(text=text, types=("MalformedCall",), code=code, paths=("/raw",))
+
+
+async def _from_request(
+    state: CorrectionState, context: RunContext, counts: dict[str, Any]
+) -> tuple[Call, Finding | None]:
+    if context.model is None:
+        raise _Unusable("a request without a call needs a model to plan one: pass model=")
+    port = CountingModel(context.model, counts, context.limits, context.host.invoke)
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.schema,
+            },
+        }
+        for tool in context.tools.values()
+    ]
+    messages = [*(state.get("messages") or []), ("human", str(state.get("request")))]
+    try:
+        bound = context.model.bind_tools(tools)
+        answer = await port.messages(messages, bound)
+    except (BudgetSpent, ModelFailed, NotImplementedError, AttributeError) as error:
+        raise _Unusable(f"the model could not plan a call: {error}") from error
+    metadata = getattr(answer, "response_metadata", None) or {}
+    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
+    cut = reason if reason in ("length", "max_tokens") else None
+    calls = getattr(answer, "tool_calls", None) or []
+    invalid = getattr(answer, "invalid_tool_calls", None) or []
+    if len(calls) + len(invalid) > 1:
+        raise _Unusable("the model planned several calls; a run carries one")
+    if calls and not cut:
+        return _from_object(calls[0], context, None)
+    if calls or invalid:
+        return _from_object((invalid or calls)[0], context, "length" if cut else None)
+    return _from_text(text_of(answer), context, "length" if cut else None)
+
+
+def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) -> dict[str, Any]:
+    """Everything that a new run resets, whatever an earlier run left on the same thread."""
+    current = call_to_json(call) if call is not None else plain(state.get("call"))
+    return {
+        "format": FORMAT,
+        "run": os.urandom(12).hex(),
+        "given": {
+            key: plain(value)
+            for key in ("request", "messages", "finish_reason", "task_id")
+            if (value := state.get(key)) is not None
+        },
+        "current": current,
+        "original": current,
+        "error": None,
+        "findings": [],
+        "selected": [],
+        "changes": [],
+        "pending": [],
+        "refused": [],
+        "tried": [],
+        "attempts": [],
+        "counts": counts,
+        "wait": 0.0,
+        "question": None,
+        "stop": None,
+    }
+
+
+def _stopped(detail: str) -> dict[str, Any]:
+    return {
+        "outcome": "stopped",
+        "stop": {"reason": "invalid_input", "detail": detail},
+        "trail": [{"problem": detail}],
+    }

@@ -1,0 +1,358 @@
+"""repair: one round.
+
+All findings that need no person are mended together; a question to a person is a round of its own.
+
+What a mend brings to light (a renamed argument with a bad value) goes through the same
+diagnose and select_strategy nodes, inside the round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from selfcorrect.context import RunContext, Update
+from selfcorrect.errors import is_control_flow
+from selfcorrect.limits import spent
+from selfcorrect.model import (
+    ABSENT,
+    Ask,
+    Call,
+    Changed,
+    Diagnosis,
+    Escalate,
+    Finding,
+    Fix,
+    GiveUp,
+    Repair,
+    Result,
+    Retry,
+    Safety,
+    Terminal,
+    Wait,
+    call_from_json,
+    call_to_json,
+    finding_from_json,
+    to_json,
+)
+from selfcorrect.model_port import CountingModel
+from selfcorrect.plain import clean, plain, problem
+from selfcorrect.pointer import apply, look
+from selfcorrect.progress import add, add_to, is_open, is_retryable, try_key
+from selfcorrect.repair_context import repair_context
+from selfcorrect.repairs.ask_human import read_answer
+from selfcorrect.state import CorrectionState
+
+_MOST_PASSES: Final = 16
+"""Passes of one round; each follows up on what the one before brought to light."""
+
+
+async def repair(state: CorrectionState, context: RunContext) -> Update:
+    """Run the selected strategies and, in the same round, what follows from their changes."""
+    first = state["selected"][0] if state["selected"] else None
+    if first is not None and first.get("question"):
+        # An interrupt re-runs this node from its top, so the question stands before everything.
+        answer = context.ask_person(first["question"]) if context.ask_person else None
+        return _answered(state, context, first, answer)
+    round_ = _Round(state, context)
+    await round_.run()
+    return round_.update()
+
+
+@dataclass
+class _Round:
+    """What a round has done so far."""
+
+    state: CorrectionState
+    context: RunContext
+    call: Call = field(init=False)
+    findings: list[Finding] = field(init=False)
+    counts: dict[str, Any] = field(init=False)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    tried: list[dict[str, Any]] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    settled: set[int] = field(default_factory=set)
+    final: dict[str, Any] | None = None
+    wait: float | None = None
+    question: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.call = call_from_json(self.state["current"])
+        self.findings = [finding_from_json(item) for item in self.state["findings"]]
+        self.counts = dict(self.state["counts"])
+
+    async def run(self) -> None:
+        started = self.context.time.monotonic()
+        selected = self.state["selected"]
+        for _ in range(_MOST_PASSES):
+            await self._pass(selected)
+            if self.final is not None:
+                break
+            if self.question is not None:
+                self._keep_open()
+                break
+            selected = await self._follow_up()
+            if not selected:
+                break
+        spent_seconds = max(0.0, self.context.time.monotonic() - started)
+        self.counts = add(add(self.counts, "rounds"), "seconds", spent_seconds)
+        for kind in sorted({item["kind"] for item in self.state["findings"]}):
+            self.counts = add_to(self.counts, "per_kind", kind)
+
+    def _keep_open(self) -> None:
+        """Drop what is settled, so that the question's round starts from what is open."""
+        asked = self.findings[self.question["finding"]] if self.question else None
+        self.findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
+        self.settled = set()
+        if self.question is not None and asked is not None:
+            self.question["finding"] = self.findings.index(asked)
+
+    async def _pass(self, selected: list[dict[str, Any]]) -> None:
+        before = self.call
+        batched: set[str] = set()
+        for item in selected:
+            index = item["finding"]
+            finding = self.findings[index]
+            if not is_open(finding, before, self.call):
+                self.settled.add(index)
+                continue
+            if item["strategy"] in batched:
+                continue
+            strategy = self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+            group = [finding]
+            if getattr(strategy, "batch", False):
+                batched.add(item["strategy"])
+                group += [
+                    self.findings[other["finding"]]
+                    for other in selected
+                    if other is not item and other["strategy"] == item["strategy"]
+                ]
+            if bound := spent(self.counts, self.context.limits, "per_strategy", item["strategy"]):
+                self.note(item, group, "skipped", bound)
+                continue
+            self.counts = add_to(self.counts, "per_strategy", item["strategy"])
+            answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)))
+            self.take(item, group, answer)
+            if self.final is not None:
+                return
+
+    async def _ask_strategy(self, strategy: Any, diagnosis: Diagnosis) -> Repair:
+        port = None
+        if self.context.model is not None:
+            port = CountingModel(
+                self.context.model, self.counts, self.context.limits, self.context.host.invoke
+            )
+        state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
+        given = repair_context(state, self.context, port)  # type: ignore[arg-type]
+        try:
+            answer = await self.context.host.call(strategy, self.call, diagnosis, given)
+        except Exception as error:
+            if is_control_flow(error):
+                raise
+            return GiveUp(f"raised {type(error).__name__}: {clean(str(error)[:200])}")
+        if not isinstance(answer, Repair):
+            return GiveUp(f"answered {type(answer).__name__}, which is not a Repair")
+        return answer
+
+    def take(self, item: dict[str, Any], group: list[Finding], answer: Repair) -> None:
+        match answer:
+            case Changed():
+                self.change(item, group, answer)
+            case GiveUp(reason):
+                self.note(item, group, "gave_up", reason)
+            case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
+                self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
+            case Wait(seconds):
+                self.note(item, group, "wait", f"{seconds:g} s")
+                self.wait = max(self.wait or 0.0, float(seconds))
+                self._settle(group)
+            case Retry(times):
+                self.note(item, group, "wait", f"{times} further executions")
+                executed = self.counts.get("attempts", 0)
+                allowed = min(executed + times, self.context.limits.ceiling)
+                self.counts.setdefault("allowed_attempts", allowed)
+                self.wait = max(self.wait or 0.0, 0.0)
+                self._settle(group)
+            case Ask(question, options):
+                self.note(item, group, "asked", question)
+                index = item["finding"]
+                keys = {key: item.get(key) for key in ("rule", "strategy", "path")}
+                self.question = {
+                    "question": clean(question),
+                    "options": plain(list(options)),
+                    "finding": index,
+                } | keys
+            case Result(value):
+                self.note(item, group, "answered", "")
+                self.final = {"outcome": "answered", "result": plain(value)}
+            case Escalate(reason, severity):
+                self.note(item, group, "escalated", reason)
+                self.stop("escalated", f"{item['strategy']}: {reason}", severity=severity.value)
+            case Terminal(reason):
+                self.note(item, group, "terminal", reason)
+                self.stop("terminal_kind", f"{item['strategy']}: {reason}")
+            case Fix():
+                self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
+
+    def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
+        made = tuple(
+            replace(change, strategy=item["strategy"], rule=item["rule"])
+            for change in answer.changes
+        )
+        why = _unusable(self.call, made, group)
+        if why is not None:
+            self.note(item, group, "failed", why)
+            return
+        new = apply(self.call, made)
+        tool = self.context.tools.get(new.name)
+        refusals = self.context.safety.refusals(
+            made, self.context.tools, tool, self.context.strategies.allowed(item["rule"])
+        )
+        if refusals:
+            self.refused += [to_json(change) | {"why": why} for change, why in refusals]
+            self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
+            return
+        self.note(item, group, "changed", made[0].reason if made else "nothing to change")
+        self.call = new
+        self.changes += [to_json(change) for change in made]
+        self._settle(group)
+
+    async def _follow_up(self) -> list[dict[str, Any]]:
+        """What to do next in this round: new violations after a change, next rungs after none."""
+        ctx = self.context
+        tool = ctx.tools.get(self.call.name)
+        if self.changes and tool is not None and self.call.raw is None:
+            if tool.is_valid(self.call.args):
+                raw: tuple[Finding, ...] = ()
+            else:
+                raw = tool.violations(self.call.args)
+            kept = [f for i, f in enumerate(self.findings) if i not in self.settled]
+            kept = [f for f in kept if f.types[:1] not in (("InvalidArgs",), ("UnknownTool",))]
+            findings = [ctx.strategies.decide(f, tool.name) for f in raw] + kept
+        elif self.changes and self.call.raw is None:
+            findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
+        else:
+            findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
+        self.findings, self.settled = findings, set()
+        if not findings:
+            return []
+        update = await self.context.host.call(ctx.selector, self._state_now(findings), ctx)
+        if update.get("outcome") != "selected":
+            return []
+        selected: list[dict[str, Any]] = update["selected"]
+        return [] if any(item.get("question") for item in selected) else selected
+
+    def _state_now(self, findings: list[Finding]) -> dict[str, Any]:
+        return {
+            **self.state,
+            "current": call_to_json(self.call),
+            "findings": [to_json(finding) for finding in findings],
+            "tried": [*(self.state.get("tried") or ()), *self.tried],
+            "refused": self._all_refused(),
+            "counts": self.counts,
+        }
+
+    def _all_refused(self) -> list[dict[str, Any]]:
+        return [*(self.state.get("refused") or ()), *self.refused]
+
+    def _settle(self, group: list[Finding]) -> None:
+        self.settled |= {i for i, finding in enumerate(self.findings) if finding in group}
+
+    def stop(self, reason: str, detail: str, **more: str) -> None:
+        stop = {"reason": reason, "detail": clean(detail), **more}
+        self.final = {"outcome": "stopped", "stop": stop}
+
+    def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
+        self.tried += [
+            {
+                "rule": finding.rule,
+                "strategy": item["strategy"],
+                "path": finding.path,
+                "outcome": outcome,
+                "reason": clean(reason[:500]),
+                "key": try_key(self.call, finding, item["strategy"]),
+            }
+            for finding in group
+        ]
+
+    def update(self) -> Update:
+        """What the round came to."""
+        out: dict[str, Any] = {
+            "current": call_to_json(self.call),
+            "findings": [to_json(finding) for finding in self.findings],
+            "tried": [*(self.state.get("tried") or ()), *self.tried],
+            "refused": self._all_refused(),
+            "pending": [*(self.state.get("pending") or ()), *self.changes],
+            "question": self.question,
+            "selected": [],
+            "counts": self.counts,
+        }
+        out |= self.final or {"outcome": self._outcome()}
+        if self.wait is not None:
+            out["wait"] = self.wait
+        shown = [{k: v for k, v in item.items() if k != "key"} for item in self.tried]
+        out["trail"] = [{"round": self.counts["rounds"], "tried": shown, "changes": self.changes}]
+        return out
+
+    def _outcome(self) -> str:
+        schema_only = all(f.types[:1] == ("InvalidArgs",) for f in self.findings)
+        if self.changes and self.question is None and (schema_only or not self.findings):
+            return "changed"
+        if self.changes:
+            return "changed" if not self.findings else "gave_up"
+        if self.wait is not None and not self.findings:
+            return "wait"
+        return "gave_up"
+
+
+def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str | None:
+    """Why these changes cannot be made, or None."""
+    if not changes:
+        return "changed nothing"
+    now = call
+    for change in changes:
+        if look(now, change.path) != change.before:
+            return f"{change.path} is not what the strategy took it for"
+        if change.after is not ABSENT and (wrong := problem(change.after)) is not None:
+            return f"{change.path}: {wrong[1]}"
+        if change.safety is Safety.MODEL and not _within(change.path, group):
+            return f"the model changed {change.path}, which it was not asked about"
+        try:
+            now = apply(now, (change,))
+        except LookupError as error:
+            return str(error)
+    if not isinstance(now.args, Mapping):
+        return "the arguments would no longer be an object"
+    return None
+
+
+def _within(path: str, group: list[Finding]) -> bool:
+    return any(
+        path == place or path.startswith(place + "/") for item in group for place in item.paths
+    )
+
+
+def _answered(
+    state: CorrectionState, context: RunContext, item: Mapping[str, Any], answer: Any
+) -> Update:
+    """The round of a person's answer."""
+    call = call_from_json(state["current"])
+    finding = finding_from_json(state["findings"][item["finding"]])
+    round_ = _Round(state, context)
+    repair_ = read_answer(answer, call, finding, tuple(item["question"].get("options") or ()))
+    chosen = dict(item)
+    match repair_:
+        case Terminal(reason):
+            round_.note(chosen, [finding], "rejected", reason)
+            round_.stop("rejected", reason)
+        case Changed():
+            round_.change(chosen, [finding], repair_)
+        case GiveUp(reason):
+            round_.note(chosen, [finding], "gave_up", reason)
+        case _:
+            round_.take(chosen, [finding], repair_)
+    if round_.changes:
+        round_.findings = [f for i, f in enumerate(round_.findings) if i not in round_.settled]
+    round_.counts = add(round_.counts, "rounds")
+    return round_.update()

@@ -1,0 +1,77 @@
+"""report_failure: an honest report that a person can act on, and a shorter text for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from selfcorrect.advice import advice, for_model
+from selfcorrect.context import RunContext, Update
+from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
+from selfcorrect.model import FailureReport, to_json
+from selfcorrect.state import CorrectionState
+
+
+_NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")
+
+
+async def report_failure(state: CorrectionState, context: RunContext) -> Update:
+    """End the run with a `FailureReport`, or raise where the caller wanted exceptions."""
+    report = _report(state)
+    errors = context.errors.of(state.get("run", ""))
+    context.errors.forget(state.get("run", ""))
+    if context.on_failure == "raise":
+        _raise(report, errors, state)
+    return {
+        "outcome": "reported",
+        "failure": to_json(report),
+        "trail": [{"reason": report.reason, "detail": report.detail}],
+    }
+
+
+def _report(state: CorrectionState) -> FailureReport:
+    stop = state.get("stop") or {"reason": "no_strategy", "detail": "the run could not go on"}
+    error = state.get("error") or {}
+    findings = state.get("findings") or error.get("findings") or ()
+    current = state.get("current")
+    call = current if isinstance(current, Mapping) else None
+    tried = [{k: v for k, v in item.items() if k != "key"} for item in state.get("tried") or ()]
+    attempts = [
+        {k: v for k, v in item.items() if k != "key"} for item in state.get("attempts") or ()
+    ]
+    report = FailureReport(
+        reason=stop["reason"],
+        detail=stop["detail"],
+        tool=(call or {}).get("name") or None,
+        call=call,
+        original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
+        findings=tuple(findings),
+        attempts=tuple(attempts),
+        changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
+        tried=tuple(tried),
+        question=state.get("question"),
+        severity=stop.get("severity"),
+        counts=state.get("counts") or {},
+    )
+    refused = state.get("refused") or ()
+    texts = {"advice": tuple(advice(report, refused)), "for_model": for_model(report)}
+    return FailureReport(**{**_fields(report), **texts})
+
+
+def _fields(report: FailureReport) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in report.__dataclass_fields__}
+
+
+def _raise(report: FailureReport, errors: Sequence[BaseException], state: CorrectionState) -> None:
+    """Raise what the contract says: the original where nobody acted on it, else our own."""
+    if not errors:
+        report.raise_()
+    last = errors[-1]
+    executed = len(state.get("attempts") or ())
+    if executed == 1 and not report.changes and report.reason in _NOBODY_ACTED:
+        last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
+        raise last
+    if report.reason == "terminal_kind":
+        message = f"{report.tool}: {report.detail}"
+        raise ToolErrorTerminal(message, report) from last
+    raise ToolExecutionError(report.tool or "", executed, errors[0], last, report) from last

@@ -1,0 +1,191 @@
+"""select_strategy: the next rung of each finding's ladder, rules before models before people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from selfcorrect.context import RunContext, Update
+from selfcorrect.errors import StrategyNotFound
+from selfcorrect.limits import spent
+from selfcorrect.model import Ask, Call, Diagnosis, Finding, call_from_json, finding_from_json
+from selfcorrect.plain import plain
+from selfcorrect.progress import try_key
+from selfcorrect.protocols import Strategy
+from selfcorrect.repair_context import repair_context
+from selfcorrect.state import CorrectionState
+
+_COST = {"nothing": 0, "model": 1, "person": 2}
+
+
+async def select_strategy(state: CorrectionState, context: RunContext) -> Update:
+    """Choose what the next repair round does, or stop where nothing is left to try."""
+    counts = state["counts"]
+    if bound := spent(counts, context.limits, "rounds"):
+        return _stopped("limit_reached", bound)
+    if bound := spent(counts, context.limits, "seconds"):
+        return _stopped("limit_reached", bound)
+    findings = [finding_from_json(item) for item in state["findings"]]
+    for finding in findings:
+        if bound := spent(counts, context.limits, "per_kind", finding.kind):
+            return _stopped("limit_reached", bound)
+    if state.get("question"):
+        return _ask_pending(state, context)
+
+    call = call_from_json(state["current"])
+    tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
+    rungs: list[dict[str, Any] | None] = []
+    skipped: list[dict[str, str]] = []
+    for index, finding in enumerate(findings):
+        rungs.append(_next_rung(index, finding, call, tried, counts, context, skipped))
+    return await _cheapest(state, context, findings, call, rungs, skipped)
+
+
+async def _cheapest(
+    state: CorrectionState,
+    context: RunContext,
+    findings: list[Finding],
+    call: Call,
+    rungs: list[dict[str, Any] | None],
+    skipped: list[dict[str, str]],
+) -> Update:
+    """Take the cheapest rungs only; pay for nothing while some finding is beyond help."""
+    found = [rung for rung in rungs if rung is not None]
+    free = [rung for rung in found if rung["cost"] == 0]
+    hopeless = any(rung is None for rung in rungs)
+    if free:
+        return _selected(free, skipped)
+    if hopeless or not found:
+        return _nothing_left(findings, rungs, skipped)
+    models = [rung for rung in found if rung["cost"] == 1]
+    people = [rung for rung in found if rung["cost"] == 2]
+    if models and (context.ask_person is not None or not people):
+        return _selected(models, skipped)
+    rung = people[0]
+    question = await _question(state, context, findings[rung["finding"]], rung, call)
+    if context.ask_person is None:
+        return _needs_person(question, skipped)
+    return _selected([rung | {"question": question}], skipped)
+
+
+def _next_rung(
+    index: int,
+    finding: Finding,
+    call: Call,
+    tried: set[str],
+    counts: Mapping[str, Any],
+    context: RunContext,
+    skipped: list[dict[str, str]],
+) -> dict[str, Any] | None:
+    for name in finding.ladder:
+        if try_key(call, finding, name) in tried:
+            continue
+        strategy = _strategy(context, finding, name)
+        needs = getattr(strategy, "needs", "nothing")
+        why = _forbidden(needs, name, counts, context)
+        if strategy is None:
+            why = "the map no longer has this strategy"
+        if why is not None:
+            skipped.append({"strategy": name, "why": why})
+            continue
+        return {
+            "finding": index,
+            "rule": finding.rule,
+            "strategy": name,
+            "path": finding.path,
+            "cost": _COST.get(needs, 0),
+        }
+    return None
+
+
+def _strategy(context: RunContext, finding: Finding, name: str) -> Strategy | None:
+    try:
+        return context.strategies.strategy(finding.rule or "", name)
+    except (KeyError, StrategyNotFound):
+        return None
+
+
+def _forbidden(needs: str, name: str, counts: Mapping[str, Any], context: RunContext) -> str | None:
+    if bound := spent(counts, context.limits, "per_strategy", name):
+        return bound
+    if needs == "model":
+        if context.model is None:
+            return "there is no model"
+        return spent(counts, context.limits, "model_calls") or spent(
+            counts, context.limits, "tokens"
+        )
+    return None
+
+
+def _nothing_left(
+    findings: list[Finding],
+    rungs: list[dict[str, Any] | None],
+    skipped: list[dict[str, str]],
+) -> Update:
+    open_ones = [finding for finding, rung in zip(findings, rungs, strict=True) if rung is None]
+    what = ", ".join(sorted({_name(finding) for finding in open_ones})) or "the error"
+    update = _stopped("no_strategy", f"no strategy is left for {what}")
+    update["trail"] = [{"skipped": skipped}]
+    return update
+
+
+def _name(finding: Finding) -> str:
+    place = ", ".join(finding.params) or finding.path or "the call"
+    return f"{finding.category} at {place}"
+
+
+async def _question(
+    state: CorrectionState,
+    context: RunContext,
+    finding: Finding,
+    rung: Mapping[str, Any],
+    call: Call,
+) -> dict[str, Any]:
+    strategy = context.strategies.strategy(finding.rule or "", rung["strategy"])
+    asked = await context.host.call(
+        strategy, call, Diagnosis((finding,)), repair_context(state, context, None)
+    )
+    ask = asked if isinstance(asked, Ask) else Ask(finding.text)
+    return {
+        "question": ask.question,
+        "options": plain(list(ask.options)),
+        "finding": rung["finding"],
+        "rule": rung["rule"],
+        "strategy": rung["strategy"],
+        "path": finding.path,
+    }
+
+
+def _ask_pending(state: CorrectionState, context: RunContext) -> Update:
+    """A strategy asked a question of its own in the last round."""
+    question = state["question"] or {}
+    if context.ask_person is None:
+        return _needs_person(question, [])
+    rung = {key: question.get(key) for key in ("finding", "rule", "strategy", "path")}
+    return _selected([rung | {"question": question}], [])
+
+
+def _selected(rungs: list[dict[str, Any]], skipped: list[dict[str, str]]) -> Update:
+    chosen = [{key: value for key, value in rung.items() if key != "cost"} for rung in rungs]
+    shown = [{key: rung.get(key) for key in ("rule", "strategy", "path")} for rung in chosen]
+    return {
+        "outcome": "selected",
+        "selected": chosen,
+        "trail": [{"selected": shown, "skipped": skipped}],
+    }
+
+
+def _needs_person(question: Mapping[str, Any], skipped: list[dict[str, str]]) -> Update:
+    update = _stopped("needs_person", "a person has to decide, and nobody can be asked here")
+    update["question"] = dict(question)
+    update["trail"] = [{"skipped": skipped}]
+    return update
+
+
+def _stopped(reason: str, detail: str) -> dict[str, Any]:
+    return {
+        "outcome": "stopped",
+        "selected": [],
+        "stop": {"reason": reason, "detail": detail},
+        "trail": [{"skipped": []}],
+    }

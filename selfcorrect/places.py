@@ -1,0 +1,286 @@
+"""The place in a call that a finding speaks of: its value, its schema, and what would fit there.
+
+Every strategy that mends a value goes through here, so that the common promises hold once for
+all: a valid value is never touched, a new value fits the schema, null is only taken out where
+nothing is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect import pointer
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Finding,
+    GiveUp,
+    JsonObject,
+    Safety,
+)
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.subschema import (
+    Alternatives,
+    at,
+    declared,
+    is_number,
+    meets,
+    members,
+    merged,
+    required,
+    same,
+    strings,
+    types_of,
+)
+from selfcorrect.text import spelling
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place in the arguments of a call.
+
+    Attributes:
+        call: The call.
+        tool: The tool that it names.
+        path: JSON Pointer into the call.
+        value: What stands there, or `ABSENT`.
+        schemas: What the schema says of it, and what the error said beside that.
+        required: Whether there must be a value.
+        declared: Whether the schema knows the place.
+        own: Whether our own schema check found it wrong.
+        finding: What is wrong.
+    """
+
+    call: Call
+    tool: Tool
+    path: str
+    value: JSON
+    schemas: Alternatives
+    required: bool
+    declared: bool
+    own: bool
+    finding: Finding
+
+    @property
+    def key(self) -> str:
+        """The last token of the path: the parameter's name, or an index."""
+        return pointer.split(self.path)[-1]
+
+    @property
+    def name(self) -> str:
+        """The nearest name on the path, past list indices."""
+        tokens = pointer.split(self.path)[1:]
+        return next((t for t in reversed(tokens) if not t.isdigit()), self.key)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The JSON types that may stand here, without null; empty if the schema does not say."""
+        found = [types_of(schema) for schema in self.schemas]
+        return frozenset().union(*found) - {"null"} if all(found) else frozenset()
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null may stand here."""
+        return any("null" in types_of(schema) for schema in self.schemas)
+
+    @property
+    def members(self) -> list[JSON]:
+        """The values that are listed as allowed, or nothing where others are allowed too."""
+        listing = [s for s in self.schemas if types_of(s) != {"null"}]
+        if not all("enum" in schema or "const" in schema for schema in listing):
+            return []
+        return members(listing)
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """The formats that a string here may have."""
+        return frozenset(f for s in self.schemas if isinstance(f := s.get("format"), str))
+
+    @property
+    def description(self) -> str:
+        """What the schema tells people of this place, bounded."""
+        told = [s[k] for s in self.schemas for k in ("description", "title") if k in s]
+        return " ".join(text[:1_000] for text in told if isinstance(text, str))[:2_000]
+
+    def meets(self, value: JSON) -> bool:
+        """Whether this value keeps the simple bounds of the schema and of the error."""
+        return any(meets(value, schema) for schema in self.schemas)
+
+    def fits(self, value: JSON) -> bool:
+        """Whether this value, put here, is valid and makes nothing else invalid."""
+        if value is not ABSENT and not self.meets(value):
+            return False
+        return fits(self.tool, self.call, {self.path: value})
+
+    def mend(self, after: JSON, safety: Safety, reason: str) -> Changed | GiveUp:
+        """Put a value here, if it fits and is another."""
+        if self.value is not ABSENT and after is not ABSENT and _identical(self.value, after):
+            return GiveUp("the value is already what it would become")
+        if not self.fits(after):
+            return GiveUp(f"{reason}, but the result would not fit the schema")
+        return self.put(after, safety, reason)
+
+    def put(self, after: JSON, safety: Safety, reason: str) -> Changed:
+        """Put a value here without asking whether it fits."""
+        return Changed(Change(self.path, self.value, after, safety, reason))
+
+
+def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
+    """The place of a finding, or why there is none that can be mended."""
+    tool = context.tool
+    if tool is None or call.raw is not None:
+        return GiveUp("the call cannot be read against the schema of a tool")
+    path = finding.path
+    if path is None or not path.startswith("/args/"):
+        return GiveUp("the error does not say which argument is at fault")
+    try:
+        tokens = pointer.split(path)[1:]
+    except ValueError:
+        return GiveUp("the error does not say which argument is at fault")
+    own = finding.types[:1] == ("InvalidArgs",)
+    schemas = at(tool.schema, tokens)
+    known = schemas if schemas is not None else ({},)
+    if not own:
+        known = tuple(_with(schema, finding.constraint) for schema in known)
+    above = at(tool.schema, tokens[:-1]) or ()
+    return Place(
+        call=call,
+        tool=tool,
+        path=path,
+        value=pointer.look(call, path),
+        schemas=known,
+        required=not _is_property(call, path, tokens[-1], above) or required(above, tokens[-1]),
+        declared=schemas is not None,
+        own=own,
+        finding=finding,
+    )
+
+
+def present(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
+    """The place of a finding where a wrong value stands."""
+    place = place_of(call, finding, context)
+    if isinstance(place, GiveUp):
+        return place
+    if place.value is ABSENT:
+        return GiveUp("there is no value to mend")
+    if not place.declared and place.own:
+        return GiveUp("the schema does not know this argument")
+    if is_settled(place):
+        return GiveUp("the value is valid already")
+    return place
+
+
+def is_settled(place: Place) -> bool:
+    """Whether our own check no longer finds anything wrong here."""
+    if not place.own:
+        return False
+    if not place.meets(place.value):
+        return False
+    if place.tool.is_valid(place.call.args):
+        return True
+    return not any(is_within(f.path, place.path) for f in place.tool.violations(place.call.args))
+
+
+NOTHING: Final = frozenset({"None", "null"})
+"""What models write for nothing where a string is not asked for."""
+
+
+def without(place: Place) -> Changed | GiveUp | None:
+    """Take out null (or the words for it) where nothing is asked for.
+
+    Returns:
+        None if the value means something.
+    """
+    text = place.value if isinstance(place.value, str) else None
+    if place.value is not None and (text is None or text.strip() not in NOTHING):
+        return None
+    if text is not None and spelling(text) in map(spelling, strings(place.members)):
+        return None
+    if place.nullable and place.value is not None and place.required:
+        return place.mend(None, Safety.EXACT, f"{place.value!r} stands for null")
+    if place.required:
+        return GiveUp("null stands where a value is required")
+    return place.mend(ABSENT, Safety.EXACT, "null stands for an argument that may be absent")
+
+
+def fits(tool: Tool, call: Call, values: Mapping[str, JSON]) -> bool:
+    """Whether these values, put at these pointers in order, are valid and break nothing else."""
+    try:
+        after: JSON = call.args
+        for path, value in values.items():
+            after = pointer.put(after, pointer.join(*pointer.split(path)[1:]), value)
+    except LookupError:
+        return False
+    if not isinstance(after, Mapping):
+        return False
+    if tool.is_valid(after):
+        return True
+    left = tool.violations(after)
+    if any(is_within(finding.path, path) for finding in left for path in values):
+        return False
+    return not faults(left) - faults(tool.violations(call.args))
+
+
+def faults(findings: Sequence[Finding]) -> Counter[tuple[str | None, str | None]]:
+    """What is wrong, by place and keyword, to compare two checks."""
+    return Counter((finding.path, finding.code) for finding in findings)
+
+
+def object_at(
+    call: Call, tool: Tool, path: str
+) -> tuple[Mapping[str, JSON], Alternatives, dict[str, JSON]] | None:
+    """The object at a pointer into a call, its schemas and its declared properties."""
+    value = pointer.look(call, path)
+    schemas = at(tool.schema, pointer.split(path)[1:])
+    if not isinstance(value, Mapping) or schemas is None:
+        return None
+    return value, schemas, declared(schemas)
+
+
+def parent(path: str) -> str:
+    """The pointer of the container that a pointer leads into."""
+    return pointer.join(*pointer.split(path)[:-1])
+
+
+def _is_property(call: Call, path: str, name: str, above: Alternatives) -> bool:
+    container = pointer.look(call, parent(path))
+    return isinstance(container, Mapping) and name in declared(above)
+
+
+def is_within(path: str | None, place: str) -> bool:
+    """Whether a pointer leads to a place or below it."""
+    return path is not None and (path == place or path.startswith(place + "/"))
+
+
+def _identical(one: JSON, other: JSON) -> bool:
+    return type(one) is type(other) and same(one, other)
+
+
+_NUMBERS: Final = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "minItems", "maxItems"),
+)
+
+
+def _with(schema: JsonObject, constraint: JsonObject) -> JsonObject:
+    """The schema with what a tool's error said; where they disagree the error is right."""
+    told = {key: constraint[key] for key in _NUMBERS if is_number(constraint.get(key))}
+    told |= {key: constraint[key] for key in ("format", "pattern") if _is_text(constraint, key)}
+    for key in ("type", "enum"):
+        value = constraint.get(key)
+        if (isinstance(value, list | tuple) and value) or (
+            key == "type" and _is_text(constraint, key)
+        ):
+            told[key] = value
+    both = merged(told, schema)
+    return both if both is not None else {**schema, **told}
+
+
+def _is_text(constraint: JsonObject, key: str) -> bool:
+    return isinstance(constraint.get(key), str)

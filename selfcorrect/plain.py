@@ -1,0 +1,115 @@
+"""Plain JSON: check that outside data is, and turn results into it.
+
+Everything in a run's state must survive a checkpoint, so what is not plain JSON is refused on the
+way in and turned into its nearest plain form on the way out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from selfcorrect.model import JSON
+from selfcorrect.pointer import join
+
+DEPTH: Final = 100
+"""Deepest nesting of arguments that is carried; far deeper ones crash serialisers."""
+
+
+def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one branch a kind
+    """The first place that is not plain JSON, as (JSON Pointer, what is wrong), or None.
+
+    Takes time linear in the size of the value and never recurses.
+    """
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
+    while stack:
+        item, path = stack.pop()
+        kind = type(item)
+        if kind is str:
+            if not item.isascii() and _has_surrogate(item):
+                return join(*path), "text with a lone surrogate, which is not valid Unicode"
+        elif kind is int or kind is bool or item is None:
+            continue
+        elif kind is float:
+            if not math.isfinite(item):
+                return join(*path), f"{item!r} is not a JSON number"
+        elif len(path) > DEPTH:
+            return join(*path[:4]), f"nested deeper than {DEPTH} levels"
+        elif kind is dict:
+            for key, child in item.items():
+                if type(key) is not str:
+                    return join(*path), f"an object key of type {type(key).__name__}"
+                if not key.isascii() and _has_surrogate(key):
+                    return join(*path), "a key with a lone surrogate, which is not valid Unicode"
+                stack.append((child, (*path, key)))
+        elif kind is list:
+            stack.extend((child, (*path, index)) for index, child in enumerate(item))
+        else:
+            return join(*path), f"a value of type {kind.__name__}, which is not JSON"
+    return None
+
+
+def plain(value: Any) -> JSON:
+    """The value itself if it is plain JSON, else its nearest plain form.
+
+    Dates become ISO text, sets become lists, dataclasses and pydantic models become objects, and
+    what has no form of its own becomes its text. Never raises.
+    """
+    try:
+        if problem(value) is None:
+            return value
+    except Exception:  # a hostile object may raise from anything it is asked
+        return f"<{type(value).__name__}>"
+    from pydantic_core import to_json
+
+    try:
+        converted = json.loads(
+            to_json(value, fallback=_as_text, inf_nan_mode="strings", serialize_unknown=True)
+        )
+        if problem(converted) is None:
+            return converted
+    except Exception:  # noqa: S110 -- cycles, bytes that are not UTF-8, models that refuse
+        pass
+    return clean(_as_text(value))
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates made visible, so that it can be stored and printed."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def canonical(value: JSON) -> str:
+    """The same text for equal JSON values: sorted keys, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest(*values: JSON) -> str:
+    """A short stable hash of JSON values."""
+    return hashlib.sha256(canonical(list(values)).encode()).hexdigest()[:24]
+
+
+def thaw(value: Any) -> Any:
+    """Plain dicts and lists out of mappings and tuples; other values as they are."""
+    if isinstance(value, dict | list | str | int | float | bool) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # a hostile __str__
+        return f"<{type(value).__name__}>"

@@ -1,0 +1,181 @@
+"""Which changes run unasked: the one judge of safety classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from selfcorrect.model import ABSENT, Change, Safety
+from selfcorrect.pointer import split
+from selfcorrect.protocols import Tool
+
+DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+
+_MOST_VALUES: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyPolicy:
+    """Judges changes. What it refuses may still be done if a person agrees.
+
+    Attributes:
+        allow: Classes that run unasked on any tool (`lossy` only on read_only tools even then).
+        sensitive: Names of fields whose value never changes without a person; `*` globs.
+    """
+
+    allow: frozenset[Safety] = DEFAULT_ALLOW
+    sensitive: tuple[str, ...] = ()
+
+    def refusals(
+        self,
+        changes: Sequence[Change],
+        tools: Mapping[str, Tool],
+        tool: Tool | None,
+        allow: Iterable[Safety] = (),
+    ) -> list[tuple[Change, str]]:
+        """The changes that may not run unasked, each with the reason; empty if all may.
+
+        Args:
+            changes: The changes of one strategy, which belong together.
+            tools: The tools on offer, by name.
+            tool: The tool that the changed call names.
+            allow: Classes that the matched rule allows beside the policy's own.
+        """
+        classes = self.allow | frozenset(allow)
+        return [
+            (change, why)
+            for change in changes
+            if change.safety is not Safety.HUMAN
+            and (why := self._refusal(change, tools, tool, classes)) is not None
+        ]
+
+    def _refusal(
+        self,
+        change: Change,
+        tools: Mapping[str, Tool],
+        tool: Tool | None,
+        classes: frozenset[Safety],
+    ) -> str | None:
+        safety = change.safety
+        if change.path == "/name":
+            target = tools.get(change.after) if isinstance(change.after, str) else None
+            if target is None:
+                return "there is no such tool"
+            if target.effect == "destructive" and change.before is not ABSENT:
+                return "a call is never renamed onto a destructive tool"
+        if safety is not Safety.EXACT:
+            name = self.sensitive_field(change.path, tool) or self._sensitive_inside(change)
+            if name:
+                return f"{name} is sensitive"
+        if safety is Safety.MODEL:
+            if tool is not None and tool.effect == "destructive":
+                return "a model may not change the call of a destructive tool"
+            return None if Safety.MODEL in classes else "no model may decide here"
+        if safety not in classes:
+            return f"a change of class {safety} does not run unasked"
+        if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
+            return "a lossy change runs unasked on read_only tools only"
+        return None
+
+    def sensitive_field(self, path: str, tool: Tool | None) -> str | None:
+        """The name of the sensitive field that a path leads into, or None."""
+        tokens = split(path)
+        if tokens[:1] != ("args",):
+            return None
+        names = [token for token in tokens[1:] if not token.isdigit()]
+        for name in names:
+            if any(fnmatchcase(name, pattern) for pattern in self.sensitive):
+                return name
+        if tool is not None:
+            return _marked_sensitive(tool.schema, tokens[1:])
+        return None
+
+    def _sensitive_inside(self, change: Change) -> str | None:
+        """The sensitive field that lies inside a changed object, or None."""
+        if not self.sensitive:
+            return None
+        stack, seen = [change.before, change.after], 0
+        while stack and seen < _MOST_VALUES:
+            item = stack.pop()
+            seen += 1
+            if isinstance(item, Mapping):
+                for name in item:
+                    if any(fnmatchcase(name, pattern) for pattern in self.sensitive):
+                        return str(name)
+                stack.extend(item.values())
+            elif isinstance(item, list):
+                stack.extend(item)
+        return "an object too large to check" if stack else None
+
+
+def _marked_sensitive(schema: Any, tokens: Sequence[str]) -> str | None:
+    """The field along the way, or below its end, that the schema marks with `x-sensitive`."""
+    root = schema
+    for token in tokens:
+        schema = _child(_resolve(schema, root), token, root)
+        if _marked(schema, root):
+            return str(token)
+    if tokens and _marked_below(schema, root):
+        return str(tokens[-1])
+    return None
+
+
+def _resolve(schema: Any, root: Any) -> Any:
+    for _ in range(16):
+        ref = schema.get("$ref") if isinstance(schema, Mapping) else None
+        if not isinstance(ref, str) or not ref.startswith("#"):
+            return schema
+        target: Any = root
+        for token in split(ref[1:]):
+            target = target.get(token) if isinstance(target, Mapping) else None
+        schema = target
+    return schema
+
+
+def _variants(schema: Any, root: Any) -> list[Any]:
+    """The schema and the branches that compose it, two levels deep."""
+    found = [schema]
+    for _ in range(2):
+        for item in list(found):
+            if isinstance(item, Mapping):
+                for keyword in ("anyOf", "oneOf", "allOf"):
+                    branches = item.get(keyword)
+                    if isinstance(branches, list):
+                        found += [b for raw in branches if (b := _resolve(raw, root)) not in found]
+    return found
+
+
+def _child(schema: Any, token: str, root: Any) -> Any:
+    for variant in _variants(schema, root):
+        if not isinstance(variant, Mapping):
+            continue
+        properties = variant.get("properties")
+        if isinstance(properties, Mapping) and token in properties:
+            return _resolve(properties[token], root)
+        if token.isdigit() and isinstance(variant.get("items"), Mapping):
+            return _resolve(variant["items"], root)
+    return None
+
+
+def _marked(schema: Any, root: Any) -> bool:
+    return any(
+        isinstance(variant, Mapping) and bool(variant.get("x-sensitive"))
+        for variant in _variants(schema, root)
+    )
+
+
+def _marked_below(schema: Any, root: Any) -> bool:
+    """Whether replacing this whole value would replace a sensitive field inside it."""
+    stack, seen = [schema], 0
+    while stack and seen < _MOST_VALUES:
+        item = _resolve(stack.pop(), root)
+        seen += 1
+        if isinstance(item, Mapping):
+            if item.get("x-sensitive"):
+                return True
+            stack.extend(value for value in item.values() if isinstance(value, Mapping))
+        elif isinstance(item, list):
+            stack.extend(item)
+    return False

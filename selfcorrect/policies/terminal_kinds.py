@@ -1,0 +1,54 @@
+"""Which kinds of error end a run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from selfcorrect.model import ErrorKind
+
+
+@dataclass(frozen=True, slots=True)
+class ToolErrorPolicy:
+    """The kinds of settled error that end a run; empty by default. Immutable.
+
+    Retrying sits inside, this policy outside: a kind that may succeed when repeated is repeated
+    first, within the limits.
+
+    >>> policy = ToolErrorPolicy.operator_safe()
+    >>> policy.classifies_terminal(ErrorKind.AUTH), policy.classifies_terminal(ErrorKind.INTERNAL)
+    (True, False)
+    >>> policy.add_terminal_kind("internal").classifies_terminal(ErrorKind.INTERNAL)
+    True
+    """
+
+    terminal: frozenset[ErrorKind] = frozenset()
+    per_tool: Mapping[str, ToolErrorPolicy] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, kinds: Iterable[ErrorKind | str]) -> ToolErrorPolicy:
+        """A policy of these kinds.
+
+        Raises:
+            ValueError: If a name is not an error kind.
+        """
+        return cls(frozenset(ErrorKind(kind) for kind in kinds))
+
+    @classmethod
+    def operator_safe(cls) -> ToolErrorPolicy:
+        """Ends a run for auth, quota and permanent: what an operator, not a model, must settle."""
+        return cls.of(("auth", "quota", "permanent"))
+
+    def add_terminal_kind(self, kind: ErrorKind | str) -> ToolErrorPolicy:
+        """A policy that ends a run for this kind, too."""
+        return replace(self, terminal=self.terminal | {ErrorKind(kind)})
+
+    def for_tool(self, tool: str, policy: ToolErrorPolicy) -> ToolErrorPolicy:
+        """A policy that uses another one, whole, for one tool."""
+        return replace(self, per_tool=MappingProxyType({**self.per_tool, tool: policy}))
+
+    def classifies_terminal(self, kind: ErrorKind, tool: str | None = None) -> bool:
+        """Whether a settled error of this kind ends the run."""
+        policy = self.per_tool.get(tool, self) if tool else self
+        return kind in policy.terminal

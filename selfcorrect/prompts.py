@@ -1,0 +1,240 @@
+"""What a model is asked, and how its answer is read: one object, only what was asked about.
+
+A prompt has constant size: the parameters at fault with what the schema says of them, the error,
+the request and the last few messages, each bounded, each through the redaction of outside text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect import pointer
+from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    Finding,
+    GiveUp,
+    JsonObject,
+    Repair,
+    Safety,
+)
+from selfcorrect.places import Place, fits, place_of
+from selfcorrect.plain import problem
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.redaction import outside, quoted
+from selfcorrect.subschema import same, shown
+
+_MOST_QUESTIONS: Final = 12
+_MOST_MESSAGES: Final = 4
+_MOST_TOOLS: Final = 40
+_UNKNOWN: Final = "unknown"
+
+MISSING_TASK: Final = (
+    "A tool call lacks arguments. Take their values from the request and the messages. "
+    'If these do not say a value, answer {"unknown": true}: never make one up.'
+)
+WRONG_TASK: Final = (
+    "A tool call failed because of the arguments below. Say what they should be, as the request "
+    'means it. If you cannot know a value, answer {"unknown": true}: never make one up.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One value that is asked for.
+
+    Attributes:
+        key: Its key in the answer.
+        path: Where it goes in the call.
+        before: What stands there, or `ABSENT`.
+        schema: What the answer has to be.
+        finding: What is wrong.
+    """
+
+    key: str
+    path: str
+    before: JSON
+    schema: JsonObject
+    finding: Finding
+
+
+def questions(
+    call: Call, diagnosis: Diagnosis, context: RepairContext, *, missing_only: bool = False
+) -> list[Question] | GiveUp:
+    """What to ask so that every finding is dealt with.
+
+    Args:
+        call: The call.
+        diagnosis: All findings that are to be mended together.
+        context: The context of the strategy.
+        missing_only: Whether only arguments that are absent may be asked for.
+    """
+    found: dict[str, Question] = {}
+    refusal = GiveUp("there is nothing to ask")
+    for finding in diagnosis.findings:
+        for path in finding.paths[:_MOST_QUESTIONS] or ("",):
+            asked = _question(call, path, finding, context)
+            if isinstance(asked, Question) and missing_only and asked.before is not ABSENT:
+                asked = GiveUp("a value is there: nothing is missing")
+            if isinstance(asked, Question):
+                found.setdefault(asked.path, asked)
+            elif finding.code == "additionalProperties" and not missing_only:
+                refusal = asked
+            else:
+                return asked
+    if not found:
+        return refusal
+    if len(found) > _MOST_QUESTIONS:
+        return GiveUp("too many arguments are at fault to ask about them at once")
+    if any(_is_above(one, other) for one in found for other in found):
+        return GiveUp("one of the arguments at fault lies inside another")
+    return list(found.values())
+
+
+def _is_above(one: str, other: str) -> bool:
+    return one != other and other.startswith(one + "/")
+
+
+def _question(call: Call, path: str, finding: Finding, context: RepairContext) -> Question | GiveUp:
+    if path == "/name":
+        names = [name for name, tool in context.tools.items() if tool.effect != "destructive"]
+        if not names or len(names) > _MOST_TOOLS or call.raw is not None:
+            return GiveUp("there are no tools, or too many, to choose from")
+        return Question("tool", path, call.name or ABSENT, {"enum": names}, finding)
+    place = place_of(call, _at(finding, path), context)
+    if isinstance(place, GiveUp):
+        return place
+    if not place.declared:
+        return GiveUp("the schema does not know an argument at fault")
+    key = ".".join(pointer.split(path)[1:])
+    return Question(key, path, place.value, _schema_of(place), finding)
+
+
+def _at(finding: Finding, path: str) -> Finding:
+    return Finding(finding.text, finding.types, paths=(path,), constraint=finding.constraint)
+
+
+def _schema_of(place: Place) -> JsonObject:
+    if len(place.schemas) == 1:
+        return shown(place.schemas[0], place.tool.schema)
+    return shown({"anyOf": list(place.schemas)}, place.tool.schema)
+
+
+def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairContext) -> str:
+    """The question in words, of bounded size."""
+    tool = context.tool
+    parts = [task, f"Tool: {quoted(call.name, 80)}"]
+    if tool is not None and tool.description:
+        parts.append(f"What it does: {outside(tool.description, 500)}")
+    parts.append("Arguments asked for:")
+    for one in asked:
+        now = "absent" if one.before is ABSENT else outside(one.before, 300)
+        parts.append(
+            f"- {quoted(one.key, 120)}, now {now}; error: {outside(one.finding.text, 300)}"
+        )
+    others = _others(call, asked)
+    if others:
+        parts.append(f"The other arguments: {outside(others, 1_000)}")
+    if context.request:
+        parts.append(f"The request: {outside(context.request, 2_000)}")
+    parts += [
+        f"Message of {_role(message)}: {outside(_content(message), 600)}"
+        for message in list(context.messages)[-_MOST_MESSAGES:]
+    ]
+    parts.append(f"Today is {context.now().date().isoformat()}.")
+    parts.append("Answer with one JSON object that has exactly these keys, and nothing else.")
+    return "\n".join(parts)
+
+
+def _others(call: Call, asked: Iterable[Question]) -> dict[str, JSON]:
+    names = {tokens[1] for one in asked if len(tokens := pointer.split(one.path)) > 1}
+    return {key: value for key, value in list(call.args.items())[:50] if key not in names}
+
+
+def _role(message: JsonObject) -> str:
+    role = message.get("role") or message.get("type")
+    return role if role in ("user", "human", "assistant", "ai", "system", "tool") else "someone"
+
+
+def _content(message: JsonObject) -> JSON:
+    return message.get("content", "")
+
+
+def answer_schema(asked: Sequence[Question]) -> JsonObject:
+    """The JSON Schema of the answer: the keys asked for, or the word that nobody knows."""
+    return {
+        "type": "object",
+        "properties": {**{one.key: one.schema for one in asked}, _UNKNOWN: {"type": "boolean"}},
+        "additionalProperties": False,
+    }
+
+
+async def ask(task: str, call: Call, asked: Sequence[Question], context: RepairContext) -> Repair:
+    """Ask the model once, and turn its answer into changes of class `model`.
+
+    What the model does not know, does not answer in full, or answers beside the question is given
+    up; so is a value that does not fit, or that is the one which failed.
+    """
+    if context.ask_model is None:
+        return GiveUp("there is no model to ask")
+    try:
+        answer = await context.ask_model(prompt(task, call, asked, context), answer_schema(asked))
+    except (ModelFailed, BudgetSpent) as error:
+        return GiveUp(str(error))
+    return read(answer, call, asked, context)
+
+
+def read(answer: JSON, call: Call, asked: Sequence[Question], context: RepairContext) -> Repair:
+    """A model's answer as changes."""
+    if not isinstance(answer, Mapping):
+        return GiveUp("the model did not answer with an object")
+    keys = {one.key for one in asked}
+    if answer.get(_UNKNOWN) is True and _UNKNOWN not in keys:
+        return GiveUp("the model does not know")
+    given = {k: v for k, v in answer.items() if k in keys or (k, v) != (_UNKNOWN, False)}
+    if not given.keys() <= keys:
+        return GiveUp("the model changed what it was not asked about")
+    if given.keys() < keys:
+        return GiveUp("the model did not answer everything that it was asked")
+    if any(problem(value) is not None for value in given.values()):
+        return GiveUp("the model's answer is not plain JSON")
+    changed = [one for one in asked if not _is_repeated(one, given[one.key])]
+    if not all(any(one.finding == each.finding for one in changed) for each in asked):
+        return GiveUp("the model repeated the value that failed")
+    if (why := _misfit(call, asked, given, context)) is not None:
+        return GiveUp(why)
+    reason = "the model's answer"
+    return Changed(
+        [Change(one.path, one.before, given[one.key], Safety.MODEL, reason) for one in changed]
+    )
+
+
+def _is_repeated(one: Question, value: Any) -> bool:
+    return one.before is not ABSENT and same(one.before, value)
+
+
+def _misfit(
+    call: Call, asked: Sequence[Question], given: JsonObject, context: RepairContext
+) -> str | None:
+    """Why the answer cannot be used, or None."""
+    for one in asked:
+        if one.path == "/name" and given[one.key] not in one.schema["enum"]:
+            return "the model named a tool that is not on offer"
+    values = {one.path: given[one.key] for one in asked if one.path != "/name"}
+    tool: Tool | None = context.tool
+    if values and (tool is None or not fits(tool, call, values)):
+        return "the model's answer does not fit the schema"
+    for one in asked:
+        if one.path == "/name":
+            continue
+        place = place_of(call, _at(one.finding, one.path), context)
+        if isinstance(place, GiveUp) or not place.meets(given[one.key]):
+            return "the model's answer does not keep to what the error asks for"
+    return None

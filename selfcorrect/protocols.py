@@ -1,0 +1,131 @@
+"""One small Protocol per thing that can be swapped, and the context that strategies get.
+
+Every protocol has one method. Plain functions qualify, sync or async.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from selfcorrect.model import JSON, Attempt, Call, Change, Diagnosis, Finding, JsonObject, Repair
+
+Effect: TypeAlias = Literal["read_only", "idempotent", "mutating", "destructive"]
+
+
+class Tool(Protocol):
+    """What a strategy may know of a tool. `ToolSpec` is the implementation."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def schema(self) -> JsonObject:
+        """JSON Schema 2020-12 of the arguments, as it is sent to the model."""
+        ...
+
+    @property
+    def effect(self) -> Effect: ...
+
+    def is_valid(self, args: JsonObject) -> bool:
+        """Whether the arguments fit the schema."""
+        ...
+
+    def violations(self, args: JsonObject) -> tuple[Finding, ...]:
+        """Every violation of the schema, without kind, category or ladder."""
+        ...
+
+
+class ModelPort(Protocol):
+    """Asks a chat model for one JSON object. Counts and bounds what it costs.
+
+    Raises:
+        BudgetSpent: Before anything is paid, where the run's limits leave no room.
+    """
+
+    def __call__(self, prompt: str, schema: JsonObject) -> Awaitable[JSON]: ...
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Clock(Protocol):
+    """The current time, as an aware datetime."""
+
+    def __call__(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RepairContext:
+    """What a strategy gets beside the call and the diagnosis.
+
+    Attributes:
+        tool: The tool that the call names, or None if there is no such tool.
+        tools: The tools that are offered, by name; the only ones a call may be renamed to.
+        request: What the user asked for, if known.
+        messages: The last few messages of the conversation, as plain JSON.
+        finish_reason: Why the model stopped writing, if known.
+        attempts: The executions so far.
+        refused: Changes that a strategy proposed and the policy did not let run unasked.
+        ask_model: Asks the model, or None if there is none or policy forbids it.
+        now: The current time.
+    """
+
+    tool: Tool | None = None
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    request: str | None = None
+    messages: Sequence[JsonObject] = ()
+    finish_reason: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+    refused: tuple[Change, ...] = ()
+    ask_model: ModelPort | None = None
+    now: Clock = _now
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """Mends one finding: the first of `diagnosis.findings`. Sync or async.
+
+    A strategy may carry three attributes that let the selector skip it before it runs:
+    `name` (kebab-case), `safety` (the classes of change it can make) and `needs`
+    (`"nothing"`, `"model"` or `"person"`). Its options are keyword arguments or dataclass fields.
+    """
+
+    def __call__(
+        self, call: Call, diagnosis: Diagnosis, context: RepairContext, /
+    ) -> Repair | Awaitable[Repair]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a ledger knows of one intent.
+
+    Attributes:
+        status: `begun` (no outcome is known), `done`, `not_done` or `unknown`.
+        value: The stored result, where the status is `done`.
+    """
+
+    status: str
+    value: JSON = None
+
+
+class Ledger(Protocol):
+    """Remembers intents and outcomes, so that nothing that may have happened is done twice."""
+
+    def begin(self, key: str) -> Record | None:
+        """Write an intent before its effect.
+
+        Returns:
+            None if the caller may go on, else what is known of an earlier intent of this key.
+        """
+        ...
+
+    def settle(self, key: str, status: str, value: JSON = None) -> None:
+        """Write the outcome after the effect: `done`, `not_done` or `unknown`."""
+        ...

@@ -1,0 +1,284 @@
+"""Reads numbers as people write them: thousands, currencies, units, words.
+
+Only digits of ASCII count, and only forms that have one meaning: `1.234,56` has two.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from selfcorrect.text import Unclear, tokens
+from selfcorrect.words import number_word, singular
+
+_LONGEST: Final = 1_000
+_LONGEST_DECIMAL: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number that was read, and what stood beside it.
+
+    Attributes:
+        value: The number.
+        exact: Whether the text was another spelling of it.
+        currencies: The currencies that its symbol may stand for; empty if it has none.
+        unit: The unit or noun behind it, or None.
+        percent: Whether a percent sign stood behind it.
+    """
+
+    value: int | float
+    exact: bool = True
+    currencies: frozenset[str] = frozenset()
+    unit: str | None = None
+    percent: bool = False
+
+
+_DOLLARS: Final = frozenset({"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN"})
+_CODES: Final = frozenset(
+    _DOLLARS
+    | {"EUR", "GBP", "JPY", "CNY", "INR", "KRW", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF"}
+    | {"RON", "BGN", "TRY", "ILS", "AED", "SAR", "ZAR", "BRL", "ARS", "CLP", "COP", "THB", "IDR"}
+    | {"MYR", "PHP", "VND", "PKR", "EGP", "NGN", "KES", "UAH", "RUB"}
+)
+_SYMBOLS: Final = {
+    "$": _DOLLARS,
+    "US$": frozenset({"USD"}),
+    "\u20ac": frozenset({"EUR"}),
+    "\u00a3": frozenset({"GBP"}),
+    "\u00a5": frozenset({"JPY", "CNY"}),
+    "\u20b9": frozenset({"INR"}),
+    "\u20a9": frozenset({"KRW"}),
+}
+_CURRENCY_WORDS: Final = {
+    "dollar": _DOLLARS,
+    "usd": frozenset({"USD"}),
+    "euro": frozenset({"EUR"}),
+    "yen": frozenset({"JPY"}),
+    "rupee": frozenset({"INR"}),
+    "yuan": frozenset({"CNY"}),
+    "franc": frozenset({"CHF"}),
+    "sterling": frozenset({"GBP"}),
+}
+_COMMA_IS_DECIMAL: Final = frozenset(
+    {"EUR", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "BRL", "ARS"}
+    | {"CLP", "COP", "IDR", "VND", "ZAR", "UAH", "RUB"}
+)
+MINOR_UNITS: Final = frozenset({"cent", "cents", "pence", "pennies", "minor", "smallest"})
+"""Words by which an amount is not counted in the unit that its symbol names."""
+
+_UNIT_NAMES: Final = """
+mm millimeter millimetre
+cm centimeter centimetre
+m meter metre
+km kilometer kilometre
+in inch
+ft foot feet
+yd yard
+mi mile
+mg milligram
+g gram gramme
+kg kilogram kilogramme kilo
+oz ounce
+lb pound
+t ton tonne
+ml milliliter millilitre
+l liter litre
+gal gallon
+ms millisecond
+s sec second
+min minute
+h hr hour
+d day
+wk week
+mo month
+yr year
+c celsius
+f fahrenheit
+k kelvin
+kmh kph
+mph
+w watt
+kw kilowatt
+kwh
+v volt
+b byte
+kb kilobyte
+mb megabyte
+gb gigabyte
+"""
+_UNITS: Final = {
+    alias: line.split()[0] for line in _UNIT_NAMES.strip().splitlines() for alias in line.split()
+}
+
+_CURRENCY: Final = re.compile(
+    r"(?P<sign>[+-]?)(?P<before>US\$|[$\u20ac\u00a3\u00a5\u20b9\u20a9]|[A-Z]{3}(?=[\s\d]))?\s?"
+    r"(?P<number>[+-]?[\d.,]+)\s?(?P<after>[\u20ac\u00a3\u00a5\u20b9\u20a9$]|[A-Z]{3})?",
+    re.ASCII,
+)
+_UNIT: Final = re.compile(
+    r"(?P<number>[+-]?[\d.,]+)\s{0,2}(?P<unit>[A-Za-z\u00b0][A-Za-z\u00b0/ ]{0,30})", re.ASCII
+)
+
+
+def read_quantity(text: str, *, whole: bool) -> Quantity:
+    """The one number that a text names.
+
+    Args:
+        text: The text.
+        whole: Whether a whole number is asked for; a fraction is then refused, never rounded.
+
+    Raises:
+        Unclear: If it names no number, or could name several.
+
+    >>> read_quantity("$1,250.00", whole=False).value, read_quantity("five", whole=True).value
+    (1250.0, 5)
+    >>> read_quantity("1.234,56", whole=False)
+    Traceback (most recent call last):
+        ...
+    selfcorrect.text.Unclear: it is not a number in a form that has one meaning
+    """
+    if len(text) > _LONGEST:
+        raise Unclear("it is too long for a number")
+    text = text.strip().replace("\u2212", "-")
+    if (found := _numeral(text, whole=whole, comma_groups=whole)) is not None:
+        return found
+    if text.endswith("%"):
+        if (found := _numeral(text[:-1].rstrip(), whole=whole, comma_groups=whole)) is not None:
+            return replace(found, percent=True, exact=False)
+    elif (match := _CURRENCY.fullmatch(text)) and bool(match["before"]) != bool(match["after"]):
+        return _money(match, whole=whole)
+    elif match := _UNIT.fullmatch(text):
+        found = _numeral(match["number"], whole=whole, comma_groups=whole)
+        if found is not None:
+            return _counted(found, match["unit"].strip())
+    elif (number := number_word(text)) is not None:
+        return Quantity(number, exact=False)
+    raise Unclear("it is not a number in a form that has one meaning")
+
+
+def _money(match: re.Match[str], *, whole: bool) -> Quantity:
+    symbol = match["before"] or match["after"]
+    currencies = _SYMBOLS.get(symbol) or (_CODES & {symbol})
+    if not currencies or (match["sign"] and match["number"][0] in "+-"):
+        raise Unclear("it is not an amount in a currency that is known")
+    groups = whole or not currencies & _COMMA_IS_DECIMAL
+    found = _numeral(match["sign"] + match["number"], whole=whole, comma_groups=groups)
+    if found is None:
+        raise Unclear("it is not a number in a form that has one meaning")
+    return replace(found, currencies=currencies)
+
+
+def _counted(found: Quantity, unit: str) -> Quantity:
+    word = singular(unit.lower())
+    if word in _CURRENCY_WORDS:
+        return replace(found, currencies=_CURRENCY_WORDS[word], exact=False)
+    return replace(found, unit=unit, exact=False)
+
+
+_INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_GROUPED: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?P<rest>\.\d+)?", re.ASCII)
+
+
+def _numeral(text: str, *, whole: bool, comma_groups: bool) -> Quantity | None:
+    """A bare number; `comma_groups` says whether `1,234` can only be a thousand and more."""
+    if _INTEGER.fullmatch(text):
+        digits = text.lstrip("+-")
+        return Quantity(int(text), exact=digits == "0" or digits[0] != "0")
+    if _DECIMAL.fullmatch(text) and len(text) <= _LONGEST_DECIMAL:
+        return Quantity(_decimal(text, whole=whole))
+    if (match := _GROUPED.fullmatch(text)) and len(text) <= _LONGEST_DECIMAL:
+        if match["rest"] is None and text.count(",") == 1 and not comma_groups:
+            raise Unclear("its comma could group thousands or begin the fraction")
+        bare = text.replace(",", "")
+        return Quantity(_decimal(bare, whole=whole) if match["rest"] else int(bare))
+    return None
+
+
+def _decimal(text: str, *, whole: bool) -> int | float:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise Unclear("it is not a number") from None
+    if whole:
+        if abs(number.adjusted()) > 30 or number != number.to_integral_value():
+            raise Unclear("it is not a whole number")
+        return int(number)
+    value = float(text)
+    if not math.isfinite(value) or (value == 0) != (number == 0):
+        raise Unclear("it is beyond the range of numbers")
+    if len(number.as_tuple().digits) > 15 and Decimal(repr(value)) != number:
+        raise Unclear("it has more digits than a number can hold")
+    return value
+
+
+def currencies_in(text: str) -> frozenset[str]:
+    """The currencies that a parameter's name or description speaks of."""
+    text = text[:2_000]
+    found = frozenset(
+        code for code in _CODES if re.search(rf"(?<![A-Za-z]){code}(?![A-Za-z])", text)
+    )
+    for symbol, codes in _SYMBOLS.items():
+        found |= codes if symbol in text else frozenset()
+    words = {singular(word) for word in _words(text)}
+    for word, codes in _CURRENCY_WORDS.items():
+        found |= codes if word in words else frozenset()
+    return found | {code for code in _LOWER_CODES if code.lower() in words}
+
+
+_LOWER_CODES: Final = frozenset({"USD", "EUR", "GBP", "JPY", "INR", "CHF", "CAD", "AUD", "CNY"})
+
+
+def unit_of(word: str) -> str:
+    """One name for all spellings of a unit; a word that is none comes back in the singular.
+
+    >>> unit_of("kilometres"), unit_of("km"), unit_of("passengers")
+    ('km', 'km', 'passenger')
+    """
+    word = word.lower().replace("\u00b0", "").replace("/", "").strip()
+    found = _UNITS.get(word) or _UNITS.get(singular(word))
+    return found or (_UNITS.get(word.removesuffix("s")) or singular(word))
+
+
+def units_in(text: str) -> frozenset[str]:
+    """The units that a text names in full, not by a single letter."""
+    words = [word for word in _words(text) if len(word) > 1 and word not in _ALSO_WORDS]
+    return frozenset(unit for word in words if (unit := unit_of(word)) in _KNOWN)
+
+
+_KNOWN: Final = frozenset(_UNITS.values())
+_ALSO_WORDS: Final = frozenset({"in", "as", "is", "min", "mo", "second", "foot", "hs", "ds"})
+
+
+def _words(text: str) -> list[str]:
+    return [word for piece in text[:2_000].split() for word in tokens(piece)]
+
+
+def unit_agrees(unit: str, name: str, description: str) -> bool:
+    """Whether a parameter's name or description asks for exactly this unit, or counts this noun.
+
+    >>> unit_agrees("km", "distance", "Distance in kilometers")
+    True
+    >>> unit_agrees("miles", "distance", "Distance in kilometers")
+    False
+    >>> unit_agrees("nights", "num_nights", "")
+    True
+    """
+    if unit in _MULTIPLIERS:
+        return False
+    ours = unit_of(unit)
+    named: Collection[str] = units_in(name) | units_in(description)
+    words = tokens(name)
+    if words and words[-1] in _UNITS:
+        named = {*named, _UNITS[words[-1]]}
+    if named:
+        return set(named) == {ours}
+    return ours not in _KNOWN and ours in {singular(word) for word in words}
+
+
+_MULTIPLIERS: Final = frozenset({"M", "B", "K", "k", "G", "T", "bn", "mn", "MM"})

@@ -1,0 +1,233 @@
+"""Reads the calls that models write, in whatever form they come.
+
+`read_calls` reads a text, `read_call_object` an object, `read_arguments` the text of one known
+tool's arguments. Each says what differed from a strictly valid call, and refuses what has no one
+reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from selfcorrect.model import Finding, JsonObject, Safety
+from selfcorrect.protocols import Tool
+
+# The files of this folder share through this one; each block needs the ones above it.
+from selfcorrect.reading.contract import (
+    Candidate,
+    Deviation,
+    Ending,
+    Fault,
+    JsonRead,
+    Offered,
+    Reader,
+    ToolCallKeys,
+    parameters,
+    place,
+    without_residue,
+)
+
+# isort: split
+from selfcorrect.reading.brackets import RIVAL_LEVELS, other_readings
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, Strings, Unreadable
+
+# isort: split
+from selfcorrect.reading.tolerant_json import read_json
+
+# isort: split
+from selfcorrect.reading.arguments import Arguments, as_arguments, by_position, from_text, surest
+
+# isort: split
+from selfcorrect.reading.envelopes import beside, calls_in, read_call_object
+
+# isort: split
+from selfcorrect.reading.choosing import choose
+from selfcorrect.reading.json_calls import JsonCalls
+from selfcorrect.reading.python_calls import PythonCalls
+from selfcorrect.reading.tagged_calls import TaggedCalls
+
+__all__ = [
+    "COMMA_MISSING",
+    "QUOTES",
+    "RIVAL_LEVELS",
+    "SURROGATE",
+    "Arguments",
+    "Candidate",
+    "Deviation",
+    "Ending",
+    "Fault",
+    "JsonRead",
+    "Offered",
+    "Reader",
+    "Reading",
+    "Strings",
+    "ToolCallKeys",
+    "Unreadable",
+    "as_arguments",
+    "beside",
+    "by_position",
+    "calls_in",
+    "from_text",
+    "other_readings",
+    "parameters",
+    "read_arguments",
+    "read_call_object",
+    "read_calls",
+    "read_json",
+    "refusal_of",
+    "strict_json",
+    "surest",
+    "without_residue",
+]
+
+_KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
+CUT_REASONS: Final = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+"""What providers call it when a text ends because it had become too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text holds.
+
+    Attributes:
+        calls: The calls, in order; empty where the text was refused.
+        refusal: Why the text was refused, or None.
+        strict: The text is exactly one strictly valid call object.
+        wordy: Words stand around the calls.
+    """
+
+    calls: tuple[Candidate, ...]
+    refusal: Finding | None = None
+    strict: bool = False
+    wordy: bool = False
+
+    @property
+    def finding(self) -> Finding | None:
+        """What is wrong with the text, whether it could be read or not; None if it is strict."""
+        if self.refusal is not None or self.strict:
+            return self.refusal
+        if len(self.calls) > 1:
+            return _finding("several_calls", f"the text holds {len(self.calls)} calls")
+        found = (each.what for call in self.calls for each in call.deviations)
+        if any(what not in _WRAPPING for what in found):
+            return _finding("malformed_json", "the call is not strictly valid JSON")
+        return _finding("wrapped_text", "the text holds more than a call")
+
+
+_WRAPPING: Final = frozenset({"markup around the call", "words around the call", "a call in code"})
+
+
+def read_calls(
+    text: str,
+    tools: Mapping[str, Tool],
+    *,
+    finish_reason: str | None = None,
+    keys: ToolCallKeys | None = None,
+    request: str | None = None,
+) -> Reading:
+    """Read every call in a text that a model wrote.
+
+    Not the right tool for arguments of a tool that is already known; see `read_arguments`.
+
+    Args:
+        text: What the model wrote.
+        tools: The offered tools by name; their schemas decide between readings.
+        finish_reason: Why the model stopped; `"length"` means that nothing cut off is completed.
+        keys: Where the parts of a call are found.
+        request: What the user asked for, if known.
+
+    >>> reading = read_calls('{"name": "find", "arguments": {"q": "x"}}', {})
+    >>> reading.strict, reading.calls[0].call
+    (True, Call(name='find', args={'q': 'x'}, id=None, raw=None))
+    >>> reading = read_calls("Sure! <tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
+    >>> [(d.what, d.safety.value) for d in reading.calls[0].deviations][-1]
+    ('words around the call', 'inferred')
+    >>> read_calls("I cannot help with that.", {}).refusal.code
+    'no_call'
+    """
+    keys = keys or ToolCallKeys()
+    strict = _strict(text, tools, keys)
+    if strict is not None:
+        return Reading((strict,), strict=True)
+    offered = Offered(tools)
+    ending = _ending(finish_reason)
+    code = PythonCalls(ending, request or "")
+    readers: tuple[Reader, ...] = (JsonCalls(keys, ending, code), TaggedCalls(ending), code)
+    calls, wordy = choose(text, (c for reader in readers for c in reader(text, offered)), offered)
+    if not calls:
+        return Reading((), _no_call(text))
+    broken = next((call for call in calls if call.fault is not None), None)
+    if broken is not None and broken.fault is not None:
+        return Reading((), _refusal(text, broken.fault), wordy=wordy)
+    around = (
+        Deviation(0, "words around the call", Safety.INFERRED)
+        if wordy
+        else Deviation(0, "markup around the call", Safety.EXACT)
+    )
+    noted = (replace(call, deviations=(*call.deviations, around)) for call in calls)
+    return Reading(tuple(noted), wordy=wordy)
+
+
+def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = None) -> Arguments:
+    """Read the text of the arguments of one call.
+
+    >>> read_arguments('{"q": "x",}', None).value
+    {'q': 'x'}
+    >>> read_arguments('{"q": "x', None).fault.what
+    'cut off inside a string'
+    """
+    ending = _ending(finish_reason)
+    read = from_text(text, tool, ending)
+    if read.fault is None or tool is None or not _KEYWORDS.match(text):
+        return read
+    calls = PythonCalls(ending)(f"f({text})", Offered({"f": tool}))
+    if len(calls) != 1 or calls[0].args is None or calls[0].end != len(text) + 3:
+        return read
+    return Arguments(calls[0].args, calls[0].deviations)
+
+
+def refusal_of(text: str, fault: Fault) -> str:
+    """A fault in words, with its place."""
+    return f"{fault.what} ({place(text, fault.offset)})"
+
+
+def _strict(text: str, tools: Mapping[str, Tool], keys: ToolCallKeys) -> Candidate | None:
+    read = strict_json(text)
+    if read is None or not isinstance(read.value, dict):
+        return None
+    call = read_call_object(read.value, keys, tools)
+    if call is None or call.raw is not None or call.name != without_residue(call.name):
+        return None
+    named = any(key in read.value for key in keys.name)
+    if named and beside(read.value, keys):
+        return None
+    if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
+        return None
+    return Candidate(call.name, call.args, 0, len(text), (), call.id)
+
+
+def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
+    return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
+
+
+def _ending(finish_reason: str | None) -> Ending:
+    if finish_reason is None:
+        return Ending()
+    cut = finish_reason.lower() in CUT_REASONS
+    return Ending(closers=not cut, complete=not cut)
+
+
+def _finding(code: str, text: str) -> Finding:
+    return Finding(text=text, types=("MalformedCall",), code=code, paths=("/raw",))
+
+
+def _no_call(text: str) -> Finding:
+    return _finding("no_call", "the text holds no call" if text.strip() else "the text is empty")
+
+
+def _refusal(text: str, fault: Fault) -> Finding:
+    return _finding("cut" if fault.cut else "malformed_json", refusal_of(text, fault))

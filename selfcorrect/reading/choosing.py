@@ -1,0 +1,127 @@
+"""Which of the calls that were seen in a text the text really holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.model import Safety
+from selfcorrect.plain import canonical
+from selfcorrect.reading import Candidate, Deviation, Offered
+
+_INVENTED: Final = re.compile(
+    r"<\|im_start\|>\s*(?:user|system|tool)\b|<\|start_header_id\|>\s*(?:user|system|ipython|tool)\b"
+    r"|<start_of_turn>\s*user\b|<\|(?:user|observation|human)\|>|<tool_response>|\[INST\]"
+    r"|^[ \t]*#{1,6}[ \t]+(?:Instruction|User|Human)s?:?[ \t]*$"
+    r"|^[ \t]*(?:Observation|Human|User|USER):|\A\s*(?:user|system|human)\s*\n",
+    re.MULTILINE,
+)
+"""Where a model goes on in the name of someone else."""
+_MARKUP: Final = re.compile(
+    r"```[\w-]*|<\|(?:start|im_start|start_header_id)\|>\s*assistant|\bprint\(|\bawait\b|^\s*Action:|"
+    r"</?[\w:]+(?:[ =][^<>\n]{0,80})?/?>|<\|?/?[\w\u2581\uff5c|]{1,60}\|?>"
+    r"|<[|\uff5c][^<>\n]{1,60}[|\uff5c]>|\[/?[A-Z_]{3,20}\]",
+    re.MULTILINE,
+)
+_WORD: Final = re.compile(r"\w")
+
+
+def choose(
+    text: str, seen: Iterable[Candidate], tools: Offered
+) -> tuple[tuple[Candidate, ...], bool]:
+    """The calls that count, in order, and whether words stand around them.
+
+    The outermost call counts, not what stands inside its arguments. What a model writes in the
+    name of the user or of a tool is not its own. Code counts only where no call is written in a
+    form that is nothing but a call.
+    """
+    calls = _outermost(seen)
+    turn = _turn(text, calls)
+    own = _without_remarks(text, [call for call in calls if call.start < turn])
+    explicit = [call for call in own if not call.code]
+    known = [call for call in own if call.code and tools.meant(call.name) is not None]
+    nameless = [call for call in own if call.code and not call.name]
+    chosen = explicit or known or nameless or own
+    wordy = _wordy(text[:turn], chosen)
+    if wordy and chosen is own:
+        chosen = []
+    if turn < len(text) and chosen:
+        note = Deviation(turn, "a turn that the model made up is left out", Safety.INFERRED)
+        chosen = [_noted(call, note) for call in chosen]
+    return tuple(_once(chosen)), wordy
+
+
+def _outermost(seen: Iterable[Candidate]) -> list[Candidate]:
+    kept: list[Candidate] = []
+    for call in sorted(seen, key=lambda call: (call.start, -call.end)):
+        last = kept[-1] if kept else None
+        together = last is not None and (last.start, last.end) == (call.start, call.end)
+        if last is None or call.start >= last.end or (together and last.code == call.code):
+            kept.append(call)
+    return kept
+
+
+def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
+    """The calls without the unreadable ones that words set apart from all readable ones."""
+    readable = [call for call in calls if call.fault is None]
+    if not readable or len(readable) == len(calls):
+        return calls
+    groups: list[list[Candidate]] = []
+    for call in calls:
+        last = groups[-1][-1] if groups else None
+        if last is None or _WORD.search(_MARKUP.sub(" ", text[last.end : call.start])):
+            groups.append([])
+        groups[-1].append(call)
+    return [call for group in groups if any(c.fault is None for c in group) for call in group]
+
+
+def _turn(text: str, calls: Sequence[Candidate]) -> int:
+    """Where someone else's turn starts, outside the calls; the length of the text if nowhere."""
+    spans = [(call.start, call.end) for call in calls]
+    index = 0
+    for found in _INVENTED.finditer(text):
+        while index < len(spans) and spans[index][1] <= found.start():
+            index += 1
+        if index == len(spans) or found.start() < spans[index][0]:
+            return found.start()
+    return len(text)
+
+
+def _wordy(text: str, calls: Sequence[Candidate]) -> bool:
+    """Whether words stand around the calls, apart from markup."""
+    pos = 0
+    for start, end in sorted({(call.start, call.end) for call in calls}):
+        if _WORD.search(_MARKUP.sub(" ", text[pos:start])):
+            return True
+        pos = max(pos, end)
+    return _WORD.search(_MARKUP.sub(" ", text[pos:])) is not None
+
+
+def _once(calls: Iterable[Candidate]) -> list[Candidate]:
+    """The calls without those that were written again in another place of the text."""
+    kept: list[Candidate] = []
+    first: dict[tuple[str, str], int] = {}
+    for call in calls:
+        if call.args is None:
+            kept.append(call)
+            continue
+        key = (call.name, canonical(call.args))
+        index = first.get(key)
+        if index is None or _side_by_side(kept, index, call):
+            first.setdefault(key, len(kept))
+            kept.append(call)
+        else:
+            note = Deviation(call.start, "the same call is written again", Safety.INFERRED)
+            kept[index] = _noted(kept[index], note)
+    return kept
+
+
+def _side_by_side(kept: Sequence[Candidate], index: int, call: Candidate) -> bool:
+    """Whether two equal calls are items of one list, so that both are meant."""
+    return (kept[index].start, kept[index].end) == (call.start, call.end)
+
+
+def _noted(call: Candidate, note: Deviation) -> Candidate:
+    return replace(call, deviations=(*call.deviations, note))

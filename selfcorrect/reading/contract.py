@@ -1,0 +1,191 @@
+"""What every reader of model output takes and gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+from selfcorrect.model import JSON, Call, JsonObject, Safety
+from selfcorrect.protocols import Tool
+from selfcorrect.text import normal
+
+_NAMESPACE: Final = re.compile(r"[.:/]|__")
+_RESIDUE: Final = re.compile(r"\s*+<[|\uff5c].*", re.DOTALL)
+
+
+class Deviation(NamedTuple):
+    """One way in which a text differs from what it was read as.
+
+    Attributes:
+        offset: Where, in characters from the start of the text.
+        what: What it was, in a few words.
+        safety: `exact` for another spelling of the same thing, `inferred` for a best reading.
+    """
+
+    offset: int
+    what: str
+    safety: Safety
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a text is not read, and where.
+
+    Attributes:
+        offset: Where, in characters from the start of the text.
+        what: What stands in the way, in a few words.
+        cut: The end of the text seems to be missing.
+        reach: How far the reader had looked.
+    """
+
+    offset: int
+    what: str
+    cut: bool = False
+    reach: int = field(default=0, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRead:
+    """A value that was read.
+
+    Attributes:
+        value: The value.
+        start: Where it starts in the text.
+        end: Where it ends.
+        deviations: What was not strict JSON, in the order in which it was met.
+        rivals: Other values that the same text could stand for, because a closing bracket is
+            missing; only a schema can rule them out.
+    """
+
+    value: JSON
+    start: int
+    end: int
+    deviations: tuple[Deviation, ...] = ()
+    rivals: tuple[JSON, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallKeys:
+    """The keys under which a call's parts are found; the first that is there counts.
+
+    >>> keys = ToolCallKeys()
+    >>> ToolCallKeys(name=(*keys.name, "fn")).name
+    ('name', 'tool', 'tool_name', 'fn')
+    """
+
+    id: tuple[str, ...] = ("id", "tool_call_id")
+    name: tuple[str, ...] = ("name", "tool", "tool_name")
+    arguments: tuple[str, ...] = ("arguments", "args", "parameters", "params", "tool_args")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known of the end of a text.
+
+    Attributes:
+        closers: Closing brackets may be missing there, and be added.
+        complete: The model stopped by itself, so that a number at the very end is complete.
+    """
+
+    closers: bool = True
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A call that a reader saw in a text.
+
+    Attributes:
+        name: The tool's name as it was written; empty if there is none.
+        args: The arguments, or None where they could not be read.
+        start: Where the call starts in the text.
+        end: Where it ends.
+        deviations: How the text differs from a strictly valid call.
+        id: The call's id, if it has one.
+        raw_args: The text of arguments that could not be read.
+        fault: Why they could not be read.
+        code: Written as a call in code (`f(x=1)`), so that it may be a mere mention.
+    """
+
+    name: str
+    args: JsonObject | None
+    start: int = 0
+    end: int = 0
+    deviations: tuple[Deviation, ...] = ()
+    id: str | None = None
+    raw_args: str | None = None
+    fault: Fault | None = None
+    code: bool = False
+
+    @property
+    def call(self) -> Call:
+        """The call in the form that the loop carries."""
+        if self.args is not None:
+            return Call(self.name, self.args, self.id)
+        return Call(self.name, {}, self.id, self.raw_args or "")
+
+
+class Offered(Mapping[str, Tool]):
+    """The offered tools, which also answer which of them a written name stands for."""
+
+    __slots__ = ("_forms", "_tools")
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._forms: dict[str, Tool | None] = {}
+        for name, tool in tools.items():
+            form = normal(name)
+            self._forms[form] = None if form in self._forms else tool
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def meant(self, name: str) -> Tool | None:
+        """The one tool whose name is equal but for case, separators, namespace and residue."""
+        if (tool := self._tools.get(name)) is not None:
+            return tool
+        if len(name) > 200:
+            return None
+        rest = without_residue(name)
+        while rest:
+            tool = self._forms.get(normal(rest)) if normal(rest) else None
+            if tool is not None:
+                return tool
+            border = _NAMESPACE.search(rest)
+            rest = rest[border.end() :] if border else ""
+        return None
+
+
+class Reader(Protocol):
+    """Finds the calls of one format in a text. Never raises, takes linear time."""
+
+    def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]: ...
+
+
+def without_residue(name: str) -> str:
+    """A name without what a chat template left behind it: `ls<|channel|>commentary` is `ls`."""
+    return _RESIDUE.sub("", name).strip()
+
+
+def parameters(tool: Tool | None) -> Mapping[str, object]:
+    """The schemas of a tool's parameters by name, in the order in which they are declared."""
+    found = tool.schema.get("properties") if tool is not None else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def place(text: str, offset: int) -> str:
+    r"""An offset in words for people: `line 2, column 5`.
+
+    >>> place('{"a":\n "b', 7)
+    'line 2, column 2'
+    """
+    line = text.count("\n", 0, offset) + 1
+    return f"line {line}, column {offset - text.rfind(chr(10), 0, offset)}"

@@ -1,0 +1,254 @@
+"""Which JSON values are calls: the keys and wrappers of every provider and model family."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.model import JSON, Call, JsonObject, Safety
+from selfcorrect.protocols import Tool
+from selfcorrect.reading import (
+    Candidate,
+    Deviation,
+    Ending,
+    Fault,
+    Offered,
+    ToolCallKeys,
+    as_arguments,
+    parameters,
+    strict_json,
+    without_residue,
+)
+
+_NAME_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
+"""Further keys of a name; they count only where they hold the name of an offered tool."""
+_ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
+_ID_TOO: Final = ("call_id", "toolUseId", "tool_use_id")
+_WRAPPERS: Final = (
+    *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
+    *("function_call", "functionCall", "toolUse", "tool_use", "tool_call", "function"),
+    *("message", "choices", "content", "parts", "candidates", "output", "additional_kwargs"),
+)
+_MEANS_NOTHING: Final = frozenset(
+    {
+        *("type", "index", "status", "role", "object", "error", "content", "tool_type"),
+        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "comment"),
+        *_ID_TOO,
+    }
+)
+_DEPTH: Final = 8
+
+
+def read_call_object(
+    value: JSON, keys: ToolCallKeys | None = None, tools: Mapping[str, Tool] | None = None
+) -> Call | None:
+    """Read a call that is given as an object, under any of its usual keys.
+
+    Arguments that are not an object, or not strictly readable, end up in `raw`: they are never
+    taken for empty ones. Not the right tool for text; see `read_calls`.
+
+    Args:
+        value: The object.
+        keys: Where the parts of a call are found.
+        tools: The offered tools, if known: then parameters of the tool that stand beside the
+            other arguments are not taken for metadata; all arguments end up in `raw`.
+
+    >>> read_call_object({"tool": "find", "parameters": {"q": "x"}, "id": "1"})
+    Call(name='find', args={'q': 'x'}, id='1', raw=None)
+    >>> read_call_object({"name": "find", "arguments": "{'q': 'x'}"})
+    Call(name='find', args={}, id=None, raw="{'q': 'x'}")
+    """
+    keys = keys or ToolCallKeys()
+    if not isinstance(value, Mapping):
+        return None
+    for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
+        inner = value.get(wrapper)
+        if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
+            return replace(call, id=call.id or _text_under(value, (*keys.id, *_ID_TOO)))
+    name = _text_under(value, keys.name)
+    if name is None:
+        return None
+    call = Call(name, {}, _text_under(value, (*keys.id, *_ID_TOO)))
+    written = _key_of(value, (*keys.arguments, "input"))
+    others = beside(value, keys)
+    if written is None:
+        return replace(call, raw=_as_text(others)) if others else call
+    known = parameters((tools or {}).get(name)).keys()
+    moved = {key: item for key, item in others.items() if key in known}
+    return _with_arguments(call, value[written], moved)
+
+
+def _with_arguments(call: Call, given: JSON, moved: JsonObject) -> Call:
+    """The call with its arguments, or with their text where they cannot be taken as they are."""
+    if isinstance(given, str):
+        strict = strict_json(given)
+        if strict is None or not isinstance(strict.value, dict):
+            return replace(call, raw=given)
+        given = strict.value
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        return replace(call, raw=_as_text(given))
+    if not moved:
+        return replace(call, args=given)
+    if moved.keys() & given.keys():
+        return replace(call, raw=f"{_as_text(given)}\n{_as_text(moved)}")
+    return replace(call, raw=_as_text({**given, **moved}))
+
+
+def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
+    """What stands in a call beside its id, name, arguments and the usual metadata."""
+    meant = {*keys.id, *keys.name, *keys.arguments, *_MEANS_NOTHING, "input"}
+    return {key: item for key, item in value.items() if key not in meant}
+
+
+def _as_text(value: JSON) -> str:
+    """JSON text for another reading, or no text, which is never taken for arguments."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def calls_in(
+    value: JSON, tools: Offered, keys: ToolCallKeys, ending: Ending
+) -> tuple[Candidate, ...]:
+    """The calls that a JSON value holds; none where it is something else.
+
+    A call has the name of a tool: which tool is meant is never told by arguments alone.
+    """
+    return tuple(_Reader(tools, keys, ending).calls(value, 0))
+
+
+class _Reader:
+    """The parts of one question that do not change."""
+
+    __slots__ = ("args", "ending", "ids", "keys", "names", "tools")
+
+    def __init__(self, tools: Offered, keys: ToolCallKeys, ending: Ending) -> None:
+        self.tools = tools
+        self.keys = keys
+        self.ending = ending
+        self.names = (*keys.name, *_NAME_TOO)
+        self.args = (*keys.arguments, *_ARGUMENTS_TOO)
+        self.ids = (*keys.id, *_ID_TOO)
+
+    def calls(self, value: JSON, depth: int) -> Iterator[Candidate]:
+        if depth > _DEPTH:
+            return
+        if isinstance(value, list):
+            for item in value:
+                yield from self.calls(item, depth + 1)
+        elif isinstance(value, dict):
+            direct = self.direct(value)
+            if direct is not None:
+                yield direct
+            else:
+                yield from self.wrapped(value, depth)
+
+    def wrapped(self, value: JsonObject, depth: int) -> Iterator[Candidate]:
+        """Calls inside a provider's message, or under their tools' names."""
+        under = [value[key] for key in _WRAPPERS if isinstance(value.get(key), dict | list)]
+        found = False
+        for item in under:
+            for call in self.calls(item, depth + 1):
+                found = True
+                outer = _text_under(value, self.ids) if isinstance(item, dict) else None
+                yield replace(call, id=call.id or outer)
+        if not found and value and all(self.is_wrapper(k, v) for k, v in value.items()):
+            for name, given in value.items():
+                yield self.candidate(name, given, {}, None, "wrapped in the tool's name")
+
+    def is_wrapper(self, name: str, given: JSON) -> bool:
+        tool = self.tools.meant(name)
+        return tool is not None and isinstance(given, dict)
+
+    def direct(self, value: JsonObject) -> Candidate | None:
+        """The object itself as a call."""
+        name_key = next((k for k in self.names if self.names_a_tool(k, value)), None)
+        args_key = _key_of(value, self.args)
+        if name_key is None:
+            return self.nameless(value.get(args_key) if args_key else None)
+        name = str(value[name_key])
+        left = {
+            key: item
+            for key, item in value.items()
+            if key not in (name_key, args_key, *self.ids) and key not in _MEANS_NOTHING
+        }
+        id_ = _text_under(value, self.ids)
+        if args_key is not None:
+            if _is_definition(value, value[args_key]):
+                return None
+            return self.candidate(name, value[args_key], left, id_, None)
+        known = parameters(self.tools.meant(name))
+        if self.tools.meant(name) is None or not left.keys() <= known.keys():
+            return None
+        why = "the arguments stand beside the name" if left else "there are no arguments"
+        return self.candidate(name, {}, left, id_, why)
+
+    def names_a_tool(self, key: str, value: JsonObject) -> bool:
+        name = value.get(key)
+        if not isinstance(name, str) or not name.strip():
+            return False
+        return key in self.keys.name or self.tools.meant(name) is not None
+
+    def nameless(self, args: JSON) -> Candidate | None:
+        """A call whose name stands inside its arguments, because of a lost bracket."""
+        if isinstance(args, dict):
+            inside = next((k for k in self.keys.name if isinstance(args.get(k), str)), None)
+            if inside is not None:
+                tool = self.tools.meant(str(args[inside]))
+                if tool is not None and inside not in parameters(tool):
+                    rest = {key: item for key, item in args.items() if key != inside}
+                    why = "the name stands inside the arguments"
+                    return self.candidate(str(args[inside]), rest, {}, None, why)
+        return None
+
+    def candidate(
+        self, name: str, given: JSON, left: JsonObject, id_: str | None, why: str | None
+    ) -> Candidate:
+        notes = []
+        clean = without_residue(name)
+        if clean and clean != name:
+            notes.append(Deviation(0, "residue of a chat template", Safety.EXACT))
+            name = clean
+        if why:
+            inferred = left or "inside" in why
+            notes.append(Deviation(0, why, Safety.INFERRED if inferred else Safety.EXACT))
+        tool: Tool | None = self.tools.meant(name)
+        read = as_arguments(given, tool, self.ending)
+        args = read.value
+        notes += read.deviations
+        fault = read.fault
+        if args is not None and left:
+            if twice := args.keys() & left.keys():
+                args, fault = None, Fault(0, f"the argument {min(twice)[:40]!r} is given twice")
+            else:
+                notes.append(Deviation(0, "arguments beside the others", Safety.INFERRED))
+                args = {**args, **left}
+        raw = given if args is None and isinstance(given, str) else None
+        return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
+
+
+def _is_definition(value: JsonObject, given: JSON) -> bool:
+    """Whether this describes a tool instead of calling it."""
+    return (
+        isinstance(given, dict)
+        and isinstance(given.get("properties"), dict)
+        and ("type" in given or "description" in value)
+    )
+
+
+def _key_of(value: JsonObject, keys: tuple[str, ...]) -> str | None:
+    return next((key for key in keys if key in value and not _is_name(value[key], key)), None)
+
+
+def _is_name(item: JSON, key: str) -> bool:
+    """A text under a key of arguments that is plainly no arguments: `"input": "hello"`."""
+    return isinstance(item, str) and key in _ARGUMENTS_TOO and "{" not in item
+
+
+def _text_under(value: JsonObject, keys: tuple[str, ...]) -> str | None:
+    return next((item for key in keys if isinstance(item := value.get(key), str) and item), None)

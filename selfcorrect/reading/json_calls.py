@@ -1,0 +1,245 @@
+"""Reads calls that are written as JSON objects, wherever in a text they stand.
+
+The name stands inside the object, or right before it in one of the forms of open models:
+`<function=find>{…}`, `find` and a line break, `to=functions.find … <|message|>{…}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import canonical
+from selfcorrect.reading import (
+    Candidate,
+    Deviation,
+    Ending,
+    Fault,
+    JsonRead,
+    Offered,
+    Reader,
+    ToolCallKeys,
+    calls_in,
+    parameters,
+    read_json,
+    surest,
+)
+
+_OPEN: Final = re.compile(r"[{\[]")
+_MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
+_CALL_TAG: Final = re.compile(
+    r"(?:<(?:tool_?calls?|function_?calls?|functions?|tools?|multi_?tool_?calls?|actions?)>"
+    r"|<\|(?:python_tag|tool_calls?|tool_calls_section_begin|action_start)\|>|\[TOOL_CALLS\])"
+    r"[\s\[]*(?:```(?:json)?\s*)?\Z",
+    re.IGNORECASE,
+)
+_NAME: Final = r"(?P<name>[\w.\-:/]{1,200}?)"
+_NAMED: Final = tuple(
+    re.compile(form + r"\s*\Z")
+    for form in (
+        rf"<function[= ](?:name=)?[\"']?{_NAME}[\"']?>",
+        rf"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+\s*)?\bto=(?:functions\.)?{_NAME}(?:\s|<\|\w+\|>|\b(?:json|code|commentary)\b)*",
+        rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?",
+        rf"(?:function)?<\uff5ctool\u2581sep\uff5c>{_NAME}\s*(?:```json)?",
+        rf"<\|tool_call_begin\|>\s*(?:functions\.)?{_NAME}(?::\d+)?\s*<\|tool_call_argument_begin\|>",
+        rf"\bAction:[ \t*`]*{_NAME}[ \t*`]*\n\s*\**Action Input:\**\s*(?:```(?:json)?)?",
+    )
+)
+_FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
+_NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
+_BACK: Final = 260
+_FRONT: Final = 400
+_WORK: Final = 8
+"""How often, on average, a character may be looked at while unreadable JSON is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCalls:
+    """Calls as JSON objects.
+
+    Attributes:
+        keys: Where the parts of a call are found.
+        ending: What is known of the end of the text.
+        code: Reads calls that are written as code inside JSON strings.
+    """
+
+    keys: ToolCallKeys
+    ending: Ending
+    code: Reader
+
+    def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
+        found: list[Candidate] = []
+        broken: list[Candidate] = []
+        work = _WORK * len(text) + 10_000
+        pos = 0
+        while work > 0 and (opening := _OPEN.search(text, pos)) is not None:
+            start = opening.start()
+            read = self._read(text, start, tools)
+            if isinstance(read, Fault):
+                work -= read.reach - start + 20
+                if self._is_call(text, start, tools):
+                    broken.append(
+                        Candidate("", None, start, max(read.reach, start + 1), fault=read)
+                    )
+                elif self._stands_for_a_call(text, start):
+                    broken.append(Candidate("", None, start, start + 1, fault=read, code=True))
+                pos = start + 1
+                continue
+            found += self._calls(text, read, tools)
+            pos = read.end
+        if work <= 0 and not found:
+            broken.append(Candidate("", None, pos, pos, fault=Fault(pos, "too much broken JSON")))
+        return (*found, *self._settled(text, found, broken, tools))
+
+    def _is_call(self, text: str, start: int, tools: Offered, end: int | None = None) -> bool:
+        """Whether JSON that cannot be read seems to be a call of an offered tool."""
+        part = text[start : min(start + _FRONT, len(text) if end is None else end)]
+        either = "|".join(map(re.escape, (*self.keys.name, "function", "function_name")))
+        quotes = "\"'\u201c\u201d\u2018\u2019\\\\"
+        names = re.finditer(rf"\b(?:{either})[{quotes}]*\s*:\s*[{quotes}]+([\w.\-:/]+)", part)
+        return any(tools.meant(found[1]) is not None for found in names)
+
+    def _stands_for_a_call(self, text: str, start: int) -> bool:
+        """Whether JSON stands where a model writes calls: first in the text, or in a tag."""
+        before = text[max(0, start - _BACK) : start]
+        if (start > _BACK or before.strip()) and not _CALL_TAG.search(before):
+            return False
+        return re.match(r"[\[\s]*\{", text[start : start + _FRONT]) is not None
+
+    def _settled(
+        self, text: str, found: list[Candidate], broken: list[Candidate], tools: Offered
+    ) -> list[Candidate]:
+        """Broken objects count where no call inside them was read, or where they are calls."""
+        kept: list[Candidate] = []
+        for outer in broken:
+            if kept and outer.start < kept[-1].end:
+                continue
+            inner = next((c for c in found if outer.start < c.start < outer.end), None)
+            if inner is None or self._is_call(text, outer.start, tools, inner.start):
+                kept.append(outer)
+        return kept
+
+    def _read(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
+        """The value that starts here, where a missing closer may also be before a tag."""
+        read = self._value(text, start, tools)
+        if isinstance(read, Fault) and not read.cut and _MARKUP_NEXT.match(text, read.offset):
+            block = self._value(text[start : read.offset], 0, tools)
+            if isinstance(block, JsonRead):
+                notes = tuple(
+                    each._replace(offset=start + each.offset) for each in block.deviations
+                )
+                return replace(block, start=start, end=start + block.end, deviations=notes)
+        return read
+
+    def _value(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
+        ending = self.ending
+        read = read_json(
+            text, start, whole=False, closers=ending.closers, final_number=ending.complete
+        )
+        if not isinstance(read, Fault) or not read.cut or ending.complete or not ending.closers:
+            return read
+        full = read_json(text, start, whole=False, final_number=True)
+        if isinstance(full, Fault):
+            return read
+        calls = calls_in(full.value, tools, self.keys, ending)
+        meant = [tools.meant(call.name) for call in calls]
+        reads_only = bool(meant) and all(tool and tool.effect == "read_only" for tool in meant)
+        return full if reads_only else read
+
+    def _calls(self, text: str, read: JsonRead, tools: Offered) -> list[Candidate]:
+        """The calls in a value that was read, with their place in the text."""
+        before = text[max(0, read.start - _BACK) : read.start]
+        calls: Sequence[Candidate] = self._sure(read, tools)
+        start = read.start
+        if not calls and isinstance(read.value, dict):
+            named = self._named(before, read, tools)
+            if named is not None:
+                calls, start = [named], read.start - named.start
+        if not calls:
+            calls = self._quoted(read.value, tools)
+        return [
+            replace(
+                call, start=start, end=read.end, deviations=(*read.deviations, *call.deviations)
+            )
+            for call in calls
+        ]
+
+    def _sure(self, read: JsonRead, tools: Offered) -> Sequence[Candidate]:
+        """The calls in the value, if no other reading of the text holds other calls."""
+        calls = calls_in(read.value, tools, self.keys, self.ending)
+        for rival in read.rivals:
+            others = calls_in(rival, tools, self.keys, self.ending)
+            if not others or _same(calls, others) or _worse(others, calls, tools):
+                continue
+            unclear = Fault(read.end, "a bracket is missing that could stand in several places")
+            return [replace(call, args=None, fault=unclear) for call in calls]
+        return calls
+
+    def _named(self, before: str, read: JsonRead, tools: Offered) -> Candidate | None:
+        """A call whose name stands right before its arguments; `start` is how far before."""
+        args: Any = read.value
+        for form in _NAMED:
+            if found := form.search(before):
+                return self._with_name(found["name"], len(before) - found.start(), read, tools)
+        fence = _FENCE_BEFORE.search(before)
+        found = _NAME_BACKWARDS.match((before[: fence.start()] if fence else before)[::-1])
+        if found is None:
+            return None
+        name = found[1][::-1]
+        back = found.end() + (len(before) - fence.start() if fence else 0)
+        while name and name not in tools:
+            _, dot, rest = name.partition(".")
+            back -= len(name) - len(rest)
+            name = rest if dot else ""
+        if not name or not (args.keys() <= parameters(tools[name]).keys()):
+            return None
+        if not args and not tools[name].is_valid({}):
+            return None
+        return self._with_name(name, back, read, tools)
+
+    def _with_name(self, name: str, back: int, read: JsonRead, tools: Offered) -> Candidate:
+        note = Deviation(read.start, "the name stands before the arguments", Safety.EXACT)
+        value = surest(read, tools.meant(name))
+        if isinstance(value, Fault):
+            return Candidate(name, None, back, 0, (note,), fault=value)
+        return Candidate(name, value, back, 0, (note,))
+
+    def _quoted(self, value: JSON, tools: Offered) -> list[Candidate]:
+        """Calls in code inside strings: `["find(q='x')"]`."""
+        if isinstance(value, dict) and len(value) == 1:
+            value = next(iter(value.values()))
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            return []
+        note = Deviation(0, "a call inside a string", Safety.EXACT)
+        return [
+            replace(call, deviations=(note, *call.deviations))
+            for item in value
+            for call in self.code(item, tools)
+        ]
+
+
+def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
+    return _plain(some) == _plain(others)
+
+
+def _plain(calls: Sequence[Candidate]) -> list[tuple[str, str]]:
+    return [(call.name, canonical(call.args)) for call in calls]
+
+
+def _worse(some: Sequence[Candidate], others: Sequence[Candidate], tools: Offered) -> bool:
+    """Whether some calls break their tools' schemas in more places than others."""
+    return _faults(some, tools) > _faults(others, tools)
+
+
+def _faults(calls: Sequence[Candidate], tools: Offered) -> int:
+    total = 0
+    for call in calls:
+        tool = tools.meant(call.name)
+        if tool is None or call.args is None:
+            total += 1_000
+        else:
+            total += len(tool.violations(call.args))
+    return total

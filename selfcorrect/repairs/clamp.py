@@ -1,0 +1,116 @@
+"""clamp: the nearest value within the bounds."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
+from selfcorrect.places import Place, present
+from selfcorrect.protocols import RepairContext
+from selfcorrect.subschema import is_number, types_of
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """Moves a value to the nearest one within bounds: 500 to 100 where 100 is the most.
+
+    Every such change is lossy, because the meaning changes. Numbers are moved to the minimum or
+    maximum (exclusive ones for integers only) and down to a multiple; texts and lists that are too
+    long are cut. What is too short cannot be mended here.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"limit": {"type": "integer", "maximum": 100}}}
+    >>> change = try_strategy(Clamp(), schema, {"limit": 500}).changes[0]
+    >>> change.after, change.safety.value
+    (100, 'lossy')
+    """
+
+    name: ClassVar[str] = "clamp"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
+    needs: ClassVar[str] = "nothing"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Clamp the value at the first finding."""
+        place = present(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        after = _within_bounds(place)
+        if isinstance(after, GiveUp):
+            return after
+        return place.mend(after, Safety.LOSSY, "the nearest value within the bounds")
+
+
+def _within_bounds(place: Place) -> JSON | GiveUp:
+    value: Any = place.value
+    if is_number(value):
+        schemas = [s for s in place.schemas if types_of(s) & {"integer", "number"}]
+        if len(schemas) != 1:
+            return GiveUp("the schema does not give one range of numbers")
+        return _clamped(value, schemas[0])
+    if isinstance(value, str):
+        most = _least(place.schemas, "maxLength")
+        return _cut(value, most) if most is not None else GiveUp("no greatest length is given")
+    if isinstance(value, list | tuple):
+        most = _least(place.schemas, "maxItems")
+        return (
+            list(value[:most]) if most is not None else GiveUp("no most number of items is given")
+        )
+    return GiveUp("there is no range for such a value")
+
+
+def _least(schemas: Iterable[JsonObject], keyword: str) -> int | None:
+    found = [value for s in schemas if is_number(value := s.get(keyword)) and value >= 0]
+    return int(min(found)) if found else None
+
+
+def _cut(text: str, size: int) -> str:
+    """The first characters, without half a letter at the end."""
+    while 0 < size < len(text) and unicodedata.combining(text[size]):
+        size -= 1
+    return text[:size]
+
+
+def _clamped(value: float, schema: JsonObject) -> JSON | GiveUp:
+    """The nearest number within the bounds; exact arithmetic, so that 0.3 is a multiple of 0.1."""
+    whole = types_of(schema) & {"integer", "number"} == {"integer"}
+    above, below = _bound(schema, "exclusiveMinimum"), _bound(schema, "exclusiveMaximum")
+    wanted = _exactly(value)
+    beyond = (above is not None and wanted <= above) or (below is not None and wanted >= below)
+    if beyond and not whole:
+        return GiveUp("there is no nearest number beside an exclusive bound")
+    low = _bounds(schema, "minimum", Fraction(math.floor(above) + 1) if above is not None else None)
+    high = _bounds(schema, "maximum", Fraction(math.ceil(below) - 1) if below is not None else None)
+    if not whole:
+        low, high = _bounds(schema, "minimum", None), _bounds(schema, "maximum", None)
+    if low:
+        wanted = max(wanted, Fraction(math.ceil(max(low))) if whole else max(low))
+    if high:
+        wanted = min(wanted, Fraction(math.floor(min(high))) if whole else min(high))
+    step = _bound(schema, "multipleOf")
+    if step is not None and step > 0 and wanted % step:
+        wanted = wanted // step * step
+    if wanted.denominator == 1 and (whole or isinstance(value, int)):
+        return wanted.numerator
+    try:
+        return float(wanted)
+    except OverflowError:
+        return GiveUp("it is beyond the range of numbers")
+
+
+def _bounds(schema: JsonObject, keyword: str, other: Fraction | None) -> list[Fraction]:
+    return [bound for bound in (_bound(schema, keyword), other) if bound is not None]
+
+
+def _bound(schema: JsonObject, keyword: str) -> Fraction | None:
+    value = schema.get(keyword)
+    return _exactly(value) if is_number(value) else None
+
+
+def _exactly(number: float) -> Fraction:
+    """The number as it is written: 0.1 is a tenth."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))

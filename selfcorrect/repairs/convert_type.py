@@ -1,0 +1,240 @@
+"""convert-type: the same value in the type that the schema asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.places import Place, object_at, parent, present, without
+from selfcorrect.pointer import split
+from selfcorrect.protocols import RepairContext
+from selfcorrect.quantities import MINOR_UNITS, Quantity, currencies_in, read_quantity, unit_agrees
+from selfcorrect.subschema import at, same, type_of, types_of
+from selfcorrect.text import Unclear, tokens
+
+
+class _Candidate(NamedTuple):
+    value: JSON
+    safety: Safety
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertType:
+    """Writes a value in the type that the schema asks for: `"5"` as `5`, `12345` as `"12345"`.
+
+    Exact where it is another spelling of the same value (`"1,234"`, `"$1,250.00"`, `"true"`, one
+    value where only a list fits); inferred where there is one best reading (`"five"`, `"yes"`,
+    `"5 km"` for a distance in km, a list of one for a single value). What could mean two things
+    (`"1.234,56"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is refused.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"count": {"type": "integer"}}}
+    >>> change = try_strategy(ConvertType(), schema, {"count": "1,234"}).changes[0]
+    >>> change.after, change.safety.value
+    (1234, 'exact')
+    >>> try_strategy(ConvertType(), schema, {"count": 2.5})
+    GiveUp(reason='2.5 is not a whole number')
+    """
+
+    name: ClassVar[str] = "convert-type"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Convert the value at the first finding."""
+        place = present(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        if (nothing := without(place)) is not None:
+            return nothing
+        try:
+            found = list(_candidates(place, place.value))
+        except Unclear as why:
+            return GiveUp(str(why))
+        fitting = [one for one in found if place.fits(one.value)]
+        exact = [one for one in fitting if one.safety is Safety.EXACT]
+        best = exact or fitting
+        if not best:
+            wanted = " or ".join(sorted(place.kinds)) or "a type that the schema does not name"
+            return GiveUp(f"{type_of(place.value)} cannot become {wanted} without a loss")
+        if len(best) > 1:
+            return GiveUp("the value could become several things")
+        return place.mend(*best[0])
+
+
+def _candidates(place: Place, value: JSON) -> Iterator[_Candidate]:
+    """Every form of the value in a wanted type that it does not have; none twice."""
+    seen: list[JSON] = []
+    unclear: Unclear | None = None
+    for kind in _ORDER:
+        if kind not in place.kinds:
+            continue
+        try:
+            candidate = _CONVERT[kind](place, value)
+        except Unclear as why:
+            unclear = why
+            continue
+        if candidate is not None and not any(same(candidate.value, old) for old in seen):
+            seen.append(candidate.value)
+            yield candidate
+    if not seen and unclear is not None:
+        raise unclear
+
+
+def _to_integer(place: Place, value: JSON) -> _Candidate | None:
+    return _to_number(place, value, whole=True)
+
+
+def _to_number(place: Place, value: JSON, *, whole: bool = False) -> _Candidate | None:
+    match value:
+        case float() if whole:
+            if not value.is_integer() or abs(value) >= 2**53:
+                raise Unclear(f"{value!r} is not a whole number")
+            return _Candidate(int(value), Safety.EXACT, "a whole number without a fraction")
+        case str():
+            return _from_text(place, read_quantity(value, whole=whole))
+        case list() | tuple():
+            return _only_item(place, value, "integer" if whole else "number")
+    return None
+
+
+def _from_text(place: Place, found: Quantity) -> _Candidate:
+    """The number in a text, if what stands beside it agrees with the parameter."""
+    if found.currencies:
+        _check_currency(place, found.currencies)
+    if found.percent and not _asks_for_percent(place):
+        raise Unclear("the schema does not say that a percentage is meant")
+    if found.unit is not None and not unit_agrees(found.unit, place.name, place.description):
+        raise Unclear("the schema does not name exactly this unit")
+    safety = Safety.EXACT if found.exact else Safety.INFERRED
+    return _Candidate(found.value, safety, "a number written as text")
+
+
+def _check_currency(place: Place, codes: frozenset[str]) -> None:
+    words = {*tokens(place.name), *place.description.lower().split()}
+    if words & MINOR_UNITS:
+        raise Unclear("the amount is counted in a smaller unit than the currency")
+    named = currencies_in(f"{place.name} {place.description}")
+    if named and not named & codes:
+        raise Unclear("the currency is not the one that the schema names")
+    for path in dict.fromkeys((parent(place.path), "/args")):
+        around = object_at(place.call, place.tool, path)
+        if around is None:
+            continue
+        given, _, names = around
+        for name in (n for n in names if {"currency", "ccy"} & set(tokens(n))):
+            told = given.get(name)
+            if not isinstance(told, str) or told.strip().upper() not in codes:
+                raise Unclear("the currency is a parameter of its own and does not agree")
+
+
+_FRACTION: Final = frozenset({"fraction", "decimal", "ratio", "proportion"})
+
+
+def _asks_for_percent(place: Place) -> bool:
+    text = f"{' '.join(tokens(place.name))} {place.description.lower()}"
+    bounds = [s.get("maximum") for s in place.schemas]
+    if any(isinstance(bound, int | float) and bound <= 1 for bound in bounds):
+        return False
+    if any(word in text for word in _FRACTION):
+        return False
+    return "percent" in text or "%" in text or "pct" in text.split()
+
+
+_BOOLEANS: Final = {"true": True, "false": False}
+_ANSWERS: Final = {"yes": True, "no": False, "on": True, "off": False, "y": True, "n": False}
+
+
+def _to_boolean(place: Place, value: JSON) -> _Candidate | None:
+    match value:
+        case str():
+            word = value[:50].strip().lower()
+            if word in _BOOLEANS:
+                return _Candidate(_BOOLEANS[word], Safety.EXACT, "a boolean written as text")
+            answer = {**_ANSWERS, "1": True, "0": False}.get(word)
+            if answer is not None:
+                return _Candidate(answer, Safety.INFERRED, "a word for true or false")
+            raise Unclear("it is not a word for true or false")
+        case bool():
+            return None
+        case int() if value in (0, 1):
+            return _Candidate(value == 1, Safety.INFERRED, "0 or 1 for false or true")
+        case list() | tuple():
+            return _only_item(place, value, "boolean")
+    return None
+
+
+def _to_string(place: Place, value: JSON) -> _Candidate | None:
+    match value:
+        case bool():
+            return _Candidate(str(value).lower(), Safety.EXACT, "a text was asked for")
+        case int() if value.bit_length() < 3_000:
+            return _Candidate(str(value), Safety.EXACT, "a text was asked for")
+        case float() if "e" not in (text := repr(value)) and text[-1].isdigit():
+            return _Candidate(text, Safety.EXACT, "a text was asked for")
+        case list() | tuple():
+            return _only_item(place, value, "string")
+    return None
+
+
+def _only_item(place: Place, value: Any, kind: str) -> _Candidate | None:
+    """The one item of a list, where a single value is asked for."""
+    if len(value) != 1 or isinstance(value[0], list | tuple | Mapping):
+        return None
+    item = value[0]
+    if kind in (type_of(item), {"integer": "number"}.get(type_of(item))):
+        return _Candidate(item, Safety.INFERRED, "a list of one where one value is asked for")
+    inner = _CONVERT[kind](place, item)
+    if inner is None:
+        return None
+    return inner._replace(safety=Safety.INFERRED)
+
+
+_SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
+
+
+def _to_array(place: Place, value: JSON) -> _Candidate | None:
+    """The value as the one item of a list, where only a list fits."""
+    if place.kinds != {"array"} or isinstance(value, list | tuple):
+        return None
+    if isinstance(value, str) and _looks_like_several(value):
+        raise Unclear("it could be one item or several")
+    wrapped = _Candidate([value], Safety.EXACT, "one value where only a list fits")
+    if place.fits(wrapped.value):
+        return wrapped
+    for item in _item_forms(place, value):
+        if place.fits([item.value]):
+            return item._replace(value=[item.value])
+    return None
+
+
+def _looks_like_several(text: str) -> bool:
+    lowered = text[:10_000].lower()
+    bracketed = lowered.lstrip().startswith(("[", "{", "("))
+    return not text.strip() or bracketed or any(mark in lowered for mark in _SEVERAL)
+
+
+def _item_forms(place: Place, value: JSON) -> Iterator[_Candidate]:
+    """The value in the types that the items of the list may have."""
+    for schema in at(place.tool.schema, [*split(place.path)[1:], "0"]) or ():
+        for kind in (k for k in _ORDER if k in types_of(schema) and k != "array"):
+            try:
+                found = _CONVERT[kind](place, value)
+            except Unclear:
+                continue
+            if found is not None:
+                yield found
+
+
+_Conversion = Callable[[Place, JSON], _Candidate | None]
+_CONVERT: Final[Mapping[str, _Conversion]] = {
+    "integer": _to_integer,
+    "number": _to_number,
+    "boolean": _to_boolean,
+    "array": _to_array,
+    "string": _to_string,
+}
+_ORDER: Final = ("integer", "number", "boolean", "array", "string")

@@ -1,0 +1,170 @@
+"""correct-enum: the listed value that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.places import Place, present, without
+from selfcorrect.protocols import RepairContext
+from selfcorrect.redaction import quoted
+from selfcorrect.subschema import strings
+from selfcorrect.text import (
+    LONGEST,
+    VALUE_SLIP,
+    misspells,
+    plain_letters,
+    spelling,
+    tokens,
+)
+from selfcorrect.words import NEGATIONS, WORDS, singular
+
+GENERIC: Final = frozenset(
+    {"category", "class", "format", "grade", "kind", "level", "method", "mode"}
+    | {"option", "setting", "sort", "state", "status", "style", "type", "unit", "value"}
+)
+"""Nouns that name the sort of a value and say nothing of the value itself."""
+
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectEnum:
+    """Takes the listed value that was meant: `"Business"` or `"business class"` as `"business"`.
+
+    Exact where only case, spaces and separators differ. Inferred for a synonym, a noun that says
+    nothing (`class`, `type`, the parameter's own name), a plural, a missing accent or a slip of the
+    pen. A word that qualifies (`"premium economy"`), a negation, or two values equally near are
+    refused.
+
+    Attributes:
+        synonyms: What else a listed value is called here: `{coach = "economy"}`.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"cabin": {"enum": ["economy", "business"]}}}
+    >>> change = try_strategy(CorrectEnum(), schema, {"cabin": "Business class"}).changes[0]
+    >>> change.after, change.safety.value
+    ('business', 'inferred')
+    >>> try_strategy(CorrectEnum(), schema, {"cabin": "premium economy"})
+    GiveUp(reason='no listed value is meant with a clear margin by "premium economy"')
+    """
+
+    name: ClassVar[str] = "correct-enum"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    synonyms: Mapping[str, JSON] = field(default_factory=dict)
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Correct the value at the first finding."""
+        place = present(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        if (nothing := without(place)) is not None:
+            return nothing
+        members = place.members
+        if not members:
+            return GiveUp("the schema lists no values here")
+        text = _as_text(place.value)
+        if text is None or len(text) > LONGEST:
+            return GiveUp("the value is no short text")
+        return self._corrected(place, text, members)
+
+    def _corrected(self, place: Place, text: str, members: Sequence[JSON]) -> Repair:
+        equal = [one for one in members if _is_spelled(one, text)]
+        if len(equal) == 1:
+            return place.mend(equal[0], Safety.EXACT, "another spelling of a listed value")
+        if equal:
+            return _tie(equal)
+        known = {spelling(key): value for key, value in self.synonyms.items()}
+        if (meant := known.get(spelling(text))) is not None and meant in members:
+            return place.mend(meant, Safety.INFERRED, "a synonym that the map gives")
+        for reason, matches in _TIERS:
+            found = list(matches(text, strings(members), place))
+            if len(found) > 1:
+                return _tie(found)
+            if found:
+                return place.mend(found[0], Safety.INFERRED, reason)
+        shown = quoted(text, 60)
+        return GiveUp(f"no listed value is meant with a clear margin by {shown}")
+
+
+def _as_text(value: JSON) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64:
+        return str(value)
+    return None
+
+
+def _is_spelled(member: JSON, text: str) -> bool:
+    member = _as_text(member)
+    return member is not None and bool(spelling(text)) and spelling(member) == spelling(text)
+
+
+def _tie(found: Sequence[JSON]) -> GiveUp:
+    listed = ", ".join(quoted(str(one), 40) for one in found[:5])
+    return GiveUp(f"several listed values are equally near: {listed}")
+
+
+def _without_accents(text: str, members: Collection[str], _: Place) -> Iterator[str]:
+    key = plain_letters(text)
+    if key:
+        yield from (one for one in members if plain_letters(one) == key)
+
+
+def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[str]:
+    """Members whose words are those of the text, but for plurals and nouns that say nothing."""
+    ours = _words(text)
+    if not ours or _is_joined(text) or not _only_words(text):
+        return
+    own = {singular(word) for word in tokens(place.name)}
+    theirs = {one: _words(one) for one in members if _only_words(one)}
+    for member, words in theirs.items():
+        if not words:
+            continue
+        others = frozenset().union(*(w for one, w in theirs.items() if one != member))
+        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - others
+        if ours - words <= idle and words - ours <= GENERIC and (ours & words) - GENERIC:
+            yield member
+
+
+def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
+    """The members that differ by a slip inside one word, if one of them is clearly nearest."""
+    ours = tokens(text)
+    known = WORDS | {singular(word) for word in tokens(place.description[:LONGEST])}
+    found: dict[str, int] = {}
+    for member in members:
+        theirs = tokens(member)
+        if not ours or len(theirs) != len(ours) or not _only_words(member):
+            continue
+        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+        if len(pairs) == 1:
+            edits = misspells(*pairs[0], VALUE_SLIP, known)
+            if edits is not None:
+                found[member] = edits
+    nearest = min(found.values(), default=0)
+    yield from (member for member, edits in found.items() if edits <= nearest + 1)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(singular(word) for word in tokens(text))
+
+
+def _is_joined(text: str) -> bool:
+    return bool(set(tokens(text)) & (_JOINING | NEGATIONS)) or any(c in text for c in ",;|&+")
+
+
+def _only_words(text: str) -> bool:
+    """Whether a text is made of words alone: a sign or a symbol would be lost in comparison."""
+    return all(char.isalnum() or char in " _-.'/" for char in text) and len(text) <= LONGEST
+
+
+_TIERS: Final[Sequence[tuple[str, Callable[[str, Collection[str], Place], Iterator[str]]]]] = (
+    ("a listed value without its accents", _without_accents),
+    ("a listed value and words that say nothing more", _same_words),
+    ("a listed value with a slip of the pen", _slips),
+)

@@ -1,0 +1,58 @@
+"""default-value: a missing argument gets its default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.places import place_of
+from selfcorrect.protocols import RepairContext
+from selfcorrect.subschema import same
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultValue:
+    """Fills a missing argument with the map's value for it, or with the schema's default.
+
+    Always lossy: nobody said the value in this call. What is there is never replaced.
+
+    Attributes:
+        values: Values by argument, dotted where nested: `{passengers = 1}`.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"unit": {"default": "metric"}}, "required": ["unit"]}
+    >>> change = try_strategy(DefaultValue(), schema, {}).changes[0]
+    >>> change.after, change.safety.value
+    ('metric', 'lossy')
+    """
+
+    name: ClassVar[str] = "default-value"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
+    needs: ClassVar[str] = "nothing"
+
+    values: Mapping[str, JSON] = field(default_factory=dict)
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Fill the place of the first finding."""
+        place = place_of(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        if place.value is not ABSENT:
+            return GiveUp("the argument is there")
+        if not place.declared:
+            return GiveUp("the schema does not know this argument")
+        for name in (*diagnosis.finding.params[:1], place.key):
+            if name in self.values:
+                return place.mend(self.values[name], Safety.LOSSY, "the map's value for it")
+        defaults: list[JSON] = []
+        for schema in place.schemas:
+            told = schema.get("default", ABSENT)
+            if told is not ABSENT and not any(same(told, one) for one in defaults):
+                defaults.append(told)
+        if len(defaults) != 1:
+            return GiveUp(
+                "the schema gives no default" if not defaults else "there are two defaults"
+            )
+        return place.mend(defaults[0], Safety.LOSSY, "the schema's default")

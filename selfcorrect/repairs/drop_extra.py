@@ -1,0 +1,71 @@
+"""drop-extra: an argument that the tool does not know is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from selfcorrect.keys import is_spelled, resembles
+from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.places import Place, object_at, parent, place_of
+from selfcorrect.protocols import RepairContext
+from selfcorrect.redaction import quoted
+from selfcorrect.subschema import same
+
+
+@dataclass(frozen=True, slots=True)
+class DropExtra:
+    """Leaves out an argument that the tool does not know and that resembles none it knows.
+
+    Inferred on read_only tools, lossy elsewhere. Exact only where nothing is said: nothing under an
+    unknown key, or the same value once more under another spelling. An argument that may be a
+    misspelt one is never dropped.
+
+    Attributes:
+        keep: Names that are never dropped, so that a later rung deals with them.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"city": {}, "return_date": {}}}
+    >>> change = try_strategy(DropExtra(), schema, {"verbose": 1}, effect="read_only").changes[0]
+    >>> change.path, change.safety.value
+    ('/args/verbose', 'inferred')
+    >>> try_strategy(DropExtra(), schema, {"retrun_date": "x"})
+    GiveUp(reason='it may stand for "return_date"')
+    """
+
+    name: ClassVar[str] = "drop-extra"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED, Safety.LOSSY)
+    needs: ClassVar[str] = "nothing"
+
+    keep: tuple[str, ...] = ()
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Drop the argument at the first finding."""
+        place = place_of(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        around = object_at(call, place.tool, parent(place.path))
+        if place.value is ABSENT or around is None:
+            return GiveUp("there is nothing to drop")
+        given, _, names = around
+        if place.key in names:
+            return GiveUp("the schema knows this argument")
+        if place.key in self.keep:
+            return GiveUp("the map keeps this argument")
+        return _dropped(place, given, names)
+
+
+def _dropped(place: Place, given: Mapping[str, JSON], names: Mapping[str, JSON]) -> Repair:
+    twin = next((name for name in names if name in given and is_spelled(place.key, name)), None)
+    if twin is not None:
+        if same(given[twin], place.value):
+            return place.mend(ABSENT, Safety.EXACT, "the same value under another spelling")
+        return GiveUp(f"it contradicts {quoted(twin, 60)}")
+    if (near := resembles(place.key, [name for name in names if name not in given])) is not None:
+        return GiveUp(f"it may stand for {quoted(near, 60)}")
+    if place.value is None or (not place.key.strip() and place.value in ("", {}, [])):
+        return place.mend(ABSENT, Safety.EXACT, "nothing is said under this key")
+    lone = resembles(place.key, names) is None and place.tool.effect == "read_only"
+    safety = Safety.INFERRED if lone else Safety.LOSSY
+    return place.mend(ABSENT, safety, "an argument that the tool does not know")

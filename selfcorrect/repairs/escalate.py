@@ -1,0 +1,56 @@
+"""escalate: the run ends and asks for help from above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from selfcorrect.model import (
+    Call,
+    Diagnosis,
+    Repair,
+    Safety,
+    Severity,
+)
+from selfcorrect.model import (
+    Escalate as Escalated,
+)
+from selfcorrect.protocols import RepairContext
+from selfcorrect.redaction import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    """Ends the run and hands the error to whoever is above this loop.
+
+    Attributes:
+        severity: `LOW`, `MEDIUM`, `HIGH` or `CRITICAL`.
+        reason: What is handed up; None says which tool failed, and how.
+
+    >>> from selfcorrect.model import Finding
+    >>> broken = Diagnosis((Finding("disk full"),))
+    >>> Escalate(severity="CRITICAL")(Call("save"), broken, RepairContext()).reason
+    '"save" failed (internal): "disk full"'
+    """
+
+    name: ClassVar[str] = "escalate"
+    safety: ClassVar[tuple[Safety, ...]] = ()
+    needs: ClassVar[str] = "nothing"
+
+    severity: Severity | str = Severity.HIGH
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a severity that there is not.
+
+        Raises:
+            ValueError: If `severity` is none of the four.
+        """
+        object.__setattr__(self, "severity", Severity(str(self.severity).upper()))
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Escalate the first finding."""
+        del context
+        finding = diagnosis.finding
+        told = f"{quoted(call.name, 80)} failed ({finding.kind.value}): {quoted(finding.text, 300)}"
+        return Escalated(self.reason or told, Severity(self.severity))

@@ -1,0 +1,123 @@
+"""fix-json: read a call that is not written as strictly valid JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from selfcorrect.model import (
+    ABSENT,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonObject,
+    Repair,
+    Safety,
+)
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.reading import (
+    Deviation,
+    Reading,
+    ToolCallKeys,
+    read_arguments,
+    read_calls,
+    refusal_of,
+)
+
+_MOST_REASONS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FixJson:
+    r"""Reads the call out of what the model wrote: broken JSON, wrapped text, calls as code.
+
+    Its class is exact where nothing but spelling and wrapping differs (single quotes, trailing
+    commas, Python literals, fences, tags), inferred where there is one best reading (words around
+    the call, a missing comma, a closing bracket that is missing at the very end). What was cut off
+    inside a value, has two readings, or holds several calls is refused.
+
+    Attributes:
+        id_keys: Keys of a call's id, besides the usual ones.
+        name_keys: Keys of a tool's name, besides the usual ones.
+        arguments_keys: Keys of a call's arguments, besides the usual ones.
+
+    >>> from selfcorrect.model import Finding
+    >>> broken = Call("", raw="```json\n{'tool': 'find', 'args': {'q': 'x',}}\n```")
+    >>> mended = FixJson()(broken, Diagnosis((Finding("malformed"),)), RepairContext())
+    >>> [(change.path, change.after) for change in mended.changes]
+    [('/name', 'find'), ('/args', {'q': 'x'}), ('/raw', ABSENT)]
+    >>> mended.changes[0].safety.value
+    'exact'
+    >>> cut = Call("find", raw='{"q": "a long que')
+    >>> FixJson()(cut, Diagnosis((Finding("malformed"),)), RepairContext())
+    GiveUp(reason='cut off inside a string (line 1, column 7)')
+    """
+
+    name: ClassVar[str] = "fix-json"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    id_keys: tuple[str, ...] = ()
+    name_keys: tuple[str, ...] = ()
+    arguments_keys: tuple[str, ...] = ()
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Read the raw text of the call."""
+        del diagnosis  # the text itself says what is wrong with it
+        if call.raw is None:
+            return GiveUp("the call was read strictly: there is no text to read")
+        if call.name:
+            return self._arguments(call, call.raw, context)
+        return self._whole(call, call.raw, context)
+
+    def _arguments(self, call: Call, raw: str, context: RepairContext) -> Repair:
+        tool: Tool | None = context.tool or context.tools.get(call.name)
+        read = read_arguments(raw, tool, finish_reason=context.finish_reason)
+        if read.value is None or read.fault is not None:
+            return GiveUp(refusal_of(raw, read.fault) if read.fault else "no arguments were read")
+        return _changed(call, raw, None, read.value, read.deviations)
+
+    def _whole(self, call: Call, raw: str, context: RepairContext) -> Repair:
+        reading = self._read(raw, context.tools, context)
+        if reading.refusal is not None:
+            return GiveUp(reading.refusal.text)
+        if len(reading.calls) != 1:
+            return GiveUp(f"the text holds {len(reading.calls)} calls, and a run carries one")
+        found = reading.calls[0]
+        return _changed(call, raw, found.name, found.args or {}, found.deviations)
+
+    def _read(self, raw: str, tools: Mapping[str, Tool], context: RepairContext) -> Reading:
+        usual = ToolCallKeys()
+        keys = ToolCallKeys(
+            id=(*usual.id, *self.id_keys),
+            name=(*usual.name, *self.name_keys),
+            arguments=(*usual.arguments, *self.arguments_keys),
+        )
+        return read_calls(
+            raw, tools, finish_reason=context.finish_reason, keys=keys, request=context.request
+        )
+
+
+def _changed(
+    call: Call, raw: str, name: str | None, args: JsonObject, deviations: Iterable[Deviation]
+) -> Changed:
+    found = tuple(deviations)
+    inferred = any(each.safety is Safety.INFERRED for each in found)
+    safety = Safety.INFERRED if inferred else Safety.EXACT
+    reason = _reason(found)
+    changes = [Change("/args", dict(call.args), dict(args), safety, reason)]
+    if name is not None:
+        changes.insert(0, Change("/name", ABSENT, name, safety, reason))
+    changes.append(Change("/raw", raw or ABSENT, ABSENT, safety, "the text was read"))
+    return Changed(changes)
+
+
+def _reason(deviations: tuple[Deviation, ...]) -> str:
+    """What differed, the less certain first, in a few words."""
+    ordered = sorted(deviations, key=lambda each: each.safety is not Safety.INFERRED)
+    whats = list(dict.fromkeys(each.what for each in ordered))
+    more = f" and {len(whats) - _MOST_REASONS} more" if len(whats) > _MOST_REASONS else ""
+    return "read as JSON: " + ", ".join(whats[:_MOST_REASONS]) + more if whats else "read as JSON"

@@ -1,0 +1,35 @@
+"""give-up: a ladder ends here, with the reason that the map states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from selfcorrect.model import Call, Diagnosis, Repair, Safety
+from selfcorrect.model import GiveUp as GivenUp
+from selfcorrect.protocols import RepairContext
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Mends nothing: for an error that is to be reported as it is.
+
+    Attributes:
+        reason: What the report says.
+
+    >>> from selfcorrect.model import Finding
+    >>> GiveUp(reason="the archive is closed")(
+    ...     Call("search"), Diagnosis((Finding("closed"),)), RepairContext())
+    GiveUp(reason='the archive is closed')
+    """
+
+    name: ClassVar[str] = "give-up"
+    safety: ClassVar[tuple[Safety, ...]] = ()
+    needs: ClassVar[str] = "nothing"
+
+    reason: str = "the map says that nothing can be done"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Give up."""
+        del call, diagnosis, context
+        return GivenUp(self.reason)

@@ -1,0 +1,143 @@
+"""rename-tool: the call gets the name of the one tool that was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.text import (
+    LONGEST,
+    normal,
+    one_best,
+    similar_names,
+    spelling,
+    tokens,
+    tool_not_found_feedback,
+    typo,
+)
+from selfcorrect.words import NEGATIONS, WORDS
+
+_RESIDUE: Final = re.compile(
+    r"[\s'\"`]*(?P<name>[^'\"`<(]+)['\"`]*(?:<\|.*|\(\s*\))?[\s'\"`]*", re.DOTALL
+)
+_KNOWN_PREFIX: Final = re.compile(
+    r"(?:(?:functions?|tools?|default_api|multi_tool_use)[.:/]|mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?__)"
+    r"(?P<name>.+)",
+    re.DOTALL,
+)
+_BORDER: Final = re.compile(r"__|[.:/]")
+_SAYS_NOTHING: Final = frozenset({"api", "call", "func", "function", "tool", "v"})
+_MOST: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTool:
+    """Gives a call the name of the one offered tool that was meant.
+
+    Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
+    known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
+    a namespace that was left out or made up. Never onto a destructive tool, never by swapping a
+    word for another (`delete_order` is not `create_order`); where two tools are near, it gives up
+    and says which.
+
+    >>> from selfcorrect.testing.conformance import try_rename
+    >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
+    >>> change.changes[0].after, change.changes[0].safety.value
+    ('search_flights', 'inferred')
+    """
+
+    name: ClassVar[str] = "rename-tool"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Rename the call, if its tool does not exist and exactly one is meant."""
+        about = diagnosis.finding.path in (None, "/name")
+        if not about or not call.name or call.name in context.tools:
+            return GiveUp("the call does not name an unknown tool")
+        found = _meant(call.name, context.tools)
+        if found is None:
+            names = list(context.tools)
+            near = similar_names(call.name, names).names
+            return GiveUp(tool_not_found_feedback(call.name, near, names))
+        name, safety, reason = found
+        if context.tools[name].effect == "destructive":
+            return GiveUp("a call is never renamed onto a destructive tool")
+        return Changed(Change("/name", call.name, name, safety, reason))
+
+
+def _meant(requested: str, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | None:
+    names = list(tools)[:_MOST]
+    bare = _without_residue(requested)
+    if bare is None:
+        return None
+    if same := [name for name in names if name == bare] or _spelled(bare, names):
+        return _only(same, Safety.EXACT, "another spelling of a tool's name")
+    if equal := _equal_letters(bare, names):
+        return _only(equal, Safety.INFERRED, "the same letters and digits as a tool's name")
+    spaces, typos = _with_namespace(bare, names), _typos(bare, names)
+    reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
+    return _only(list(dict.fromkeys(spaces + typos)), Safety.INFERRED, reason)
+
+
+def _only(found: list[str], safety: Safety, reason: str) -> tuple[str, Safety, str] | None:
+    return (found[0], safety, reason) if len(found) == 1 else None
+
+
+def _without_residue(requested: str) -> str | None:
+    """The name without quotes, empty parentheses, template tokens and known namespaces."""
+    match = _RESIDUE.fullmatch(requested[: 4 * LONGEST])
+    if match is None:
+        return None
+    name = match["name"].strip()
+    prefix = _KNOWN_PREFIX.fullmatch(name)
+    name = prefix["name"] if prefix else name
+    return name if len(name) <= LONGEST else None
+
+
+def _spelled(bare: str, names: Collection[str]) -> list[str]:
+    key = spelling(bare)
+    return [name for name in names if key and spelling(name) == key]
+
+
+def _equal_letters(bare: str, names: Collection[str]) -> list[str]:
+    key, digits = normal(bare), re.findall(r"\d+", bare)
+    return [
+        name for name in names if key and normal(name) == key and re.findall(r"\d+", name) == digits
+    ]
+
+
+def _with_namespace(bare: str, names: Collection[str]) -> list[str]:
+    """Tools whose name ends with the requested one at a border, or the other way round."""
+    ours = tokens(bare)
+    found = []
+    for name in names:
+        theirs = tokens(name)
+        if _ends_with(ours, theirs, bare) or _ends_with(theirs, ours, name):
+            found.append(name)
+        elif len(theirs) > 1 and ours[: len(theirs)] == theirs:
+            extra = set(ours[len(theirs) :])
+            if extra <= _SAYS_NOTHING:
+                found.append(name)
+    return found
+
+
+def _ends_with(long: tuple[str, ...], short: tuple[str, ...], written: str) -> bool:
+    """Whether one name is another behind a namespace, which is no verb and turns nothing round."""
+    size = len(long) - len(short)
+    if size <= 0 or not short or long[size:] != short:
+        return False
+    if set(long[:size]) & (WORDS | NEGATIONS):
+        return False
+    last = _BORDER.split(written)[-1]
+    return tokens(last) == short or (len(short) > 1 and any(w.isdigit() for w in long[:size]))
+
+
+def _typos(bare: str, names: Collection[str]) -> list[str]:
+    found = {name: edits for name in names if (edits := typo(bare, name)) is not None}
+    best = one_best(found, margin=1)
+    return [best] if best is not None else sorted(found)

@@ -1,0 +1,137 @@
+"""split-list: a text that lists several things becomes a list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
+from selfcorrect.places import present, without
+from selfcorrect.pointer import split
+from selfcorrect.protocols import RepairContext
+from selfcorrect.quantities import read_quantity
+from selfcorrect.subschema import at, members, strings, types_of
+from selfcorrect.text import Unclear, spelling, tokens
+from selfcorrect.words import singular
+
+_LONGEST: Final = 20_000
+_MOST: Final = 1_000
+_BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
+_AND: Final = re.compile(r"\s*(?:,\s*)?\b(?:and|&)\b\s*", re.IGNORECASE)
+_GROUPED: Final = re.compile(r"\d,\d{3}(?!\d)|^\d+,\d+$", re.ASCII)
+_PLACES_AND_PEOPLE: Final = frozenset(
+    {"address", "attendee", "author", "city", "country", "destination", "location", "origin"}
+    | {"people", "person", "place", "region", "state"}
+)
+"""What is often written with a comma of its own."""
+_NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitList:
+    """Splits a text into the list that the schema asks for: `"a, b"` as `["a", "b"]`.
+
+    Always inferred. Numbers and listed values are split wherever each part is one. Free text is
+    split at `;`, `|` and line ends, and at commas only where the parts are plain lower-case words
+    or codes: `"Smith, John"` and `"Paris, France"` may be one thing, and are refused.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    >>> change = try_strategy(SplitList(), schema, {"tags": "red, green"}).changes[0]
+    >>> change.after, change.safety.value
+    (['red', 'green'], 'inferred')
+    >>> try_strategy(SplitList(), schema, {"tags": "Smith, John"})
+    GiveUp(reason='its commas may belong to one item')
+    """
+
+    name: ClassVar[str] = "split-list"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Split the text at the first finding."""
+        place = present(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        if (nothing := without(place)) is not None:
+            return nothing
+        if not isinstance(place.value, str) or place.kinds != {"array"}:
+            return GiveUp("there is no text where only a list is asked for")
+        items = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
+        try:
+            found = _split(place.value, items, place.name)
+        except Unclear as why:
+            return GiveUp(str(why))
+        return place.mend(found, Safety.INFERRED, "a text that lists several things")
+
+
+def _split(text: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
+    text = text.strip()
+    if len(text) > _LONGEST:
+        raise Unclear("it is too long for a list in a text")
+    bracketed = len(text) > 1 and _BRACKETS.get(text[0]) == text[-1]
+    body = text[1:-1].strip() if bracketed else text
+    if any(mark in body for mark in "\"'[]{}()"):
+        raise Unclear("it holds quotes or brackets")
+    sure = bracketed and text[0] == "["
+    if _GROUPED.search(body):
+        raise Unclear("its commas could group digits")
+    listed = {spelling(one): one for one in strings(members(items))}
+    kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
+    for parts in _readings(body):
+        if (1 if sure else 2) <= len(parts) <= _MOST and all(parts):
+            if listed:
+                found: list[JSON] | None = _listed(parts, listed)
+            elif kinds and kinds <= {"integer", "number"}:
+                found = _numbers(parts, whole="number" not in kinds)
+            else:
+                found = _free_text(body, parts, name, sure=sure) if kinds == {"string"} else None
+            if found is not None:
+                return found
+    raise Unclear("it is not a list of what is asked for")
+
+
+def _listed(parts: Sequence[str], listed: Mapping[str, str]) -> list[JSON] | None:
+    found = [listed.get(spelling(part)) for part in parts]
+    return None if None in found else list(found)
+
+
+def _readings(body: str) -> Iterator[list[str]]:
+    """The text split at each separator that it holds, the surest one first."""
+    for mark in ("\n", ";", "|"):
+        if mark in body:
+            yield [part.strip(" ,\t\r") for part in body.split(mark)]
+            return
+    parts = [part.strip() for part in body.split(",")]
+    yield parts
+    head, last = parts[:-1], _AND.split(parts[-1])
+    yield [part.strip() for part in (*head, *last) if part.strip()]
+    if "," not in body:
+        yield body.split()
+
+
+def _numbers(parts: Sequence[str], *, whole: bool) -> list[JSON] | None:
+    try:
+        found = [read_quantity(part, whole=whole) for part in parts]
+    except Unclear:
+        return None
+    if any(one.currencies or one.unit or one.percent for one in found):
+        return None
+    return [one.value for one in found]
+
+
+def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:
+    if any(mark in body for mark in "\n;|"):
+        return list(parts)
+    if "," not in body and not sure:
+        raise Unclear("it could be one item or several")
+    if re.search(r"\b(?:and|or)\b|&", body, re.IGNORECASE):
+        raise Unclear("its last items could be one")
+    codes = all(part.isascii() and part.isupper() and len(part) <= 4 for part in parts)
+    plain = all(_NAME.fullmatch(part) for part in parts)
+    plain = plain and _PLACES_AND_PEOPLE.isdisjoint(map(singular, tokens(name)))
+    if not (sure or codes or plain):
+        raise Unclear("its commas may belong to one item")
+    return list(parts)

@@ -1,0 +1,236 @@
+"""unwrap-arguments: what stands one level too deep, or too flat, moves to its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from selfcorrect.keys import is_spelled
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonObject,
+    Repair,
+    Safety,
+)
+from selfcorrect.places import Place, object_at, parent, place_of, present
+from selfcorrect.pointer import apply, join, split
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.reading import Fault, read_json
+from selfcorrect.subschema import at, declared
+from selfcorrect.text import spelling
+
+_WRAPPERS: Final = frozenset(
+    {"args", "arguments", "body", "data", "input", "inputs", "kwargs", "parameters", "params"}
+    | {"payload", "properties", "request", "toolargs", "toolinput"}
+)
+_NAMES: Final = frozenset({"name", "tool", "tool_name", "function", "action"})
+_KINDS: Final = frozenset({"object", "dict", "function"})
+_IDLE: Final = frozenset({"required", "additionalProperties", "description", "title", "$schema"})
+_DEEPEST: Final = 4
+_MOST: Final = 200
+_LONGEST: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UnwrapArguments:
+    """Takes arguments out of a wrapper that the schema does not know, or puts them into one.
+
+    Exact for all arguments under one key (`{"arguments": {…}}`, the tool's own name, an echo of
+    the schema's `properties`), if they fit better without it. Inferred for a single value in a
+    wrapper of its own (`{"city": {"value": "Oslo"}}`) and for nested arguments that were written
+    flat (`address.city`), or flat ones that were nested.
+
+    >>> from selfcorrect.testing.conformance import try_strategy
+    >>> schema = {"properties": {"city": {"type": "string"}}, "required": ["city"]}
+    >>> change = try_strategy(UnwrapArguments(), schema, {"arguments": {"city": "Oslo"}}).changes[0]
+    >>> change.path, change.after, change.safety.value
+    ('/args', {'city': 'Oslo'}, 'exact')
+    """
+
+    name: ClassVar[str] = "unwrap-arguments"
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    needs: ClassVar[str] = "nothing"
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        """Move what is at the wrong level, as far as the first finding speaks of it."""
+        tool = context.tool
+        if tool is None or call.raw is not None or tool.is_valid(call.args):
+            return GiveUp("there is nothing to unwrap")
+        if (whole := _unwrapped(call, tool)) is not None:
+            return whole
+        place = place_of(call, diagnosis.finding, context)
+        if isinstance(place, GiveUp):
+            return place
+        if place.value is not ABSENT and place.declared:
+            value = present(call, diagnosis.finding, context)
+            return value if isinstance(value, GiveUp) else _value(value)
+        for moved in (_nested(call, tool, place), _flattened(call, tool, place)):
+            if moved is not None:
+                return moved
+        return GiveUp("nothing fits better at another level")
+
+
+def _unwrapped(call: Call, tool: Tool) -> Changed | None:
+    """The arguments without the wrapper around all of them."""
+    names = declared(at(tool.schema, ()) or ())
+    inner: Any = call.args
+    safety = Safety.EXACT
+    for _ in range(_DEEPEST):
+        key = _wrapper(inner, names, tool)
+        if key is None:
+            break
+        content = _object(inner[key])
+        if content is None:
+            break
+        beside = {k: v for k, v in inner.items() if k != key and not _says_nothing(k, v, tool)}
+        if any(k not in names or k in content for k in beside):
+            break
+        if beside:
+            safety = Safety.INFERRED
+        inner = {**content, **beside}
+    if inner is call.args or not _is_better(call, tool, inner, names):
+        return None
+    before = call.args if isinstance(call.args, dict) else dict(call.args)
+    return Changed(Change("/args", before, inner, safety, "arguments inside a wrapper"))
+
+
+def _wrapper(args: JsonObject, names: Mapping[str, JSON], tool: Tool) -> str | None:
+    """The one key that wraps the arguments and is none of them."""
+    own = spelling(tool.name)
+    found = [
+        key
+        for key in list(args)[:_MOST]
+        if key not in names
+        and (spelling(key) in _WRAPPERS or (own and spelling(key) == own))
+        and _object(args[key]) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _object(value: JSON) -> JsonObject | None:
+    if isinstance(value, str) and value.lstrip()[:1] == "{" and len(value) <= _LONGEST:
+        read = read_json(value, closers=False)
+        if isinstance(read, Fault) or read.rivals or read.deviations:
+            return None
+        value = read.value
+    return value if isinstance(value, Mapping) else None
+
+
+def _says_nothing(key: str, value: JSON, tool: Tool) -> bool:
+    """Whether a key beside a wrapper belongs to the wrapping: the tool's name, the word object."""
+    if key in _NAMES:
+        return isinstance(value, str) and spelling(value) == spelling(tool.name)
+    return key in _IDLE or (key == "type" and isinstance(value, str) and value in _KINDS)
+
+
+def _is_better(call: Call, tool: Tool, inner: JsonObject, names: Mapping[str, JSON]) -> bool:
+    if tool.is_valid(inner):
+        return True
+    known = bool(inner) and all(any(is_spelled(k, n) for n in names) for k in list(inner)[:_MOST])
+    return known and len(tool.violations(inner)) <= len(tool.violations(call.args))
+
+
+_VALUE_KEYS: Final = frozenset({"value", "item", "items"})
+_BESIDE_VALUE: Final = frozenset({"type", "description", "title", "format"})
+
+
+def _value(place: Place) -> Repair:
+    """The value without the wrapper around it alone."""
+    value: Any = place.value
+    for _ in range(_DEEPEST):
+        if not isinstance(value, Mapping):
+            break
+        inner = [key for key in value if key not in _BESIDE_VALUE]
+        named = len(inner) == 1 and (inner[0] in _VALUE_KEYS or is_spelled(inner[0], place.name))
+        if not named:
+            break
+        value = value[inner[0]]
+        if place.fits(value):
+            return place.mend(value, Safety.INFERRED, "a value inside a wrapper")
+    return GiveUp("the value is in no wrapper that could be taken off")
+
+
+def _nested(call: Call, tool: Tool, place: Place) -> Changed | None:
+    """Flat keys such as `address.city` moved into the object that the schema asks for."""
+    above = parent(place.path)
+    around = object_at(call, tool, above)
+    if around is None:
+        return None
+    given, _, names = around
+    moves = _moves(tool, above, given, names)
+    if len(set(moves.values())) < len(moves) or (
+        place.value is not ABSENT and place.key not in moves
+    ):
+        return None
+    changes: list[Change] = []
+    built = {name: dict(given.get(name) or {}) for name, _ in moves.values()}
+    for key, (name, each) in moves.items():
+        if each in built[name]:
+            return None
+        built[name][each] = given[key]
+        changes.append(_change(above + join(key), given[key], ABSENT))
+    changes += [_change(above + join(n), given.get(n, ABSENT), v) for n, v in built.items()]
+    return _if_better(call, tool, changes)
+
+
+def _moves(
+    tool: Tool, above: str, given: JsonObject, names: Mapping[str, JSON]
+) -> dict[str, tuple[str, str]]:
+    """The unknown keys that each name one place inside one object: which object, which key."""
+    tokens = split(above)[1:]
+    unknown = [key for key in list(given)[:_MOST] if key not in names and spelling(key)]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in list(names)[:_MOST]:
+        if not isinstance(given.get(name), Mapping | None):
+            continue
+        for each in declared(at(tool.schema, [*tokens, name]) or ()):
+            for key in unknown:
+                if _is_joined(key, name, each):
+                    found.setdefault(key, []).append((name, each))
+    return {key: places[0] for key, places in found.items() if len(places) == 1}
+
+
+def _is_joined(key: str, name: str, each: str) -> bool:
+    for mark in (".", "_", "/", "-", "__", ":"):
+        if key in (f"{name}{mark}{each}", f"{name}[{each}]"):
+            return True
+    return spelling(key) == spelling(f"{name}_{each}")
+
+
+def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:
+    """The content of an unknown object moved up to the flat arguments that it speaks of."""
+    above = parent(place.path)
+    around = object_at(call, tool, above)
+    if around is None or not isinstance(place.value, Mapping) or not place.value:
+        return None
+    given, _, names = around
+    free = [name for name in names if name not in given]
+    changes = [_change(place.path, place.value, ABSENT)]
+    taken: set[str] = set()
+    for key, value in list(place.value.items())[:_MOST]:
+        found = [n for n in free if is_spelled(key, n) or _is_joined(n, place.key, key)]
+        if len(found) != 1 or found[0] in taken:
+            return None
+        taken.add(found[0])
+        changes.append(_change(above + join(found[0]), ABSENT, value))
+    return _if_better(call, tool, changes) if len(taken) == len(place.value) else None
+
+
+def _change(path: str, before: JSON, after: JSON) -> Change:
+    return Change(path, before, after, Safety.INFERRED, "an argument at another level")
+
+
+def _if_better(call: Call, tool: Tool, changes: list[Change]) -> Changed | None:
+    if len(changes) < 2:
+        return None
+    after = apply(call, changes).args
+    if tool.is_valid(after) or len(tool.violations(after)) < len(tool.violations(call.args)):
+        return Changed(changes)
+    return None

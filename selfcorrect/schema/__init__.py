@@ -1,0 +1,112 @@
+"""Checks arguments against a tool's JSON Schema, with every object closed to unknown keys.
+
+The schema that the model sees stays as it is. Arguments are checked against a private copy in
+normal form, where an object takes only what is declared for it, unless the schema says otherwise in
+words. jsonschema-rs answers whether arguments fit; jsonschema says what does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from selfcorrect.model import Finding, JsonObject
+from selfcorrect.plain import problem
+from selfcorrect.pointer import join
+from selfcorrect.schema.closing import Schema, nodes
+from selfcorrect.schema.formats import FORMATS, PATTERN, FormatCheck
+from selfcorrect.schema.normal_form import prepared, unusable
+from selfcorrect.schema.patterns import compiled
+
+__all__ = ["Checker"]
+
+
+class Checker:
+    """Answers whether arguments fit, and if not, everything that is wrong with them.
+
+    The engines are loaded and the schema is compiled when first needed, once.
+
+    Raises:
+        ToolDefinitionError: If the schema cannot be used.
+    """
+
+    __slots__ = ("_fits", "_formats", "_schema", "_tool")
+
+    def __init__(self, schema: Schema, tool: str, *, local_times: bool = False) -> None:
+        self._tool = tool
+        self._schema = prepared(schema, tool, local_times=local_times)
+        self._formats: Mapping[str, FormatCheck] = FORMATS
+        self._fits: Callable[[Any], bool] | None = None
+
+    def compile(self) -> Callable[[Any], bool]:
+        """Make the checker ready for use.
+
+        Raises:
+            ToolDefinitionError: If this is not JSON Schema 2020-12.
+        """
+        if self._fits is None:
+            self._formats = {**FORMATS, **_move_patterns(self._schema, self._tool)}
+            self._fits = _engine(self._schema, self._formats, self._tool)
+        return self._fits
+
+    def is_valid(self, args: JsonObject) -> bool:
+        """Whether the arguments are plain JSON and fit the schema."""
+        fits = self._fits or self.compile()
+        if type(args) is not dict:
+            args = dict(args)
+        return problem(args) is None and fits(args)
+
+    def violations(self, args: JsonObject) -> tuple[Finding, ...]:
+        """Everything that is wrong with the arguments, in the order of the schema."""
+        if self.is_valid(args):
+            return ()
+        from selfcorrect.schema.violations import not_json, violations
+
+        args = dict(args)
+        wrong = problem(args)
+        if wrong is not None:
+            return (not_json(*wrong),)
+        return violations(self._schema, args, self._formats)
+
+
+def _engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Callable[[Any], bool]:
+    try:
+        import jsonschema_rs
+    except ImportError:
+        from selfcorrect.schema.violations import engine
+
+        return engine(schema, formats, tool)
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            schema,
+            formats=dict(formats),
+            validate_formats=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
+        ).is_valid
+    except ValueError as error:
+        path = join(*getattr(error, "instance_path", ()))
+        text = getattr(error, "message", str(error))
+        raise unusable(tool, f"it is not JSON Schema 2020-12: {text[:300]}", path) from None
+
+
+def _move_patterns(schema: Schema, tool: str) -> dict[str, FormatCheck]:
+    """Turn the patterns that need backtracking into formats, which can bound it."""
+    formats: dict[str, FormatCheck] = {}
+    for path, each in nodes(schema):
+        pattern = each.get("pattern")
+        patterns = [pattern] if isinstance(pattern, str) else []
+        keys = each.get("patternProperties")
+        patterns += keys if isinstance(keys, dict) else []
+        for one in patterns:
+            try:
+                found = compiled(one)
+            except ValueError as error:
+                raise unusable(tool, str(error), path) from None
+            if found.linear:
+                continue
+            if one is not pattern:
+                raise unusable(tool, f"the key pattern {one!r} is not regular", path)
+            del each["pattern"]
+            each["allOf"] = [*each.get("allOf", ()), {"format": PATTERN + one}]
+            formats[PATTERN + one] = found.search
+    return formats

@@ -1,0 +1,98 @@
+"""What a run carries from node to node: plain JSON only, with a format version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypedDict, get_type_hints
+
+from selfcorrect.model import JSON
+
+FORMAT: Final = 1
+"""Version of the state's layout; a checkpoint of another version is refused, not guessed at."""
+
+
+def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list[JSON]:
+    """The trail grows; an event with step 0 starts a new run and with it a new trail."""
+    if not new:
+        return list(old or ())
+    if new[0].get("step") == 0:
+        return list(new)
+    return [*(old or ()), *new]
+
+
+class CorrectionInput(TypedDict, total=False):
+    """What a run starts from: one of `call`, `raw`, `request`, and what is known beside it."""
+
+    call: JSON
+    raw: str
+    request: str | None
+    messages: list[JSON]
+    finish_reason: str | None
+    task_id: str | None
+
+
+class CorrectionOutput(TypedDict, total=False):
+    """What a run ends with: `result` or `failure`, and always the `trail`."""
+
+    result: JSON
+    failure: dict[str, JSON]
+    trail: Annotated[list[JSON], extend_trail]
+
+
+class CorrectionState(CorrectionInput, total=False):
+    """The whole state.
+
+    The keys of the input last for one step only; plan copies them, so that nothing of an earlier
+    run on the same thread can leak into this one.
+
+    Attributes:
+        format: Version of this layout.
+        run: Id of the run.
+        phase: The node to enter at, for a run that another runner started; lasts for one step.
+        given: What came with the call: `request`, `messages`, `finish_reason`, `task_id`.
+        current: The call as it stands: `{"name", "args", "id"?, "raw"?}`.
+        original: The call as it came in.
+        error: What the last failing node saw: `{"source": "plan" | "schema" | "tool", "findings"}`
+            and, for a tool, `intent`, the key of the ledger.
+        findings: The diagnosed findings that are still open.
+        selected: What the next repair round does: `{"finding", "rule", "strategy", "question"?}`.
+        outcome: What the last node came to; with the routing table it decides the next node.
+        changes: Every change so far.
+        pending: The changes of the last round, not yet validated.
+        refused: Changes that policy did not let run unasked, each with `why`.
+        tried: Every use of a strategy: `{"rule", "strategy", "path", "outcome", "reason", …}`.
+        attempts: Every execution.
+        counts: The counters that `Limits` bound, by the same names.
+        wait: Seconds to wait before the next execution.
+        question: What a person is to be asked.
+        stop: Why the run must report: `{"reason", "detail"}`.
+        remaining_steps: LangGraph's own counter of supersteps that are left.
+    """
+
+    format: int
+    run: str
+    phase: str | None
+    given: dict[str, JSON]
+    current: dict[str, JSON]
+    original: dict[str, JSON]
+    error: dict[str, JSON] | None
+    findings: list[dict[str, JSON]]
+    selected: list[dict[str, JSON]]
+    outcome: str
+    changes: list[dict[str, JSON]]
+    pending: list[dict[str, JSON]]
+    refused: list[dict[str, JSON]]
+    tried: list[dict[str, JSON]]
+    attempts: list[dict[str, JSON]]
+    counts: dict[str, Any]
+    wait: float
+    question: dict[str, JSON] | None
+    stop: dict[str, JSON] | None
+    trail: Annotated[list[JSON], extend_trail]
+    result: JSON
+    failure: dict[str, JSON]
+    remaining_steps: int
+
+
+STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
+INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))

@@ -1,0 +1,86 @@
+"""One step of the loop: run a node, complete its update, and name the next node."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from selfcorrect.context import RunContext
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.log import summary
+from selfcorrect.model import Safety
+from selfcorrect.nodes import NODES
+from selfcorrect.plain import problem
+from selfcorrect.routing import RESERVE, advance
+from selfcorrect.state import FORMAT, STATE_KEYS, CorrectionState
+from selfcorrect.wiring import Loop
+
+
+async def run_node(
+    loop: Loop, node: str, state: CorrectionState, context: RunContext
+) -> tuple[dict[str, Any], str]:
+    """The node's completed update and the next node.
+
+    Raises:
+        GraphSetupError: If a node of the caller's own returns something unusable, or the state
+            was written by another version of the library.
+    """
+    if state.get("format", FORMAT) != FORMAT:
+        raise GraphSetupError(
+            f"this run was started with state format {state.get('format')}, not {FORMAT}"
+        )
+    value = loop.nodes[node](state, context)
+    returned = await value if inspect.isawaitable(value) else value
+    reserve = RESERVE + (2 if loop.edges else 0)
+    if loop.nodes[node] is not NODES[node]:
+        returned = _checked(node, returned)
+    update, target = advance(node, state, returned, reserve)
+    if context.emit is not None:
+        for event in update["trail"]:
+            context.emit(f"selfcorrect.{node}", summary(event))
+    return update, target
+
+
+async def apply_edge(
+    loop: Loop, edge: tuple[str, str], state: CorrectionState, context: RunContext
+) -> dict[str, Any]:
+    """What the caller's node on an edge changes; a changed call is written down as a change."""
+    name = edge_name(edge)
+    value = loop.edges[edge](state, context)
+    returned = await value if inspect.isawaitable(value) else value
+    update = dict(_checked(name, returned or {}))
+    event: dict[str, Any] = {"step": len(state.get("trail") or ()), "node": name, "next": edge[1]}
+    new = update.get("current")
+    if new is not None and new != state.get("current"):
+        change = {
+            "path": "",
+            "before": state.get("current"),
+            "after": new,
+            "safety": Safety.HUMAN.value,
+            "reason": "by the node on this edge",
+            "strategy": name,
+        }
+        update["changes"] = [*(state.get("changes") or ()), change]
+        event["changes"] = [change]
+    update["trail"] = [event]
+    return update
+
+
+def edge_name(edge: tuple[str, str]) -> str:
+    """The name of the node on an edge, as it is drawn."""
+    return f"{edge[0]}_to_{edge[1]}"
+
+
+def _checked(node: str, returned: Any) -> Mapping[str, Any]:
+    if not isinstance(returned, Mapping):
+        raise GraphSetupError(
+            f"{node} must return a mapping of state keys, not {type(returned).__name__}"
+        )
+    if not returned.keys() <= STATE_KEYS:
+        unknown = next(key for key in returned if key not in STATE_KEYS)
+        raise GraphSetupError(f"{node} returned {unknown!r}, which is not a key of the state")
+    current = returned.get("current")
+    if current is not None and (wrong := problem(current)) is not None:
+        raise GraphSetupError(f"{node} returned a call that is not JSON at {wrong[0]}: {wrong[1]}")
+    return returned

@@ -1,0 +1,183 @@
+"""The strategies of a map's rules: found and bound to their options while the map is linked.
+
+Built-in strategies without options are only known to exist until they are first needed, so that
+reading a map imports none of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from selfcorrect.errors import MapError, MapFault, StrategyNotFound
+from selfcorrect.hints import close_names, near
+from selfcorrect.map_files import Document, load_object
+from selfcorrect.merging import MapRule
+from selfcorrect.protocols import Strategy
+from selfcorrect.registry import Factory, bind, built_in_names, resolve
+from selfcorrect.rules import STRATEGY_NAME
+
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
+
+
+class Binder:
+    """The ladders of all rules, and their strategies."""
+
+    __slots__ = ("_absent", "_bound", "_ladders", "_used")
+
+    def __init__(self, used: Mapping[str, Factory]) -> None:
+        self._used = used
+        self._ladders: dict[str, tuple[str, ...]] = {}
+        self._bound: dict[tuple[str | None, str], Strategy] = {}
+        self._absent: dict[str, MapFault] = {}
+
+    @classmethod
+    def of(
+        cls, rules: Sequence[MapRule], documents: Sequence[Document], *, allow_code: bool
+    ) -> tuple[Binder, list[MapFault]]:
+        """The strategies of these rules, and every fault in naming and binding them."""
+        used, broken, faults = _brought_along(documents, allow_code=allow_code)
+        binder = cls(used)
+        for placed in rules:
+            faults += binder._add(placed, broken)
+        return binder, faults
+
+    def ladder(self, rule_id: str) -> tuple[str, ...]:
+        """The names of a rule's strategies."""
+        return self._ladders[rule_id]
+
+    def strategy(self, rule_id: str | None, name: str) -> Strategy:
+        """The strategy on a rule's ladder; see `StrategyMap.strategy`."""
+        ladder = self._ladders.get(rule_id or "", ())
+        if name not in ladder:
+            raise StrategyNotFound(name, close_names(name, ladder))
+        bound = self._bound.get((rule_id, name)) or self._bound.get((None, name))
+        if bound is None:
+            bound = self._bound[None, name] = bind(resolve(name, extra=self._used))
+        return bound
+
+    def _add(self, placed: MapRule, broken: set[str]) -> list[MapFault]:
+        """Note a rule's ladder; the faults in it."""
+        faults: list[MapFault] = []
+        names = []
+        options = placed.rule.options
+        for rung in placed.rule.repair:
+            name = rung if isinstance(rung, str) else name_of(rung)
+            if name in names:
+                message = f"two strategies on the ladder are named {name!r}"
+                faults.append(placed.source.fault(message, rule=placed.rule.id, key="repair"))
+                continue
+            names.append(name)
+            if isinstance(rung, str) and name in broken:
+                continue
+            given = options.get(name, _NO_OPTIONS)
+            found = self._bind(placed.id, name, None if isinstance(rung, str) else rung, given)
+            faults += [self._placed(fault, placed, name) for fault in found]
+        for name in options:
+            if name not in names:
+                message = f"options for {name!r}, which is not on the ladder"
+                faults.append(
+                    placed.source.fault(
+                        message, rule=placed.rule.id, key=f"options.{name}", hint=near(name, names)
+                    )
+                )
+        self._ladders[placed.id] = tuple(names)
+        return faults
+
+    def _bind(
+        self, rule_id: str, name: str, rung: Factory | None, options: Mapping[str, Any]
+    ) -> Sequence[MapFault]:
+        shared = rung is None and not options
+        if shared and ((None, name) in self._bound or self._is_plain_built_in(name)):
+            return ()
+        if rung is None and name in self._absent:
+            return [self._absent[name]]
+        try:
+            factory = rung if rung is not None else resolve(name, extra=self._used)
+            self._bound[None if shared else rule_id, name] = bind(factory, options)
+        except StrategyNotFound as error:
+            hint = f"did you mean {' or '.join(map(repr, error.near))}?" if error.near else None
+            self._absent[name] = MapFault(f"there is no repair strategy named {name!r}", hint=hint)
+            return [self._absent[name]]
+        except MapError as error:
+            return error.faults
+        except Exception as error:
+            return [MapFault(f"{name!r} cannot be loaded: {type(error).__name__}: {error}")]
+        return ()
+
+    def _is_plain_built_in(self, name: str) -> bool:
+        return name not in self._used and name in built_in_names()
+
+    @staticmethod
+    def _placed(fault: MapFault, placed: MapRule, name: str) -> MapFault:
+        """The fault of a strategy or an option, with its place in the map."""
+        key = f"options.{name}.{fault.key}" if fault.key else "repair"
+        message = fault.message
+        if fault.key is None and not message.startswith(
+            ("there is no", repr(name), "the installed")
+        ):
+            message = f"strategy {name!r} {message}"
+        return replace(
+            fault, message=message, file=placed.source.label, rule=placed.rule.id, key=key
+        )
+
+
+def name_of(strategy: Any) -> str:
+    """What a strategy that is passed as an object is called: its own name, or its class's.
+
+    >>> class NearestDate:
+    ...     pass
+    >>> name_of(NearestDate())
+    'nearest-date'
+    """
+    own = getattr(strategy, "name", None)
+    if isinstance(own, str) and own:
+        return own
+    function = strategy
+    while hasattr(function, "func"):
+        function = function.func
+    named = function if inspect.isclass(function) or inspect.isroutine(function) else type(function)
+    words = _CAMEL.sub("-", getattr(named, "__name__", "strategy")).strip("-").lower()
+    return words if STRATEGY_NAME.fullmatch(words) else "strategy"
+
+
+def _brought_along(
+    documents: Sequence[Document], *, allow_code: bool
+) -> tuple[dict[str, Factory], set[str], list[MapFault]]:
+    """What `[use]` of all documents names, the more specific first; names that failed; faults."""
+    used: dict[str, Factory] = {}
+    broken: set[str] = set()
+    faults: list[MapFault] = []
+    for document in documents:
+        for name, value in document.content.use.items():
+            if name in used or name in broken:
+                continue
+            wrong = _unusable(name, value, document, allow_code=allow_code)
+            if wrong is None:
+                try:
+                    used[name] = (
+                        load_object(value, document.folder) if isinstance(value, str) else value
+                    )
+                except LookupError as error:
+                    wrong = str(error.args[0])
+                else:
+                    wrong = None if callable(used[name]) else f"{value} cannot be called"
+            if wrong is not None:
+                used.pop(name, None)
+                broken.add(name)
+                faults.append(document.fault(wrong, key=f"use.{name}"))
+    return used, broken, faults
+
+
+def _unusable(name: str, value: Any, document: Document, *, allow_code: bool) -> str | None:
+    if not STRATEGY_NAME.fullmatch(name):
+        return "a strategy's name is kebab-case"
+    if isinstance(value, str):
+        return None if allow_code else "code is not allowed here, and [use] runs a file"
+    if document.file is not None or not callable(value):
+        return "write it as './file.py:Object'"
+    return None

@@ -1,0 +1,323 @@
+"""The error-strategy map: which error means what, and which strategies may mend it, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from selfcorrect.captures import constraint_of, pointers_of, seconds_of
+from selfcorrect.errors import MapError, MapFault
+from selfcorrect.map_files import Document, MapSource, find_map, read_document, read_map
+from selfcorrect.matching import Conditions, Evidence, RuleIndex, takes
+from selfcorrect.merging import MapRule, linked, merged_rules, merged_section
+from selfcorrect.model import Finding, Safety
+from selfcorrect.patterns import PatternError, compile_pattern
+from selfcorrect.protocols import Effect, Strategy
+from selfcorrect.rules import ErrorRule, MapPolicy
+from selfcorrect.strategy_binding import Binder
+
+OWN: Final = "own"
+"""Name of a map that was made in Python and not given one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A rule that was tried before the winner, and the first of its conditions that failed."""
+
+    rule: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a map decided what it decided.
+
+    Attributes:
+        finding: The finding as it was decided; its `rule` won, or is None.
+        matches: Every rule whose conditions hold, the winner first.
+        missed: The rules that were tried before the winner.
+    """
+
+    finding: Finding
+    matches: tuple[str, ...]
+    missed: tuple[Missed, ...]
+
+
+class StrategyMap:
+    r"""An error-strategy map, ready for use. Immutable.
+
+    What a TOML file says can be said in Python with the same words, and the other way round. A
+    map does not extend the default one unless it says so.
+
+    >>> strategies = StrategyMap(
+    ...     [ErrorRule(id="busy", match="(?i)try again in (?P<seconds>\\d+) s", repair="pause")],
+    ...     use={"pause": lambda call, diagnosis, context: None},
+    ... )
+    >>> finding = strategies.decide(Finding("Try again in 5 s"), "search")
+    >>> finding.rule, finding.ladder, finding.retry_after
+    ('own/busy', ('pause',), 5.0)
+
+    Args:
+        rules: The rules, in order; their `repair` may hold strategies as well as names.
+        extends: Maps whose rules are tried after these: names or paths.
+        disable: Rules of these maps to leave out, as `map/rule`.
+        use: Strategies by the names that rules call them by: classes, functions or objects.
+        policy: What runs unasked and what ends a run.
+        effects: What calling a tool does, by name or glob.
+        limits: How much a run may cost.
+        name: What its rules are called by: `name/rule`.
+        allow_code: Whether maps in files may bring Python along with `[use]`.
+
+    Raises:
+        MapError: If anything is wrong; it lists every fault.
+    """
+
+    __slots__ = (
+        "_binder",
+        "_by_id",
+        "_documents",
+        "_effects",
+        "_index",
+        "_limits",
+        "_policy",
+        "_rules",
+    )
+
+    def __init__(
+        self,
+        rules: Sequence[ErrorRule] = (),
+        *,
+        extends: str | Sequence[str] = (),
+        disable: str | Sequence[str] = (),
+        use: Mapping[str, Callable[..., Any]] | None = None,
+        policy: MapPolicy | Mapping[str, Any] | None = None,
+        effects: Mapping[str, Effect] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        name: str = OWN,
+        allow_code: bool = True,
+    ) -> None:
+        raw = {
+            "format": 1,
+            "extends": extends,
+            "disable": disable,
+            "use": dict(use or {}),
+            "policy": policy if policy is not None else {},
+            "effects": dict(effects or {}),
+            "limits": dict(limits or {}),
+            "rule": list(rules),
+        }
+        content, faults = read_document(raw)
+        self._link(Document(name, content, Path(), faults=tuple(faults)), allow_code=allow_code)
+
+    @classmethod
+    def load(cls, source: MapSource, *, allow_code: bool = True) -> StrategyMap:
+        """The map of this name, or in this file.
+
+        >>> StrategyMap.load("default").rule("default/unknown-error").repair[-1]
+        'give-up'
+
+        Args:
+            source: A bare name (`"strict"`), or the path of a file.
+            allow_code: Whether maps may bring Python along with `[use]`.
+
+        Raises:
+            MapError: If there is no such map, or anything is wrong with it.
+        """
+        return cls.from_document(read_map(find_map(source)), allow_code=allow_code)
+
+    @classmethod
+    def from_document(cls, document: Document, *, allow_code: bool = True) -> StrategyMap:
+        """The map of a document that was read already.
+
+        Raises:
+            MapError: If anything is wrong with it or with what it extends.
+        """
+        made = cls.__new__(cls)
+        made._link(document, allow_code=allow_code)  # noqa: SLF001 -- its own
+        return made
+
+    def _link(self, root: Document, *, allow_code: bool) -> None:
+        documents, faults = linked(root, _Loader())
+        faults += [fault for document in documents for fault in document.faults]
+        rules, wrong = merged_rules(documents)
+        faults += wrong
+        conditions, wrong = _compiled(rules)
+        faults += wrong
+        self._binder, wrong = Binder.of(rules, documents, allow_code=allow_code)
+        faults += wrong
+        if faults:
+            raise MapError(list(dict.fromkeys(faults)))
+        self._rules = tuple(rules)
+        self._by_id = {rule.id: rule for rule in rules}
+        self._index = RuleIndex(conditions)
+        sections = [document.content for document in documents]
+        self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
+        self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
+        self._effects: Mapping[str, Effect] = MappingProxyType(
+            merged_section([item.effects for item in sections])
+        )
+        self._documents = tuple(documents)
+
+    @property
+    def rules(self) -> tuple[MapRule, ...]:
+        """Every rule, in the order in which they are tried."""
+        return self._rules
+
+    @property
+    def policy(self) -> MapPolicy:
+        """What runs unasked and what ends a run; None where no map says anything."""
+        return self._policy
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        """The limits that this map sets; `Limits().merged(…)` puts them under the ceiling."""
+        return self._limits
+
+    @property
+    def effects(self) -> Mapping[str, Effect]:
+        """What calling a tool does, by name or glob, the more specific map first."""
+        return self._effects
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """This map and all that it extends, as they were written, each before what it extends."""
+        return self._documents
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that this map was read from, its own first."""
+        return tuple(document.file for document in self._documents if document.file)
+
+    def __repr__(self) -> str:
+        where = self._documents[0].label or "Python"
+        return f"<StrategyMap from {where}, {len(self._rules)} rules>"
+
+    def rule(self, rule_id: str | None) -> ErrorRule | None:
+        """The rule of this full id, or None."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        return placed.rule if placed is not None else None
+
+    def allowed(self, rule_id: str | None) -> frozenset[Safety]:
+        """The classes of change that a rule allows beside the policy's own.
+
+        A map that says what runs unasked says it for the rules of the maps that it extends, too:
+        under `strict`, no rule of `default` widens anything.
+        """
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        if placed is None:
+            return frozenset()
+        classes = frozenset(placed.rule.allow)
+        for document in self._documents:
+            if document is placed.source:
+                break
+            if (said := document.content.said_policy.get("allow")) is not None:
+                classes &= frozenset(said)
+        return classes
+
+    def effect_of(self, tool: str) -> Effect | None:
+        """What the map says that calling a tool does, or None.
+
+        A tool's exact name comes before globs; among globs the first that fits decides.
+        """
+        if tool in self._effects:
+            return self._effects[tool]
+        return next(
+            (effect for glob, effect in self._effects.items() if takes((glob,), tool)), None
+        )
+
+    def ladder(self, rule_id: str) -> tuple[str, ...]:
+        """The names of the strategies on a rule's ladder, in order."""
+        return self._binder.ladder(rule_id)
+
+    def strategy(self, rule_id: str | None, name: str) -> Strategy:
+        """The strategy on a rule's ladder, bound to the rule's options.
+
+        Raises:
+            StrategyNotFound: If there is no such rule, or its ladder has no such rung.
+        """
+        return self._binder.strategy(rule_id, name)
+
+    def decide(self, finding: Finding, tool: str | None = None) -> Finding:
+        """The finding with what the first matching rule says of it; unchanged where none matches.
+
+        Args:
+            finding: What is known of the error.
+            tool: The tool that the call names.
+        """
+        found = self._index.first(Evidence.of(finding, tool))
+        if found is None:
+            return replace(finding, rule=None, ladder=(), captures={})
+        position, captures = found
+        return self._decided(finding, self._rules[position], captures)
+
+    def _decided(self, finding: Finding, placed: MapRule, captures: Mapping[str, str]) -> Finding:
+        rule = placed.rule
+        category = rule.category or finding.category
+        paths = finding.paths
+        if not paths:
+            named = [captures["param"]] if captures.get("param") else []
+            paths = pointers_of(named) or pointers_of(rule.params)
+        retry_after = finding.retry_after
+        if retry_after is None:
+            retry_after = seconds_of(captures.get("seconds"))
+        hint = captures.get("hint")
+        return replace(
+            finding,
+            kind=rule.kind or finding.kind,
+            category=category,
+            paths=paths,
+            constraint=finding.constraint or constraint_of(captures, category),
+            suggestions=finding.suggestions or ((hint,) if hint else ()),
+            retry_after=retry_after,
+            captures=dict(captures),
+            rule=placed.id,
+            ladder=self._binder.ladder(placed.id),
+        )
+
+    def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
+        """Why the map decides as it does: tries every rule, in order."""
+        evidence = Evidence.of(finding, tool)
+        matches: list[str] = []
+        missed: list[Missed] = []
+        for placed, met in zip(self._rules, self._index.each(evidence), strict=True):
+            if not isinstance(met, str):
+                matches.append(placed.id)
+            elif not matches:
+                missed.append(Missed(placed.id, met))
+        return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
+
+
+class _Loader:
+    """Reads the maps that others extend, each file once."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, Document] = {}
+
+    def __call__(self, name: str, document: Document) -> Document | MapFault:
+        try:
+            path = find_map(name, document.folder)
+        except MapError as error:
+            fault = error.faults[0]
+            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
+            return document.fault(message, key="extends", hint=fault.hint)
+        key = path.resolve()
+        if key not in self._read:
+            self._read[key] = read_map(path)
+        return self._read[key]
+
+
+def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
+    """The conditions of every rule, and the patterns that cannot be used."""
+    conditions, faults = [], []
+    for placed in rules:
+        pattern = None
+        if placed.rule.match is not None:
+            try:
+                pattern = compile_pattern(placed.rule.match, built_in=placed.source.built_in)
+            except PatternError as error:
+                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
+        conditions.append(Conditions.of(placed.rule, pattern))
+    return conditions, faults

@@ -1,0 +1,343 @@
+"""Distances, normal forms and tokens: how names and words are compared, everywhere.
+
+Nothing here decides what may run; it says how alike two texts are. Every function takes bounded
+time for any input: names longer than `LONGEST` are never compared fuzzily.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from selfcorrect.redaction import quoted
+from selfcorrect.words import WORDS
+
+LONGEST: Final = 200
+"""Characters of a name that is compared fuzzily; no tool, argument or enum value is longer."""
+
+_LONGEST_FORM: Final = 1_000
+_MOST_NAMES: Final = 5_000
+
+T = TypeVar("T")
+
+
+class Unclear(ValueError):
+    """A text means nothing that is asked for, or could mean more than one thing; says which."""
+
+
+def normal(text: str) -> str:
+    r"""Letters and digits only, NFKC, casefolded; an empty result matches nothing.
+
+    Combining marks stay, because they are part of a letter in many scripts.
+
+    >>> normal("Vector-Search"), normal("--"), normal("\uff46light")
+    ('vectorsearch', '', 'flight')
+    """
+    if len(text) > _LONGEST_FORM:
+        return ""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if folded.isascii():
+        return "".join(c for c in folded if c.isalnum())
+    return "".join(c for c in folded if unicodedata.category(c)[0] in "LNM")
+
+
+_SEPARATORS: Final = re.compile(r"(?<=[^\W_])[\s_.\-\u2010-\u2015]+(?=[^\W_])")
+_QUOTES: Final = frozenset({"''", '""', "``", "\u201c\u201d", "\u2018\u2019"})
+
+
+def spelling(text: str) -> str:
+    """The same text for spellings that differ in case, separators and outer quotes only.
+
+    Separators between two digits carry meaning and stay; so do signs and symbols.
+
+    >>> spelling(" Business Class "), spelling("business_class"), spelling("businessClass")
+    ('businessclass', 'businessclass', 'businessclass')
+    >>> spelling("v1.0") == spelling("v10"), spelling("-1") == spelling("1")
+    (False, False)
+    """
+    if len(text) > _LONGEST_FORM:
+        return ""
+    text = unicodedata.normalize("NFC", text).strip()
+    if len(text) > 1 and text[0] + text[-1] in _QUOTES:
+        text = text[1:-1].strip()
+    text = text.strip("_").casefold()
+    return _SEPARATORS.sub(lambda found: _kept(text, found), text)
+
+
+def _kept(text: str, found: re.Match[str]) -> str:
+    between_digits = text[found.start() - 1].isdigit() and text[found.end()].isdigit()
+    return found[0] if between_digits else ""
+
+
+def plain_letters(text: str) -> str:
+    """The spelling without accents: `Zürich` and `zurich` are one."""
+    if len(text) > LONGEST:
+        return ""
+    parts = unicodedata.normalize("NFKD", text)
+    return spelling("".join(c for c in parts if not unicodedata.combining(c)))
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The words of a name, lower-cased: split at separators, case, acronym and digit borders.
+
+    >>> tokens("getHTTPServer2_name")
+    ('get', 'http', 'server', '2', 'name')
+    """
+    if len(text) > LONGEST:
+        return ()
+    return tuple(word.casefold() for word in _words(text, _is_border))
+
+
+def _words(text: str, is_border: Callable[[str, int], bool]) -> list[str]:
+    words: list[str] = []
+    start: int | None = None
+    for index, char in enumerate(text):
+        if not (char.isalnum() or unicodedata.category(char)[0] == "M"):
+            if start is not None:
+                words.append(text[start:index])
+            start = None
+        elif start is None:
+            start = index
+        elif is_border(text, index):
+            words.append(text[start:index])
+            start = index
+    if start is not None:
+        words.append(text[start:])
+    return words
+
+
+def _is_border(text: str, index: int) -> bool:
+    before, here = text[index - 1], text[index]
+    if before.isdigit() != here.isdigit():
+        return True
+    if before.islower() and here.isupper():
+        return True
+    after = text[index + 1 : index + 2]
+    return before.isupper() and here.isupper() and after.islower()
+
+
+def distance(one: str, other: str, limit: int) -> int | None:
+    """Edits between two texts (a swap of neighbours is one edit), or None if more than `limit`.
+
+    >>> distance("serach", "search", 2), distance("delete", "create", 2)
+    (1, None)
+    """
+    return _edits(one, other, limit, lambda _a, _b: True)
+
+
+def slips(one: str, other: str, limit: int) -> int | None:
+    """Like `distance`, but a letter only slips to a neighbouring key or from vowel to vowel.
+
+    `close` is therefore not a slip of `clone`, though one edit apart.
+    """
+    return _edits(one, other, limit, _easily_confused)
+
+
+_ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_KEYS: Final = {key: (r, c + r * 0.4) for r, row in enumerate(_ROWS) for c, key in enumerate(row)}
+_ALIKE: Final = (frozenset("aeiouy"), frozenset("cks"), frozenset("sz"))
+
+
+def _easily_confused(one: str, other: str) -> bool:
+    if any(one in group and other in group for group in _ALIKE):
+        return True
+    here, there = _KEYS.get(one), _KEYS.get(other)
+    if here is None or there is None:
+        return False
+    return abs(here[0] - there[0]) <= 1 and abs(here[1] - there[1]) < 1.5
+
+
+def _edits(one: str, other: str, limit: int, may_replace: Callable[[str, str], bool]) -> int | None:
+    """Optimal string alignment within a band of `limit` around the diagonal."""
+    if one == other:
+        return 0
+    if abs(len(one) - len(other)) > limit or max(len(one), len(other)) > LONGEST:
+        return None
+    far = limit + 1
+    before: list[int] = []
+    last = [j if j <= limit else far for j in range(len(other) + 1)]
+    for i, a in enumerate(one, 1):
+        row = [far] * (len(other) + 1)
+        row[0] = i if i <= limit else far
+        for j in range(max(1, i - limit), min(len(other), i + limit) + 1):
+            b = other[j - 1]
+            best = min(last[j], row[j - 1]) + 1
+            if a == b or may_replace(a, b):
+                best = min(best, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                best = min(best, before[j - 2] + 1)
+            row[j] = min(best, far)
+        if min(row) >= far:
+            return None
+        before, last = last, row
+    return last[-1] if last[-1] <= limit else None
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """How far a typo may be from the word that was meant.
+
+    Attributes:
+        shortest: The shorter of the two words has at least this many letters.
+        two_from: Two edits from this many letters on (of the shorter word), else one.
+    """
+
+    shortest: int = 3
+    two_from: int = 6
+
+
+NAME_SLIP: Final = Slip()
+VALUE_SLIP: Final = Slip(shortest=4, two_from=8)
+
+
+def misspells(
+    word: str, meant: str, slip: Slip = NAME_SLIP, known: Collection[str] = WORDS
+) -> int | None:
+    """Edits by which `word` is a typo of `meant`, or None if it is a word of its own.
+
+    A typo keeps the first letter (so `import` is none of `export`), holds no digit, and is not
+    itself a known word.
+
+    >>> misspells("serach", "search"), misspells("unlock", "lock"), misspells("close", "clone")
+    (1, None, None)
+    """
+    shorter, longer = sorted((len(word), len(meant)))
+    if not word or not meant or word[0] != meant[0] or shorter < slip.shortest or longer < 4:
+        return None
+    if word in known or not word.isalpha() or not meant.isalpha():
+        return None
+    if word.isascii() != meant.isascii():
+        return None
+    return slips(word, meant, 2 if shorter >= slip.two_from else 1)
+
+
+def typo(
+    requested: str, name: str, slip: Slip = NAME_SLIP, known: Collection[str] = WORDS
+) -> int | None:
+    """Edits between two names that differ inside one word only, or None.
+
+    >>> typo("serach_flights", "search_flights"), typo("delete_order", "create_order")
+    (1, None)
+    """
+    ours, theirs = tokens(requested), tokens(name)
+    if not ours or len(ours) != len(theirs):
+        return None
+    differing = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+    if len(differing) != 1:
+        return None
+    return misspells(*differing[0], slip, known)
+
+
+def one_best(scores: Mapping[T, float], margin: float) -> T | None:
+    """The key with the smallest score, if every other is larger by more than `margin`.
+
+    >>> one_best({"a": 1, "b": 3}, 1), one_best({"a": 1, "b": 2}, 1)
+    ('a', None)
+    """
+    ranked = sorted(scores.items(), key=lambda item: item[1])
+    if not ranked or (len(ranked) > 1 and ranked[1][1] - ranked[0][1] <= margin):
+        return None
+    return ranked[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """Names that look like a requested one, by how they do.
+
+    Attributes:
+        equal: Equal but for case and anything that is neither letter nor digit.
+        typos: Equal but for a slip inside one word, nearest first.
+        shared: Sharing words, most alike first; at most three, and one if it leads clearly.
+    """
+
+    equal: tuple[str, ...] = ()
+    typos: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What to suggest: all equal names, or else typos and shared words, at most three."""
+        return self.equal or tuple(dict.fromkeys(self.typos + self.shared))[:3]
+
+
+def similar_names(
+    requested: str,
+    available: Iterable[str],
+    *,
+    min_token_length: int = 3,
+    min_token_similarity: float = 0.25,
+) -> Similar:
+    """Find the names that a requested one may stand for.
+
+    Args:
+        requested: The name that does not exist.
+        available: The names that do.
+        min_token_length: Words shorter than this do not count for `shared`.
+        min_token_similarity: Least share of common words (Jaccard, 0 to 1) for `shared`.
+
+    >>> similar_names("vector-search", ["vectorSearch", "search"]).names
+    ('vectorSearch',)
+    >>> similar_names("serach", ["search", "book"]).names
+    ('search',)
+    """
+    names = list(dict.fromkeys(available))[:_MOST_NAMES]
+    key = normal(requested)
+    equal = tuple(name for name in names if key and normal(name) == key)
+    if equal:
+        return Similar(equal=equal)
+    if len(requested) > LONGEST:
+        return Similar()
+    found = {name: edits for name in names if (edits := typo(requested, name)) is not None}
+    typos = tuple(sorted(found, key=lambda name: found[name]))
+    scores = _token_scores(requested, names, min_token_length)
+    kept = [(name, score) for name, score in scores if score >= min_token_similarity]
+    kept.sort(key=lambda item: -item[1])
+    if len(kept) > 1 and kept[0][1] >= 2 * kept[1][1]:
+        kept = kept[:1]
+    return Similar(typos=typos, shared=tuple(name for name, _ in kept[:3]))
+
+
+def _token_scores(requested: str, names: Sequence[str], shortest: int) -> list[tuple[str, float]]:
+    ours = _plain_tokens(requested, shortest)
+    scores = []
+    for name in names:
+        if len(name) > LONGEST:
+            continue
+        theirs = _plain_tokens(name, shortest)
+        union = ours | theirs
+        score = len(ours & theirs) / len(union) if union else 0.0
+        if requested and name and (requested in name or name in requested):
+            score = min(1.0, score + 0.2)
+        scores.append((name, score))
+    return scores
+
+
+def _plain_tokens(name: str, shortest: int) -> frozenset[str]:
+    words = _words(name, lambda text, i: text[i - 1].islower() and text[i].isupper())
+    return frozenset(word.lower() for word in words if len(word) >= shortest)
+
+
+def tool_not_found_feedback(
+    requested: str, suggestions: Sequence[str], available: Sequence[str], *, most: int = 20
+) -> str:
+    """What a model is told of a tool that does not exist; bounded for any input.
+
+    >>> print(tool_not_found_feedback("serach", ["search"], ["search", "book"]))
+    There is no tool named "serach". Did you mean "search"? Available tools: "search", "book". Use
+    an exact name.
+    """
+    parts = [f"There is no tool named {quoted(requested, 80)}."]
+    if suggestions:
+        listed = " or ".join(quoted(name, 80) for name in suggestions[:3])
+        parts.append(f"Did you mean {listed}?")
+    if available:
+        listed = ", ".join(quoted(name, 80) for name in available[:most])
+        more = f" and {len(available) - most} more" if len(available) > most else ""
+        parts.append(f"Available tools: {listed}{more}.")
+        parts.append("Use an exact name.")
+    else:
+        parts.append("No tools are available.")
+    return " ".join(parts)

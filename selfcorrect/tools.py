@@ -1,0 +1,452 @@
+"""Tools as selfcorrect sees them: what the model is sent, a check of arguments, one way to run.
+
+Made from Python functions, LangChain tools, or schemas beside a callable.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import math
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from selfcorrect.deadlines import in_time, late
+from selfcorrect.effects import EFFECTS, UNDECLARED
+from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.model import Finding, JsonObject
+from selfcorrect.plain import problem
+from selfcorrect.protocols import Effect
+from selfcorrect.schema import Checker
+from selfcorrect.signatures import ArgumentDeserializationError, signature_of
+
+__all__ = ["ArgumentDeserializationError", "ToolSpec", "tool_specs"]
+
+Arguments: TypeAlias = dict[str, Any]
+Run: TypeAlias = Callable[[Arguments, str | None], Any]
+AsyncRun: TypeAlias = Callable[[Arguments, str | None], Awaitable[Any]]
+
+_PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None), dict, list})
+_PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+_NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class ToolSpec:
+    """A tool: what is sent to the model, what checks the arguments, and what runs.
+
+    Make one with `from_function`, `from_langchain` or `from_schema`.
+
+    >>> def add(a: int, b: int = 1) -> int:
+    ...     return a + b
+    >>> tool = ToolSpec.from_function(add, effect="read_only")
+    >>> tool
+    <ToolSpec add, read_only>
+    >>> tool.run({"a": 2})
+    3
+    >>> [finding.text for finding in tool.violations({"a": "2", "c": 3})]
+    ["argument 'a': expected integer, got string", "unknown argument 'c'"]
+
+    Attributes:
+        schema: JSON Schema of the arguments, as it is sent to the model. Arguments are checked
+            against a stricter copy: an object takes only the keys that are declared for it, unless
+            the schema says otherwise (`additionalProperties`, `patternProperties`,
+            `unevaluatedProperties`).
+        effect: What calling it does to the world.
+        declared: Whether anybody said so; if not, it is taken for mutating.
+        is_async: Whether it can only be awaited.
+        timeout: Seconds until `TimeoutError`, or None. A sync tool that is late goes on in its
+            thread, since nothing can stop it: it may still act.
+        on_error: What to do about its errors, if the tool says so itself.
+    """
+
+    name: str
+    description: str
+    schema: JsonObject
+    effect: Effect
+    declared: bool
+    is_async: bool
+    timeout: float | None
+    on_error: Any | None
+    _run: Run
+    _arun: AsyncRun | None
+    _checker: Checker
+
+    def __repr__(self) -> str:
+        return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
+
+    def has_effect(self, effect: Effect) -> ToolSpec:
+        """A copy with this effect declared."""
+        return replace(self, effect=_effect(effect, self.name)[0], declared=True)
+
+    def is_valid(self, args: JsonObject) -> bool:
+        """Whether the arguments are plain JSON and fit the schema."""
+        return self._checker.is_valid(args)
+
+    def violations(self, args: JsonObject) -> tuple[Finding, ...]:
+        """Everything that is wrong with the arguments, without kind, category or ladder."""
+        return self._checker.violations(args)
+
+    def compile(self) -> ToolSpec:
+        """The tool itself, its schema compiled now instead of at the first check.
+
+        Raises:
+            ToolDefinitionError: If the schema is not JSON Schema 2020-12.
+        """
+        self._checker.compile()
+        return self
+
+    def run(self, args: JsonObject, call_id: str | None = None) -> Any:
+        """Call the tool and return its value. The arguments are not checked here.
+
+        Args:
+            args: Plain JSON; the tool gets a copy.
+            call_id: The id of the call, for tools that want to know it.
+
+        Raises:
+            GraphSetupError: If the tool is async, or has nothing to call.
+            ArgumentDeserializationError: If the arguments do not fit the tool's own types.
+            ToolReportedError: If the tool returned an error as its value.
+            TimeoutError: If it took longer than `timeout`.
+        """
+        if self.is_async:
+            raise GraphSetupError(f"tool {self.name!r} is async: call ainvoke, not invoke")
+        own = _own(args)
+        if self.timeout is None:
+            value = self._run(own, call_id)
+        else:
+            value = in_time(functools.partial(self._run, own, call_id), self.timeout, self.name)
+        if _is_awaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()
+            raise GraphSetupError(
+                f"tool {self.name!r} returned something to await: call ainvoke, not invoke"
+            )
+        return value
+
+    async def arun(self, args: JsonObject, call_id: str | None = None) -> Any:
+        """Call the tool and return its value; a sync tool runs in a thread, in the same context.
+
+        Args and Raises are those of `run`, but that async tools are welcome.
+        """
+        import asyncio
+
+        limit = asyncio.timeout(self.timeout)
+        try:
+            async with limit:
+                if self._arun is not None:
+                    return await self._arun(_own(args), call_id)
+                value = await self._in_thread(functools.partial(self._run, _own(args), call_id))
+                return await value if _is_awaitable(value) else value
+        except TimeoutError:
+            if limit.expired():
+                raise late(self.name, self.timeout) from None
+            raise
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        import asyncio
+
+        def outcome() -> tuple[Any, BaseException | None]:
+            # A future refuses StopIteration and would never be done.
+            try:
+                limit = self.timeout
+                return (work() if limit is None else in_time(work, limit, self.name)), None
+            except BaseException as error:
+                return None, error
+
+        value, error = await asyncio.to_thread(outcome)
+        if error is not None:
+            raise error
+        return value
+
+    @classmethod
+    def from_function(
+        cls,
+        fn: Callable[..., Any],
+        *,
+        effect: Effect | None = None,
+        on_error: Any | None = None,
+        timeout: float | None = None,
+        name: str | None = None,
+    ) -> ToolSpec:
+        """A tool that calls a Python function, sync or async.
+
+        The signature makes the schema: annotations, defaults, `Annotated[…, Field(…)]`, and the
+        docstring's first paragraph and Google-style `Args`. The function gets the types that it is
+        annotated with.
+
+        Args:
+            fn: The function; a bound method or a partial will do.
+            effect: What calling it does to the world; None if unknown.
+            on_error: What to do about its errors.
+            timeout: Seconds until `TimeoutError`.
+            name: The tool's name, if it is not the function's.
+
+        Raises:
+            ToolDefinitionError: If it cannot be called with named JSON arguments.
+        """
+        if not callable(fn):
+            raise ToolDefinitionError(f"{fn!r} is not a function")
+        read = signature_of(fn, name)
+        convert = read.convert
+        if convert is None:
+
+            def run(args: Arguments, _: str | None) -> Any:
+                return fn(**args)
+        else:
+
+            def run(args: Arguments, _: str | None) -> Any:
+                return fn(**convert(args))
+
+        return _spec(
+            cls,
+            read.name,
+            read.description,
+            read.schema,
+            run,
+            effect=effect,
+            on_error=on_error,
+            timeout=timeout,
+            is_async=_is_async(fn),
+            local_times=read.local_times,
+        )
+
+    @classmethod
+    def from_schema(
+        cls,
+        schema: JsonObject,
+        *,
+        call: Callable[..., Any] | None = None,
+        effect: Effect | None = None,
+        on_error: Any | None = None,
+        timeout: float | None = None,
+    ) -> ToolSpec:
+        """A tool from what a model is sent, and something to call.
+
+        Args:
+            schema: A tool as OpenAI, Anthropic or MCP write it: `{"type": "function", "function":
+                {…}}`, or a name, a description and `parameters`, `input_schema` or `inputSchema`.
+            call: Called as `call(**args)`, sync or async. None for a tool that is never run: its
+                calls can be checked and mended.
+            effect: What calling it does to the world; None if unknown. Nothing in the schema is
+                taken for it.
+            on_error: What to do about its errors.
+            timeout: Seconds until `TimeoutError`.
+
+        Raises:
+            ToolDefinitionError: If the schema cannot be used.
+        """
+        name, description, parameters = _read_schema(schema)
+        if call is not None and not callable(call):
+            raise ToolDefinitionError(f"tool {name!r}: call must be callable, not {call!r}")
+
+        def run(args: Arguments, _: str | None) -> Any:
+            if call is None:
+                raise GraphSetupError(
+                    f"tool {name!r} has nothing to call: give from_schema a call=…"
+                )
+            return call(**args)
+
+        return _spec(
+            cls,
+            name,
+            description,
+            parameters,
+            run,
+            effect=effect,
+            on_error=on_error,
+            timeout=timeout,
+            is_async=call is not None and _is_async(call),
+        )
+
+    @classmethod
+    def from_langchain(
+        cls,
+        tool: Any,
+        *,
+        effect: Effect | None = None,
+        on_error: Any | None = None,
+        timeout: float | None = None,
+    ) -> ToolSpec:
+        """A tool that calls a LangChain tool through its own `invoke` and `ainvoke`.
+
+        Its callbacks, injected arguments and artifacts work as ever. The value is what the tool
+        returned, or `{"content": …, "artifact": …}` where it has an artifact. Where LangChain
+        insists on a message (an injected tool call id, `handle_tool_error`,
+        `handle_validation_error`, `content_and_artifact`) the value is the message's content, and
+        LangChain turns what is not text into JSON text.
+
+        Args:
+            tool: A `BaseTool`.
+            effect: What calling it does to the world; by default `tool.metadata["effect"]`.
+            on_error: What to do about its errors.
+            timeout: Seconds until `TimeoutError`.
+
+        Raises:
+            ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
+        """
+        from selfcorrect.langchain_tools import adapted
+
+        found = adapted(tool)
+        metadata = getattr(tool, "metadata", None) or {}
+        return _spec(
+            cls,
+            found.name,
+            found.description,
+            found.schema,
+            found.run,
+            arun=found.arun,
+            effect=effect if effect is not None else metadata.get("effect"),
+            on_error=on_error,
+            timeout=timeout,
+            is_async=found.is_async,
+            local_times=found.local_times,
+        )
+
+
+def tool_specs(tools: Any) -> dict[str, ToolSpec]:
+    """The tools by name, ready for use; anything that can be a tool becomes a `ToolSpec`.
+
+    Args:
+        tools: `ToolSpec`s, functions, LangChain tools and tool schemas; or a mapping of names to
+            them, which gives functions their names.
+
+    Raises:
+        ToolDefinitionError: If one of them cannot be used, or two have the same name.
+    """
+    if isinstance(tools, ToolSpec | str | bytes) or callable(tools) or _is_langchain(tools):
+        raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}: write [tool]")
+    if isinstance(tools, Mapping):
+        specs = [_named(name, tool) for name, tool in tools.items()]
+    elif isinstance(tools, Iterable):
+        specs = [_as_spec(tool) for tool in tools]
+    else:
+        raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}")
+    found: dict[str, ToolSpec] = {}
+    for spec in specs:
+        if spec.name in found:
+            raise ToolDefinitionError(f"there are two tools named {spec.name!r}: rename one")
+        found[spec.name] = spec.compile()
+    return found
+
+
+def _named(name: Any, tool: Any) -> ToolSpec:
+    if isinstance(tool, str) or tool is None:
+        raise ToolDefinitionError(f"{name!r} is {tool!r}, not a tool: write [tool], not the tool")
+    if not isinstance(tool, ToolSpec) and not _is_langchain(tool) and callable(tool):
+        return ToolSpec.from_function(tool, name=name)
+    spec = _as_spec(tool)
+    if spec.name != name:
+        raise ToolDefinitionError(f"the tool under {name!r} is named {spec.name!r}: use one name")
+    return spec
+
+
+def _as_spec(tool: Any) -> ToolSpec:
+    if isinstance(tool, ToolSpec):
+        return tool
+    if _is_langchain(tool):
+        return ToolSpec.from_langchain(tool)
+    if callable(tool):
+        return ToolSpec.from_function(tool)
+    if isinstance(tool, Mapping):
+        return ToolSpec.from_schema(tool)
+    raise ToolDefinitionError(
+        f"{tool!r} is not a tool: pass a function, a LangChain tool, a ToolSpec or a tool's schema"
+    )
+
+
+def _is_langchain(tool: Any) -> bool:
+    """Whether this is a LangChain tool; there is none before its module is loaded."""
+    module = sys.modules.get("langchain_core.tools.base")
+    return module is not None and isinstance(tool, module.BaseTool)
+
+
+def _spec(
+    cls: type[ToolSpec],
+    name: Any,
+    description: Any,
+    schema: Any,
+    run: Run,
+    *,
+    effect: Any,
+    on_error: Any,
+    timeout: float | None,
+    is_async: bool,
+    arun: AsyncRun | None = None,
+    local_times: bool = False,
+) -> ToolSpec:
+    if not isinstance(name, str) or not name.strip() or problem(name) is not None:
+        raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
+    checker = Checker(schema, name, local_times=local_times)
+    known, declared = _effect(effect, name)
+    return cls(
+        name=name,
+        description=description if isinstance(description, str) else "",
+        schema=copy.deepcopy(dict(schema)),
+        effect=known,
+        declared=declared,
+        is_async=is_async,
+        timeout=_timeout(timeout, name),
+        on_error=on_error,
+        _run=run,
+        _arun=arun or (run if is_async else None),
+        _checker=checker,
+    )
+
+
+def _effect(effect: Any, tool: str) -> tuple[Effect, bool]:
+    if effect is None:
+        return UNDECLARED, False
+    if effect not in EFFECTS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(effect), EFFECTS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(EFFECTS)}"
+        raise ToolDefinitionError(f"tool {tool!r}: there is no effect {effect!r}; {hint}")
+    return effect, True
+
+
+def _timeout(seconds: Any, tool: str) -> float | None:
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not math.isfinite(seconds) or seconds <= 0:
+        raise ToolDefinitionError(f"tool {tool!r}: a timeout is seconds above 0, not {seconds!r}")
+    return float(seconds)
+
+
+def _read_schema(schema: Any) -> tuple[Any, Any, Any]:
+    """Name, description and parameters out of the forms that providers use."""
+    if not isinstance(schema, Mapping):
+        raise ToolDefinitionError(f"a tool's schema is an object, not {schema!r}")
+    inner = schema.get("function")
+    body = inner if isinstance(inner, Mapping) else schema
+    if "name" not in body:
+        raise ToolDefinitionError(
+            "a tool's schema needs a name, a description and parameters (or input_schema, or "
+            f"inputSchema); found {', '.join(map(repr, body)) or 'nothing'}"
+        )
+    key = next((key for key in _PARAMETER_KEYS if body.get(key) is not None), None)
+    return body["name"], body.get("description"), _NO_PARAMETERS if key is None else body[key]
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004 -- an object with an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def _is_awaitable(value: Any) -> bool:
+    kind = type(value)
+    return kind not in _PLAIN_TYPES and hasattr(kind, "__await__")
+
+
+def _own(args: JsonObject) -> Arguments:
+    """A copy, so that a tool which changes its arguments does not change the call."""
+    own = dict(args)
+    for key, value in own.items():
+        if type(value) in (dict, list):
+            own[key] = copy.deepcopy(value)
+    return own

@@ -1,0 +1,185 @@
+"""Puts the parts of a loop together and checks them, before anything runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from selfcorrect.context import LiveErrors, Node, RunContext, SyncHost, SystemTime, Time
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.limits import Limits
+from selfcorrect.loading import load_map
+from selfcorrect.log import sink
+from selfcorrect.model import Safety
+from selfcorrect.nodes import NODES
+from selfcorrect.policies import SafetyPolicy, ToolErrorPolicy
+from selfcorrect.protocols import Ledger
+from selfcorrect.routing import ROUTES
+from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.tools import ToolSpec, tool_specs
+
+SLOTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "planner": "plan",
+        "executor": "execute",
+        "diagnoser": "diagnose",
+        "selector": "select_strategy",
+        "repairer": "repair",
+        "validator": "validate",
+        "retrier": "retry",
+        "reporter": "report_failure",
+    }
+)
+"""The keyword that replaces each node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop that is ready to run: the nodes, what they share, and nodes put on edges.
+
+    Attributes:
+        nodes: The eight nodes, by name.
+        edges: Nodes of the caller's own, by the edge that they stand on.
+        context: What every run starts with; each run gets its own copy.
+    """
+
+    nodes: Mapping[str, Node]
+    edges: Mapping[tuple[str, str], Node]
+    context: RunContext
+
+    def start(self, **changes: Any) -> RunContext:
+        """The context of one run."""
+        emit = sink()
+        if emit is None and not changes:
+            return self.context
+        return replace(self.context, emit=emit, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a caller may choose; see `build_graph`."""
+
+    tools: Any
+    strategies: Any = None
+    model: Any = None
+    limits: Limits | Mapping[str, Any] | None = None
+    policy: ToolErrorPolicy | None = None
+    ledger: Ledger | None = None
+    on_error: Any = None
+    on_failure: str = "report"
+    on_edge: Mapping[tuple[str, str], Node] | None = None
+    slots: Mapping[str, Node | None] = field(default_factory=dict)
+    time: Time | None = None
+
+
+def assemble(parts: Parts) -> Loop:
+    """Check the parts and put them together.
+
+    Raises:
+        GraphSetupError: If a part is unusable; the message names it.
+        MapError: If the error-strategy map is unusable.
+    """
+    if parts.on_failure not in ("report", "raise"):
+        raise GraphSetupError(f"on_failure is 'report' or 'raise', not {parts.on_failure!r}")
+    if parts.on_error is not None:
+        raise GraphSetupError("on_error is not supported yet; give the map a rule instead")
+    strategies = load_map(parts.strategies)
+    nodes = _nodes(parts.slots)
+    context = RunContext(
+        tools=MappingProxyType(_with_effects(tool_specs(parts.tools), strategies)),
+        strategies=strategies,
+        limits=_limits(parts.limits, strategies),
+        policy=_terminal(parts.policy, strategies),
+        safety=_safety(strategies, parts.model),
+        ledger=parts.ledger,
+        model=_model(parts.model),
+        host=SyncHost(),
+        time=parts.time or SystemTime(),
+        errors=LiveErrors(),
+        diagnoser=nodes["diagnose"],
+        selector=nodes["select_strategy"],
+        on_failure=parts.on_failure,
+    )
+    return Loop(nodes, _edges(parts.on_edge), context)
+
+
+def _nodes(slots: Mapping[str, Node | None]) -> Mapping[str, Node]:
+    nodes = dict(NODES)
+    for slot, node in slots.items():
+        if node is None:
+            continue
+        if not callable(node):
+            raise GraphSetupError(f"{slot} must be callable with (state, context), got {node!r}")
+        nodes[SLOTS[slot]] = node
+    return MappingProxyType(nodes)
+
+
+def _edges(on_edge: Mapping[tuple[str, str], Node] | None) -> Mapping[tuple[str, str], Node]:
+    for edge, node in (on_edge or {}).items():
+        source, target = edge if isinstance(edge, tuple) and len(edge) == 2 else (edge, None)
+        if source not in ROUTES or target not in ROUTES[source].values():
+            known = ", ".join(sorted(f"{s!r}→{t!r}" for s in ROUTES for t in ROUTES[s].values()))
+            raise GraphSetupError(f"there is no edge {edge!r}; the edges are {known}")
+        if not callable(node):
+            raise GraphSetupError(f"the node on edge {edge!r} must be callable, got {node!r}")
+    return MappingProxyType(dict(on_edge or {}))
+
+
+def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
+    """Undeclared tools take the effect that the map gives them; code that declares one wins."""
+    out = {}
+    undeclared = []
+    for name, tool in tools.items():
+        effect = None if tool.declared else strategies.effect_of(name)
+        out[name] = tool if effect is None else tool.has_effect(effect)
+        if not out[name].declared:
+            undeclared.append(name)
+    emit = sink() if undeclared else None
+    if emit is not None:
+        emit("selfcorrect.undeclared_effects", {"tools": undeclared, "taken_for": "mutating"})
+    return out
+
+
+def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) -> Limits:
+    """The map's limits, under the ceiling that code sets; limits from code win, key by key."""
+    if limits is None:
+        return Limits().merged(strategies.limits)
+    if isinstance(limits, Mapping):
+        limits = Limits.model_validate(dict(limits))
+    if not isinstance(limits, Limits):
+        raise GraphSetupError(f"limits must be a Limits or a mapping, not {limits!r}")
+    said = {name: getattr(limits, name) for name in limits.model_fields_set}
+    return Limits(ceiling=limits.ceiling).merged({**strategies.limits, **said})
+
+
+def _terminal(policy: ToolErrorPolicy | None, strategies: StrategyMap) -> ToolErrorPolicy:
+    """Code and map add up: what either ends a run for, ends it."""
+    policy = policy if policy is not None else ToolErrorPolicy()
+    if not isinstance(policy, ToolErrorPolicy):
+        raise GraphSetupError(f"policy must be a ToolErrorPolicy, not {policy!r}")
+    for kind in strategies.policy.terminal or ():
+        policy = policy.add_terminal_kind(kind)
+    return policy
+
+
+def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
+    allow = strategies.policy.allow
+    classes = SafetyPolicy().allow if allow is None else frozenset(Safety(item) for item in allow)
+    if model is not None:
+        classes |= {Safety.MODEL}
+    return SafetyPolicy(classes, tuple(strategies.policy.sensitive or ()))
+
+
+def _model(model: Any) -> Any:
+    if model is not None and not callable(getattr(model, "invoke", None)):
+        raise GraphSetupError(f"model must be a chat model with invoke, not {model!r}")
+    return model
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling this gives something to await."""
+    call = getattr(function, "__call__", None)  # noqa: B004 -- objects with an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

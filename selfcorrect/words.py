@@ -1,0 +1,117 @@
+"""English words: those that are never typos, plurals, and numbers in words."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+_LONGEST: Final = 200
+
+_OWN_WORDS: Final = """
+accept activate add after all any append apply approve archive assign at attach before begin
+block book borrow buy call cancel change charge check clean clear clone close commit compute
+confirm connect copy cost count create credit date data day deactivate debit decode decrease
+decrypt default delete deny deploy deposit detach disable discard disconnect dispatch do down
+download draft drop edit email enable encode encrypt end enter erase estimate exclude execute
+exit export extend fetch fill filter find finish first fix flight follow forget fork form
+format free freeze from generate get give go grant hide hold host hour import in include
+increase index inform insert install invite invoke issue item job join keep kill last launch
+leave lend like limit link list listen load lock log login logout look lost mail make mark max
+mean measure merge min minor minute modify month mount move mute name new next no not note
+notify off on open order out pack park part past patch path pause pay phone pick place plan
+plane play point poll post price print private prize process public publish pull purchase
+purge push put query rate read reboot receive record refund register reject release remind
+remove rename rent repay replace reply report request reserve reset resolve restart restore
+resume retrieve return revert revoke run sale save scan schedule search second seed seek
+select sell send set share ship show shut sign skip sort split start state status stock stop
+store submit subscribe subtract suspend swap sync tag take test text time to top total trade
+train transfer trip type undo unlock unmute unsubscribe up update upgrade upload use user
+validate verify view void wait want watch withdraw work write year
+"""
+
+WORDS: Final = frozenset(_OWN_WORDS.split())
+"""Words that are never taken for a misspelling of another word, and verbs of many tool names."""
+
+NEGATIONS: Final = frozenset(
+    {"anti", "de", "dis", "except", "excluding", "exclude", "never", "no", "non", "none", "not"}
+    | {"neither", "nor", "other", "un", "undo", "without"}
+)
+"""Words that turn the meaning of what they stand beside."""
+
+
+def singular(word: str) -> str:
+    """An English word without its plural ending; the word itself where that is not certain.
+
+    >>> singular("views"), singular("classes"), singular("cities"), singular("business")
+    ('view', 'class', 'city', 'business')
+    """
+    if len(word) < 5 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+_ONE_WORDS: Final = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen
+"""
+_TEN_WORDS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ONES: Final[dict[str, int]] = {word: n for n, word in enumerate(_ONE_WORDS.split())}
+_TENS: Final[dict[str, int]] = {word: 10 * n for n, word in enumerate(_TEN_WORDS.split(), 2)}
+_SCALES: Final = MappingProxyType({"million": 1_000_000, "thousand": 1_000})
+
+
+def number_word(text: str) -> int | None:
+    """The whole number that English words name, or None.
+
+    >>> number_word("five"), number_word("Twenty-one"), number_word("two thousand and six")
+    (5, 21, 2006)
+    >>> number_word("five or six"), number_word("twenty thirty"), number_word("a few")
+    (None, None, None)
+    """
+    if len(text) > _LONGEST:
+        return None
+    words = text.strip().lower().replace("-", " ").split()
+    if not words or words[0] == "and" or words[-1] == "and":
+        return None
+    total = 0
+    for name, scale in _SCALES.items():
+        if name not in words:
+            continue
+        at = words.index(name)
+        part = _below_thousand(words[:at])
+        if not part:
+            return None
+        total += part * scale
+        words = words[at + 1 :]
+        if words[:1] == ["and"]:
+            words = words[1:]
+    rest = _below_thousand(words) if words else 0
+    if rest is None or (total and words == ["zero"]):
+        return None
+    return total + rest
+
+
+def _below_thousand(words: list[str]) -> int | None:
+    """`six hundred and seven`, or None."""
+    total = 0
+    if len(words) > 1 and words[1] == "hundred":
+        if not 0 < _ONES.get(words[0], 0) < 10:
+            return None
+        total, words = _ONES[words[0]] * 100, words[2:]
+        if not words:
+            return total
+        if words[0] == "and":
+            words = words[1:]
+    match words:
+        case [word] if word in _ONES and not (total and word == "zero"):
+            return total + _ONES[word]
+        case [word] if word in _TENS:
+            return total + _TENS[word]
+        case [tens, ones] if tens in _TENS and 0 < _ONES.get(ones, 0) < 10:
+            return total + _TENS[tens] + _ONES[ones]
+        case _:
+            return None

@@ -1,0 +1,67 @@
+"""Holds for every test: nothing leaves this machine, and no skip goes unseen where it counts."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["pytester"]
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+for name in list(os.environ):
+    if name.startswith(("SELFCORRECT_", "LANGSMITH_", "LANGCHAIN_")):
+        del os.environ[name]
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def _is_local(host: object) -> bool:
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_network(event: str, args: tuple[object, ...]) -> None:
+    if event == "socket.connect":
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else None
+    elif event == "socket.getaddrinfo":
+        host = args[0].decode() if isinstance(args[0], bytes) else args[0]
+    else:
+        return
+    if not _is_local(host):
+        raise PermissionError(f"a test must not reach the network: {event} {host!r}")
+
+
+sys.addaudithook(_refuse_network)
+
+
+def _skip_is_failure(report):
+    if os.environ.get("REQUIRE_ALL") != "1" or not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    report.outcome = "failed"
+    report.longrepr = f"skipped where REQUIRE_ALL=1 asks for every test: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    _skip_is_failure(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    _skip_is_failure(report)
+    return report

@@ -1,0 +1,28 @@
+"""`mend`: one strategy on one value, told in short."""
+
+from __future__ import annotations
+
+import pytest
+
+from selfcorrect.model import ABSENT, Changed, GiveUp
+from selfcorrect.testing.conformance import try_strategy
+
+
+@pytest.fixture(scope="session")
+def mend():
+    """Try a strategy on the argument `x`: (value afterwards, class), or None if it gave up."""
+
+    def run(strategy, schema, value, finding=None, *, required=False, name="x", **context):
+        whole = {"properties": {name: schema}, "required": [name] if required else []}
+        whole |= context.pop("beside", {})
+        args = {} if value is ABSENT else {name: value}
+        answer = try_strategy(strategy, whole, args, finding, **context)
+        if isinstance(answer, GiveUp):
+            assert answer.reason
+            return None
+        assert isinstance(answer, Changed), answer
+        (change,) = answer.changes
+        assert change.path == f"/args/{name}"
+        return change.after, change.safety.value
+
+    return run

@@ -1,0 +1,257 @@
+"""`repair` and `diagnose` over files, `explain`, `check` and `init`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from selfcorrect.cli import app
+from selfcorrect.map_files import map_names, starter_dir
+
+ROOT = Path(__file__).parents[1]
+
+TOOL = {
+    "name": "order",
+    "description": "Order something.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "item": {"type": "string"},
+            "count": {"type": "integer", "minimum": 1},
+            "size": {"type": "string", "enum": ["small", "large"]},
+        },
+        "required": ["item", "count"],
+    },
+}
+
+
+def cli(*args, stdin=None):
+    return CliRunner().invoke(app, [str(arg) for arg in args], input=stdin)
+
+
+def answers(command, *given, exit_code=None):
+    stdin = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in given)
+    done = cli(command, "--jsonl", "-", "--out", "-", stdin=stdin)
+    assert exit_code is None or done.exit_code == exit_code, done.output
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def mended(exit_code, **given):
+    (answer,) = answers("repair", {"id": 7, "tools": [TOOL], **given}, exit_code=exit_code)
+    assert answer["id"] == 7
+    assert answer["model_calls"] == 0
+    return answer
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "order", "arguments": {"item": "tea", "count": "2"}},
+        {"name": "order", "arguments": '{"item": "tea", "count": "2"}'},
+        {"tool": "order", "parameters": {"item": "tea", "count": "2"}},
+    ],
+)
+def test_a_call_is_mended_and_every_change_is_told(call):
+    answer = mended(0, call=call)
+    assert answer["outcome"] == "repaired"
+    assert answer["calls"] == [{"name": "order", "arguments": {"item": "tea", "count": 2}}]
+    change = answer["changes"][-1]
+    assert change["path"] == "/args/count"
+    assert (change["before"], change["after"]) == ("2", 2)
+    assert change["strategy"] == "convert-type"
+    assert change["safety"] == "exact"
+    assert change["rule"]
+
+
+def test_a_valid_call_stays_as_it_is():
+    call = {"name": "order", "arguments": {"item": "tea", "count": 2}}
+    answer = mended(0, call=call)
+    assert answer["outcome"] == "valid"
+    assert answer["calls"] == [call]
+    assert answer["changes"] == []
+
+
+def test_a_text_without_a_call_holds_no_call():
+    answer = mended(1, raw="I cannot do that.")
+    assert answer["outcome"] == "failed"
+    assert answer["reason"] == "no_call"
+    assert answer["calls"] == []
+
+
+def test_what_cannot_be_mended_is_reported_and_not_called_valid():
+    answer = mended(1, call={"name": "fly", "arguments": {}})
+    assert answer["outcome"] in ("failed", "ask")
+    assert answer["calls"] == []
+
+
+def test_a_call_that_its_tool_rejected_is_not_called_valid():
+    call = {"name": "order", "arguments": {"item": "tea", "count": 2}}
+    answer = mended(1, call=call, error="the shop is out of tea, for ever and ever")
+    assert answer["outcome"] in ("failed", "ask")
+
+
+def test_an_error_that_asks_to_wait_neither_waits_nor_goes_on_for_ever():
+    call = {"name": "order", "arguments": {"item": "tea", "count": 2}}
+    answer = mended(1, call=call, error="429 Too Many Requests, retry after 20 seconds")
+    assert answer["outcome"] in ("failed", "ask")
+
+
+BAD_LINES = {
+    "no JSON": "{oops\n",
+    "no object": "[1]\n",
+    "no tools": {"id": 1, "call": {"name": "order", "arguments": {}}},
+    "tools are no list": {"id": 1, "tools": {}, "call": {"name": "order"}},
+    "a tool that is no object": {"id": 1, "tools": ["order"], "call": {"name": "order"}},
+    "a tool without a name": {"id": 1, "tools": [{}], "call": {"name": "order"}},
+    "an effect that is none": {"id": 1, "tools": [{**TOOL, "effect": "?"}], "raw": "x"},
+    "two tools of one name": {"id": 1, "tools": [TOOL, TOOL], "raw": "x"},
+    "neither raw nor call": {"id": 1, "tools": [TOOL], "raw": None, "call": None},
+    "raw and call": {"id": 1, "tools": [TOOL], "raw": "x", "call": {"name": "order"}},
+    "raw is no text": {"id": 1, "tools": [TOOL], "raw": 5},
+    "call is no object": {"id": 1, "tools": [TOOL], "call": "order"},
+}
+
+
+@pytest.mark.parametrize("bad", BAD_LINES.values(), ids=BAD_LINES)
+def test_each_line_has_one_answer_in_order_and_a_bad_one_stops_no_other(bad):
+    good = {"id": "good", "tools": [TOOL], "call": {"name": "order", "args": {"item": "tea"}}}
+    good["call"]["args"]["count"] = 1
+    first, second = answers("repair", bad, good, exit_code=1)
+    assert first["outcome"] == "failed"
+    assert first["reason"] == "invalid_input"
+    assert first["detail"]
+    assert second["id"] == "good"
+    assert second["outcome"] == "valid"
+
+
+def test_null_means_absent():
+    call = {"name": "order", "arguments": {"item": "tea", "count": 1}}
+    absent = dict.fromkeys(("request", "finish_reason", "raw", "error"))
+    assert mended(0, call=call, **absent)["outcome"] == "valid"
+
+
+def test_repair_writes_a_file_and_takes_a_map(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    call = {"name": "order", "arguments": {"item": "tea", "count": "five"}}
+    source.write_text(json.dumps({"id": 1, "tools": [TOOL], "call": call}))
+    done = cli("repair", "--jsonl", source, "--out", target, "--no-model")
+    assert done.exit_code == 0, done.output
+    assert json.loads(target.read_text())["outcome"] == "repaired"
+    done = cli("repair", "--jsonl", source, "--out", target, "--strategies", "strict")
+    assert done.exit_code == 1
+    assert json.loads(target.read_text())["outcome"] != "repaired"
+    done = cli("repair", "--jsonl", source, "--out", target, "--strategies", "strickt")
+    assert done.exit_code == 2
+    assert "strict" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"message": "boom", "status": 503}, {"kind": "transient", "retryable": True}),
+        ({"message": "slow down", "status": 429}, {"kind": "rate_limit", "retryable": True}),
+        ({"message": "no", "status": "401", "exception": None}, {"kind": "auth"}),
+        (
+            {"message": "'count' is a required property", "schema": TOOL["parameters"]},
+            {"kind": "validation", "category": "missing_param", "retryable": False},
+        ),
+    ],
+)
+def test_an_error_is_diagnosed(given, expected):
+    (answer,) = answers("diagnose", {"id": "e1", **given}, exit_code=0)
+    assert answer["id"] == "e1"
+    assert answer.items() >= expected.items()
+    keys = {"id", "kind", "category", "params", "constraint", "retryable", "retry_after_s"}
+    assert answer.keys() == keys | {"rule", "ladder"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["{oops\n", "3\n", {"id": 1}, {"message": "x", "status": True}, {"message": "x", "schema": 3}],
+)
+def test_a_bad_line_of_errors_is_answered_and_stops_no_other(bad):
+    first, second = answers("diagnose", bad, {"id": 2, "message": "x"}, exit_code=1)
+    assert "<stdin>:1" in first["error"]
+    assert second["kind"]
+
+
+def test_explain_shows_evidence_decision_and_the_rules_before_it(tmp_path):
+    rule = 'match = "(?i)out of (?P<got>tea)"\nkind = "conflict"\nrepair = "give-up"\n'
+    (tmp_path / "m.toml").write_text(
+        'format = 1\nextends = ["default"]\n'
+        f'[[rule]]\nid = "other"\ntool = "fly"\n{rule}[[rule]]\nid = "tea"\n{rule}'
+    )
+    done = cli("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    assert done.exit_code == 0, done.output
+    assert "rule      m/tea" in done.stdout
+    assert "kind      conflict" in done.stdout
+    assert 'captures  {"got": "tea"}' in done.stdout
+    assert "not       m/other  tool" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_explain_refuses_a_map_that_is_none():
+    done = cli("explain", "nowhere", "text")
+    assert done.exit_code == 2
+    assert "nowhere" in done.stderr
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_check_finds_nothing_wrong_with_the_maps_that_are_shipped(name):
+    done = cli("check", name)
+    assert done.exit_code == 0, done.output
+    assert "error: " not in done.stdout
+
+
+def test_check_tells_every_fault_of_every_map(tmp_path):
+    (tmp_path / "bad.toml").write_text(
+        'format = 1\n[[rule]]\nid = "a"\nreapir = "clamp"\n[[rule]]\nid = "b"\nmatch = "("\n'
+    )
+    done = cli("check", tmp_path / "bad.toml", "default", "nowhere")
+    assert done.exit_code == 1
+    text = done.stdout
+    assert "rule 'a': key 'reapir'" in text
+    assert "rule 'b': key 'match'" in text
+    assert "ok: default" in text or "warning: " in text
+    assert "there is no map named 'nowhere'" in text
+
+
+def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
+    done = cli("init", tmp_path / "mine")
+    assert done.exit_code == 0, done.output
+    for name in ("langgraph.json", "graphs/flight_booking.py", "strategies/travel.toml"):
+        ours = (starter_dir() / name).read_bytes()
+        assert (tmp_path / "mine" / name).read_bytes() == ours
+    assert not list((tmp_path / "mine").rglob("__pycache__"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "mine",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_init_overwrites_nothing(tmp_path):
+    (tmp_path / "graphs").mkdir()
+    (tmp_path / "graphs" / "flight_booking.py").write_text("mine")
+    done = cli("init", tmp_path)
+    assert done.exit_code == 2
+    assert "flight_booking.py; nothing was written" in done.stderr
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["flight_booking.py"]
+    assert (tmp_path / "graphs" / "flight_booking.py").read_text() == "mine"
+
+
+def test_init_says_why_it_cannot_write(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = cli("init", tmp_path / "file" / "below")
+    assert done.exit_code == 2
+    assert done.stderr.strip()

@@ -1,0 +1,311 @@
+"""`selfcorrect run` and `selfcorrect graph`, as a person and as a script use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from selfcorrect.cli import app
+
+ROOT = Path(__file__).parents[1]
+
+GRAPH = '''
+from typing import Literal
+
+from selfcorrect import ToolSpec, build_graph
+
+calls = []
+
+
+def order(item: str, count: int, size: Literal["small", "large"] = "small") -> str:
+    """Order something."""
+    calls.append(item)
+    if item == "lava":
+        raise LookupError("\\x1b[2J[red]no lava\\u202e today")
+    if item == "exit":
+        raise SystemExit(3)
+    if item == "surrogate":
+        return "\\ud800[bold]"
+    return f"{count} {size} {item}"
+
+
+async def later(item: str) -> str:
+    """Order something, in time."""
+    return item
+
+
+def examples():
+    good = {"name": "order", "args": {"item": "tea", "count": 1}}
+    bad = {"name": "order", "args": {"item": "tea", "count": "2", "size": " Large"}}
+    none = {"name": "fly", "args": {}}
+    return [
+        {"title": "fine", "input": {"call": good}, "expect": "healthy"},
+        {"title": "text for a number", "input": {"call": bad}, "expect": "mended"},
+        {"title": "no such tool", "input": {"call": none}, "expect": "reported"},
+    ]
+
+
+TOOLS = [ToolSpec.from_function(order, effect="mutating"), later]
+graph = build_graph(TOOLS)
+not_a_graph = 3
+
+
+def make_graph(strategies=None, model=None, checkpointer=None):
+    return build_graph(TOOLS, strategies=strategies, model=model, checkpointer=checkpointer)
+'''
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    (tmp_path / "shop.py").write_text(GRAPH, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cli(*args, stdin=None):
+    return CliRunner().invoke(app, [str(arg) for arg in args], input=stdin)
+
+
+def call(**args) -> str:
+    return json.dumps({"name": "order", "args": args})
+
+
+def line(**args) -> str:
+    return json.dumps({"call": {"name": "order", "args": args}}) + "\n"
+
+
+def test_the_examples_of_a_file_are_played_and_summed_up(here):
+    done = cli("run", "shop.py")
+    assert done.exit_code == 1, done.output
+    assert "■ fine  healthy" in done.stdout
+    assert "■ text for a number  mended" in done.stdout
+    assert 'mended    /args/count  "2" → 2  convert-type, exact' in done.stdout
+    assert 'result    "2 large tea"' in done.stdout
+    assert "■ no such tool  reported" in done.stdout
+    assert done.stdout.splitlines()[-1] == (
+        "3 calls: 1 healthy, 1 mended, 1 reported · 2 executions, 0 model calls"
+    )
+
+
+def test_one_call_can_be_given_on_the_command_line(here):
+    done = cli("run", "shop.py:graph", "--call", call(item="tea", count="2"))
+    assert done.exit_code == 0, done.output
+    assert 'result    "2 small tea"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool": "order", "parameters": {"item": "tea", "count": 2}}',
+        '{"call": {"name": "order", "arguments": "{\\"item\\": \\"tea\\", \\"count\\": 2}"}}',
+        '{"raw": "{\\"name\\": \\"order\\", \\"args\\": {\\"item\\": \\"tea\\", \\"count\\": 2}}"}',
+    ],
+)
+def test_a_call_may_use_any_known_key_or_be_a_whole_input(here, text):
+    done = cli("run", "shop.py", "--json", "--call", text)
+    assert json.loads(done.stdout)["result"] == "2 small tea", done.output
+
+
+def test_json_is_one_object_per_input_and_nothing_else_on_stdout(here):
+    (here / "in.jsonl").write_text(line(item="tea", count=1) + line(item="tea", count="x"))
+    done = cli("run", "shop.py", "--jsonl", "in.jsonl", "--json")
+    assert done.exit_code == 1
+    first, second = (json.loads(each) for each in done.stdout.splitlines())
+    assert first["result"] == "1 small tea"
+    assert second["failure"]["reason"]
+    assert [event["node"] for event in first["trail"]] == ["plan", "execute"]
+    assert "2 calls" in done.stderr
+
+
+def test_a_bad_line_is_an_entry_of_its_own_and_stops_no_other(here):
+    bad = '{"call": \n"text"\n\n{"call": {"name": "order", "args": {"item": 1, "item": 2}}}\n'
+    (here / "in.jsonl").write_text(line(item="tea", count=1) + bad + line(item="tea", count=3))
+    done = cli("run", "shop.py", "--jsonl", "in.jsonl", "--json")
+    assert done.exit_code == 1
+    outputs = [json.loads(each) for each in done.stdout.splitlines()]
+    assert [each.get("result") for each in outputs] == [
+        "1 small tea",
+        None,
+        None,
+        None,
+        "3 small tea",
+    ]
+    assert [each["error"].partition(": ")[0] for each in outputs[1:4]] == [
+        "in.jsonl:2",
+        "in.jsonl:3",
+        "in.jsonl:5",
+    ]
+
+
+def test_calls_come_from_stdin(here):
+    done = cli("run", "shop.py", "--jsonl", "-", "--json", stdin=line(item="Tee für zwei", count=2))
+    assert done.exit_code == 0
+    assert '"2 small Tee für zwei"' in done.stdout
+
+
+def test_nothing_to_do_is_done(here):
+    done = cli("run", "shop.py", "--jsonl", "-", stdin="\n\n")
+    assert done.exit_code == 0
+    assert "0 calls: nothing to do" in done.stdout
+
+
+@pytest.mark.parametrize("mode", [[], ["--json"]])
+def test_what_a_tool_says_is_text_and_never_obeyed(here, mode):
+    for item in ("lava", "surrogate", "\x1b]0;title\x07", "[link=http://x]tea"):
+        done = cli("run", "shop.py", *mode, "--call", call(item=item, count=1))
+        assert done.exit_code in (0, 1)
+        assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(done.stdout)
+        assert "\\u001b" in done.stdout or item not in ("lava", "\x1b]0;title\x07")
+        assert "[link=http://x]tea" in done.stdout or item != "[link=http://x]tea"
+
+
+def test_a_tool_that_exits_does_not_end_the_command(here):
+    stdin = line(item="exit", count=1) + line(item="tea", count=1)
+    done = cli("run", "shop.py", "--jsonl", "-", "--json", stdin=stdin)
+    assert done.exit_code == 1
+    first, second = (json.loads(each) for each in done.stdout.splitlines())
+    assert "SystemExit" in first["error"]
+    assert second["result"] == "1 small tea"
+
+
+def test_async_tools_run(here):
+    text = '{"name": "later", "args": {"item": "tea"}}'
+    done = cli("run", "shop.py", "--json", "--call", text)
+    assert json.loads(done.stdout)["result"] == "tea", done.output
+
+
+def test_every_run_is_recorded_with_its_input_and_trail(here):
+    done = cli("run", "shop.py", "--record", "trail.jsonl")
+    assert done.exit_code == 1
+    runs = [json.loads(each) for each in (here / "trail.jsonl").read_text().splitlines()]
+    assert [run["title"] for run in runs] == ["fine", "text for a number", "no such tool"]
+    assert all(run["trail"] and run["input"]["call"]["name"] for run in runs)
+
+
+def test_another_map_gives_another_answer(here):
+    given = ("--json", "--call", call(item="tea", count="five"))
+    relaxed, strict = (
+        cli("run", "shop.py", *given),
+        cli("run", "shop.py", *given, "--strategies", "strict"),
+    )
+    assert json.loads(relaxed.stdout)["result"] == "5 small tea"
+    assert json.loads(strict.stdout)["failure"]["reason"]
+
+
+def test_a_graph_that_cannot_be_built_anew_refuses_another_map(here):
+    (here / "plain.py").write_text(GRAPH.replace("def make_graph", "def other"), encoding="utf-8")
+    done = cli("run", "plain.py", "--strategies", "strict")
+    assert done.exit_code == 2
+    assert "--strategies needs a function make_graph" in done.stderr
+
+
+def test_a_bad_map_never_starts(here):
+    (here / "bad.toml").write_text('format = 1\n[[rule]]\nid = "x"\nreapir = ["clamp"]\n')
+    done = cli("run", "shop.py", "--strategies", "./bad.toml")
+    assert done.exit_code == 2
+    assert "bad.toml" in done.stderr
+    assert "reapir" in done.stderr
+
+
+USAGE = {
+    "no such file": (["nowhere.py"], "no file"),
+    "no such name": (["nowhere"], "no graph named 'nowhere'; known: flight_booking"),
+    "no such object": (["shop.py:grpah"], "no 'grpah' in it; it has graph"),
+    "not a graph": (["shop.py:not_a_graph"], "not a compiled graph"),
+    "broken file": (["broken.py"], "broken.py:2: ZeroDivisionError"),
+    "file that exits": (["exits.py"], "exits.py:1: SystemExit"),
+    "no examples": (["silent.py"], "brings no examples"),
+    "both inputs": (["--call", "{}", "--jsonl", "-"], "not both"),
+    "call is no JSON": (["--call", "{'name'"], "--call: not JSON"),
+    "no such input": (["--jsonl", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+    "no such map": (["shop.py", "--strategies", "nowhere"], "nowhere"),
+    "no such option": (["--colour"], "No such option"),
+    "stdin twice": (["--interactive", "--jsonl", "-"], "--interactive reads answers from stdin"),
+    "record nowhere": (["shop.py", "--record", "no/such/folder"], "No such file"),
+}
+
+
+@pytest.mark.parametrize(("args", "why"), USAGE.values(), ids=USAGE)
+def test_wrong_usage_says_what_is_wrong_and_exits_with_2(here, args, why):
+    (here / "broken.py").write_text("x = 1\ny = x / 0\n")
+    (here / "exits.py").write_text("raise SystemExit(0)\n")
+    (here / "silent.py").write_text("from shop import graph\n")
+    done = cli("run", *args)
+    assert done.exit_code == 2, done.output
+    assert why in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_the_nearest_langgraph_json_names_the_graphs(here):
+    (here / "langgraph.json").write_text('{"graphs": {"shop": "./shop.py:graph"}}')
+    assert "text for a number" in cli("run", "shop").stdout
+    assert cli("graph", "flight_booking").exit_code == 0
+    (here / "langgraph.json").write_text("{")
+    done = cli("run", "shop")
+    assert done.exit_code == 2
+    assert "not a usable langgraph.json" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["mermaid", "ascii"])
+def test_a_graph_is_drawn_with_every_node(here, form):
+    done = cli("graph", "shop.py", "--format", form)
+    assert done.exit_code == 0, done.output
+    for node in ("plan", "execute", "diagnose", "select_strategy", "repair", "validate", "retry"):
+        assert node in done.stdout
+
+
+def test_the_default_graph_is_the_flight_booking(here):
+    assert "report_failure" in cli("graph").stdout
+
+
+def selfcorrect(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "selfcorrect", *args],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        **options,
+    )
+
+
+def test_the_demonstration_mends_bookings(here):
+    done = selfcorrect("run", cwd=here)
+    assert done.returncode == 1, done.stderr
+    assert "mended" in done.stdout.splitlines()[-1]
+    assert done.stderr == ""
+
+
+def test_the_version_is_printed():
+    done = selfcorrect("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("selfcorrect 0.")
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Gone:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name in ('typer', 'rich'):\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Gone())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "selfcorrect", "run"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "the command line needs an optional part: pip install 'selfcorrect[cli]'\n"
+    )

@@ -1,0 +1,107 @@
+"""What is built: a wheel with one top-level name, the starter in it, and a complete sdist."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SHIPPED = ("graphs", "strategies")
+LEFT_OUT = {"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".git"}
+
+
+def files(folder: Path) -> set[str]:
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and not LEFT_OUT & set(path.parts)
+    }
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Wheel and sdist, built without isolation, hence without a network."""
+    out = tmp_path_factory.mktemp("dist")
+    (ROOT / "graphs" / "__pycache__").mkdir(exist_ok=True)
+    (ROOT / "graphs" / "__pycache__" / "stale.cpython-311.pyc").write_bytes(b"")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    done = subprocess.run(
+        [*command, "--wheel", "--sdist"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
+        yield archive
+
+
+@pytest.fixture(scope="module")
+def sdist(built):
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        yield {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_the_wheel_has_one_top_level_name(wheel):
+    tops = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"selfcorrect"}
+
+
+def test_the_wheel_holds_the_whole_package(wheel):
+    assert files(ROOT / "selfcorrect") <= set(wheel.namelist())
+    assert "selfcorrect/py.typed" in wheel.namelist()
+
+
+def test_the_starter_is_complete(wheel):
+    expected = {"langgraph.json"}.union(*(files(ROOT / folder) for folder in SHIPPED))
+    prefix = "selfcorrect/_starter/"
+    found = {n.removeprefix(prefix) for n in wheel.namelist() if n.startswith(prefix)}
+    assert found == expected
+
+
+def test_nothing_stale_is_shipped(wheel, sdist):
+    for name in (*wheel.namelist(), *sdist):
+        assert "__pycache__" not in name
+        assert not name.endswith((".pyc", ".db", ".sqlite"))
+
+
+def test_the_sdist_is_complete(sdist):
+    for folder in ("selfcorrect", "tests", *SHIPPED):
+        assert files(ROOT / folder) <= sdist
+    assert sdist >= {
+        *("pyproject.toml", "README.md", "LICENSE", "NOTICE", "CHANGELOG.md", "CONTRIBUTING.md"),
+        *("langgraph.json", ".ci/run", ".gitignore"),
+    }
+
+
+def test_the_metadata_says_what_pip_needs(wheel):
+    name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = message_from_string(wheel.read(name).decode())
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "MIT"
+    assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+    entry = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
+    assert "selfcorrect = selfcorrect.__main__:main" in wheel.read(entry).decode()
+
+
+def test_all_is_every_extra_a_user_may_need():
+    extras = set(PROJECT["optional-dependencies"])
+    (everything,) = PROJECT["optional-dependencies"]["all"]
+    assert extras - {"all", "dev", "local-model"} == set(
+        everything.removeprefix("selfcorrect[").removesuffix("]").split(",")
+    )
+
+
+def test_the_version_is_that_of_the_changelog():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {PROJECT['version']}" in changelog

@@ -1,0 +1,119 @@
+"""Which changes run unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from selfcorrect.model import ABSENT, Change, Safety
+from selfcorrect.policies import SafetyPolicy
+from selfcorrect.protocols import Effect
+from selfcorrect.tools import ToolSpec
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "amount": {"type": "number"},
+        "size": {"type": "integer"},
+        "to": {"$ref": "#/$defs/account"},
+        "many": {"type": "array", "items": {"$ref": "#/$defs/account"}},
+    },
+    "$defs": {
+        "account": {
+            "type": "object",
+            "properties": {"iban": {"type": "string", "x-sensitive": True}},
+        }
+    },
+}
+
+
+def spec(name: str, effect: Effect) -> ToolSpec:
+    return ToolSpec.from_schema(
+        {"name": name, "description": "", "parameters": SCHEMA}, effect=effect
+    )
+
+
+TOOLS = {
+    name: spec(name, effect)
+    for name, effect in (
+        ("find", "read_only"),
+        ("pay", "mutating"),
+        ("wipe", "destructive"),
+    )
+}
+
+
+def refused(
+    change: Change, tool: str, policy: SafetyPolicy | None = None, allow: Iterable[Safety] = ()
+) -> bool:
+    policy = policy or SafetyPolicy()
+    return bool(policy.refusals([change], TOOLS, TOOLS[tool], allow))
+
+
+def size(safety: Safety) -> Change:
+    return Change("/args/size", "12", 12, safety, "test")
+
+
+@pytest.mark.parametrize("tool", ["find", "pay", "wipe"])
+@pytest.mark.parametrize("safety", [Safety.EXACT, Safety.INFERRED, Safety.HUMAN])
+def test_runs_unasked(safety: Safety, tool: str) -> None:
+    assert not refused(size(safety), tool)
+
+
+@pytest.mark.parametrize(
+    ("tool", "rule_allows", "is_refused"),
+    [("find", False, True), ("find", True, False), ("pay", True, True), ("wipe", True, True)],
+)
+def test_lossy_needs_a_rule_and_a_read_only_tool(
+    tool: str, rule_allows: bool, is_refused: bool
+) -> None:
+    allow = [Safety.LOSSY] if rule_allows else []
+    assert refused(size(Safety.LOSSY), tool, allow=allow) is is_refused
+
+
+def test_a_model_may_change_what_policy_allows_but_no_destructive_call() -> None:
+    with_model = SafetyPolicy(SafetyPolicy().allow | {Safety.MODEL})
+    assert refused(size(Safety.MODEL), "find")
+    assert not refused(size(Safety.MODEL), "pay", with_model)
+    assert refused(size(Safety.MODEL), "wipe", with_model)
+
+
+def test_strict_runs_exact_changes_only() -> None:
+    strict = SafetyPolicy(frozenset({Safety.EXACT}))
+    assert not refused(size(Safety.EXACT), "find", strict)
+    assert refused(size(Safety.INFERRED), "find", strict)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("/args/amount", "12,5", 12.5),
+        ("/args/to/iban", "DE1", "DE2"),
+        ("/args/to", {"iban": "DE1"}, {"iban": "DE2"}),
+        ("/args/many/0/iban", "DE1", "DE2"),
+        ("/args", {"amount": 1}, {"amount": 2}),
+        ("/args/amount", ABSENT, 5),
+    ],
+)
+def test_a_sensitive_value_changes_with_a_person_only(
+    path: str, before: object, after: object
+) -> None:
+    policy = SafetyPolicy(sensitive=("amou*",))
+    for safety in (Safety.INFERRED, Safety.LOSSY, Safety.MODEL):
+        assert refused(Change(path, before, after, safety, "test"), "find", policy, [safety])
+    for safety in (Safety.EXACT, Safety.HUMAN):
+        assert not refused(Change(path, before, after, safety, "test"), "find", policy)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_refused"),
+    [("fnid", "find", False), ("wype", "wipe", True), ("fnid", "nope", True)],
+)
+def test_a_call_is_never_renamed_onto_a_destructive_tool(
+    before: str, after: str, is_refused: bool
+) -> None:
+    for safety in (Safety.EXACT, Safety.INFERRED):
+        change = Change("/name", before, after, safety, "test")
+        policy = SafetyPolicy()
+        assert bool(policy.refusals([change], TOOLS, TOOLS.get(after))) is is_refused
