@@ -249,8 +249,8 @@ class World:
     ) -> list[Flight]:
         routes = [
             (a, b, weekdays(a, b))
-            for a in _airports(database, origin)
-            for b in _airports(database, destination)
+            for a in _airports(database, origin, "origin")
+            for b in _airports(database, destination, "destination")
             if not _same_city(database, a, b)
         ]
         when = self._day(day, "return_date" if leg else "departure_date")
@@ -360,7 +360,7 @@ def _fill(database: sqlite3.Connection) -> None:
     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _airports(database: sqlite3.Connection, code: str) -> list[str]:
+def _airports(database: sqlite3.Connection, code: str, name: str) -> list[str]:
     """The airports that a code stands for: itself, or those of a city.
 
     Raises:
@@ -375,7 +375,7 @@ def _airports(database: sqlite3.Connection, code: str) -> list[str]:
         return [row[0] for row in rows]
     meant = _meant(database, code)
     hint = f"; did you mean {', '.join(meant)}?" if meant else ""
-    raise LookupError(f"unknown airport code {_shown(code)}{hint}")
+    raise LookupError(f"unknown airport code {_shown(code)} for {name}{hint}")
 
 
 def _meant(database: sqlite3.Connection, text: str) -> list[str]:

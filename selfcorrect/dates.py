@@ -69,7 +69,7 @@ _GAP: Final = r"[\s\-/.,]{1,3}"
 _NAMED: Final = (
     (re.compile(rf"([a-z]{{3,9}})\.?{_GAP}{_ORDINAL}{_GAP}(\d{{4}})", re.ASCII), (3, 1, 2)),
     (
-        re.compile(rf"{_ORDINAL}(?:\s+of)?{_GAP}?([a-z]{{3,9}})\.?{_GAP}?(\d{{4}})", re.ASCII),
+        re.compile(rf"{_ORDINAL}(?:\s+of)?(?:{_GAP})?([a-z]{{3,9}})(?:{_GAP})?(\d{{4}})", re.ASCII),
         (3, 2, 1),
     ),
     (re.compile(rf"(\d{{4}}){_GAP}([a-z]{{3,9}}){_GAP}{_ORDINAL}", re.ASCII), (1, 2, 3)),

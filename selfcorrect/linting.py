@@ -28,6 +28,8 @@ _WITHOUT_A_CURE: Final = frozenset(
 )
 _RAISED: Final = re.compile(r"([^\W\d][\w.]*): (.*)", re.DOTALL)
 _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Expired", "Fault")
+_MOST_VALUES: Final = 10_000
+"""Values of one key that are looked at; in Python they may hold themselves."""
 _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
 
 
@@ -219,7 +221,9 @@ def _strings(key: str, value: Any) -> Iterable[str]:
     """The texts in a value; those of a table with their key, which may say that it is a secret."""
     found = []
     todo = [(key, value)]
-    while todo:
+    for _ in range(_MOST_VALUES):
+        if not todo:
+            break
         name, item = todo.pop()
         if isinstance(item, str):
             found += [item, f'{name} = "{item}"']

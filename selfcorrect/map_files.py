@@ -105,9 +105,12 @@ def find_map(source: MapSource, folder: Path | None = None) -> Path:
     """
     if is_path(source):
         path = (folder or Path()) / source
-        if path.is_file():
-            return path
-        what = "this is no file" if path.exists() else "there is no such file"
+        try:
+            if path.is_file():
+                return path
+            what = "this is no file" if path.exists() else "there is no such file"
+        except (OSError, ValueError) as error:
+            what = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise MapError([MapFault(what, str(path))])
     name = str(source)
     if not _NAME.fullmatch(name):

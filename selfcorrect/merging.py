@@ -112,7 +112,7 @@ def _disabled(
     documents: Sequence[Document], known: Mapping[str, MapRule], faulty: set[str]
 ) -> tuple[set[str], list[MapFault]]:
     disabled: set[str] = set()
-    faults = []
+    faults: list[MapFault] = []
     for document in documents:
         for name in document.content.disable:
             target, message = _referred(name, document, known, faulty)
@@ -129,7 +129,7 @@ def _replaced(
 ) -> tuple[dict[str, MapRule], list[MapFault]]:
     """The rule that takes the place of each replaced one, and what is wrong."""
     by: dict[str, MapRule] = {}
-    faults = []
+    faults: list[MapFault] = []
     for rule in rules:
         if rule.rule.replaces is None:
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
+from functools import cache
 from typing import Any, Final, TypeAlias, final
 
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
@@ -423,18 +424,29 @@ class FailureReport:
         raise CorrectionFailed(message, self)
 
 
+_PLAIN: Final = frozenset({str, int, float, bool})
+
+
+@cache
+def _fields_of(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple((f.name, f.default) for f in fields(kind))
+
+
 def to_json(value: Any) -> JSON:
     """Turn the data of this module into plain JSON; `ABSENT` and empty fields are left out.
 
     Values that come from outside (arguments, captures) pass through unchanged.
     """
-    if is_dataclass(value) and not isinstance(value, type):
+    kind = type(value)
+    if kind in _PLAIN or value is None:
+        return value
+    if is_dataclass(kind):
         out: dict[str, JSON] = {}
-        for f in fields(value):
-            item = getattr(value, f.name)
-            if item is ABSENT or (item is None and f.default is None):
+        for name, default in _fields_of(kind):
+            item = getattr(value, name)
+            if item is ABSENT or (item is None and default is None):
                 continue
-            out[f.name] = to_json(item)
+            out[name] = item if type(item) in _PLAIN else to_json(item)
         return out
     if isinstance(value, StrEnum):
         return value.value

@@ -19,9 +19,9 @@ def call_key(call: Call) -> str:
     return digest(call.name, call.args, call.raw)
 
 
-def try_key(call: Call, finding: Finding, strategy: str) -> str:
-    """Equal for the same strategy against the same finding of the same call."""
-    return digest(call_key(call), finding.rule, list(finding.paths), finding.code, strategy)
+def try_key(call: str, finding: Finding, strategy: str) -> str:
+    """Equal for the same strategy against the same finding of the call of this `call_key`."""
+    return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:

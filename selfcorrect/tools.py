@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 from selfcorrect.deadlines import in_time, late
 from selfcorrect.effects import EFFECTS, UNDECLARED
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.hints import near
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
@@ -401,10 +402,7 @@ def _effect(effect: Any, tool: str) -> tuple[Effect, bool]:
     if effect is None:
         return UNDECLARED, False
     if effect not in EFFECTS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(effect), EFFECTS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(EFFECTS)}"
+        hint = near(str(effect), EFFECTS) or f"use one of {', '.join(EFFECTS)}"
         raise ToolDefinitionError(f"tool {tool!r}: there is no effect {effect!r}; {hint}")
     return effect, True
 

@@ -88,7 +88,12 @@ class CityToAirport:
         if written is not None:
             reason = f"the code that stands in it: {places.title(written)}"
             return _changed(path, value, written, Safety.INFERRED, reason)
-        return self._by_name(path, value, hints, places)
+        answer = self._by_name(path, value, hints, places)
+        if isinstance(answer, Ask) and path != diagnosis.path:
+            # Nobody else knows which place is meant, so the options say it.
+            options = [(_asked(path, value, code),) for code in answer.options]
+            return Ask(answer.question, tuple(options))
+        return answer
 
     def _by_name(self, path: str, value: str, hints: tuple[str, ...], places: "_Places") -> Repair:
         known = {*hints, *self.served}
@@ -367,13 +372,17 @@ def _written_code(text: str, places: _Places) -> str | None:
 
 
 def _at_fault(call: Call, diagnosis: Diagnosis) -> tuple[str, object]:
-    """The first place at fault that holds what the error says it got (its capture `got`)."""
+    """The one place that holds what the error says it got (its capture `got`).
+
+    Looks where the error points, or at all arguments where it does not.
+    """
     got = diagnosis.captures.get("got")
-    for path in diagnosis.finding.paths:
-        value = look(call, path) if path.startswith("/args/") else None
-        if isinstance(value, str) and got in (None, value):
-            return path, value
-    return "", None
+    paths = diagnosis.finding.paths or tuple(join("args", name) for name in call.args)
+    values = {path: look(call, path) for path in paths if path.startswith("/args/")}
+    held = [path for path, value in values.items() if isinstance(value, str) and got == value]
+    if got is None and len(diagnosis.finding.paths) == 1:
+        held = list(values)
+    return (held[0], values[held[0]]) if len(held) == 1 else ("", None)
 
 
 def _hints(diagnosis: Diagnosis, places: _Places) -> tuple[str, ...]:
@@ -401,6 +410,10 @@ def _offered(diagnosis: Diagnosis) -> set[date]:
 
 def _changed(path: str, before: str, after: str, safety: Safety, reason: str) -> Changed:
     return Changed(Change(path, before, after, safety, reason))
+
+
+def _asked(path: str, before: str, after: str) -> Change:
+    return Change(path, before, after, Safety.INFERRED, "one of several that may be meant")
 
 
 def _lossy(path: str, before: object, after: str, reason: str) -> Change:

@@ -211,7 +211,7 @@ def test_check_finds_nothing_wrong_with_the_maps_that_are_shipped(name):
 
 def test_check_tells_every_fault_of_every_map(tmp_path):
     (tmp_path / "bad.toml").write_text(
-        'format = 1\n[[rule]]\nid = "a"\nreapir = "clamp"\n[[rule]]\nid = "b"\nmatch = "("\n'
+        'format = 1\n[[rule]]\nid = "a"\nreapir = "clamp"\n[[rule]]\nid = "b"\nkind = "auth"\nmatch = "("\n'
     )
     done = cli("check", tmp_path / "bad.toml", "default", "nowhere")
     assert done.exit_code == 1
@@ -232,7 +232,7 @@ def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=tmp_path / "mine",
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -156,28 +156,82 @@ def test_nothing_to_do_is_done(here):
 
 
 @pytest.mark.parametrize("mode", [[], ["--json"]])
-def test_what_a_tool_says_is_text_and_never_obeyed(here, mode):
-    for item in ("lava", "surrogate", "\x1b]0;title\x07", "[link=http://x]tea"):
-        done = cli("run", "shop.py", *mode, "--call", call(item=item, count=1))
-        assert done.exit_code in (0, 1)
-        assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(done.stdout)
-        assert "\\u001b" in done.stdout or item not in ("lava", "\x1b]0;title\x07")
-        assert "[link=http://x]tea" in done.stdout or item != "[link=http://x]tea"
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        ("lava", "[red]no lava"),
+        ("surrogate", "\\\\ud800[bold]"),
+        ("\x1b]0;title\x07", "\\u001b]0;title\\u0007"),
+        ("[link=http://x]tea", "[link=http://x]tea"),
+    ],
+)
+def test_what_a_tool_says_is_text_and_never_obeyed(here, mode, item, shown):
+    done = cli("run", "shop.py", *mode, "--call", call(item=item, count=1))
+    assert done.exit_code in (0, 1)
+    assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(done.stdout)
+    assert shown in done.stdout
 
 
 def test_a_tool_that_exits_does_not_end_the_command(here):
-    stdin = line(item="exit", count=1) + line(item="tea", count=1)
+    stdin = (line(item="exit", count=1) + line(item="tea", count=1)) * 2
     done = cli("run", "shop.py", "--jsonl", "-", "--json", stdin=stdin)
     assert done.exit_code == 1
-    first, second = (json.loads(each) for each in done.stdout.splitlines())
-    assert "SystemExit" in first["error"]
-    assert second["result"] == "1 small tea"
+    outputs = [json.loads(each) for each in done.stdout.splitlines()]
+    assert [each.get("error") for each in outputs] == ["SystemExit: 3", None] * 2
+    assert [each.get("result") for each in outputs] == [None, "1 small tea"] * 2
+    assert "Traceback" not in done.stderr
 
 
 def test_async_tools_run(here):
     text = '{"name": "later", "args": {"item": "tea"}}'
     done = cli("run", "shop.py", "--json", "--call", text)
     assert json.loads(done.stdout)["result"] == "tea", done.output
+
+
+@pytest.mark.parametrize(
+    ("answers", "result"),
+    [
+        ("2\n", "2 small tea"),
+        ("\nmany\n3\n", "3 small tea"),
+        ('{"action": "edit", "args": {"item": "milk", "count": 4}}\n', "4 small milk"),
+    ],
+)
+def test_a_person_is_asked_and_the_answer_runs(here, answers, result):
+    given = ("--json", "--interactive", "--call", call(item="tea"))
+    done = cli("run", "shop.py", *given, stdin=answers)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["result"] == result
+    assert 'argument "count" is missing' in done.stderr
+
+
+@pytest.mark.parametrize("answers", ["", "reject\n", "null\n"])
+def test_the_end_of_input_means_reject(here, answers):
+    given = ("--json", "--interactive", "--call", call(item="tea"))
+    done = cli("run", "shop.py", *given, stdin=answers)
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["failure"]["reason"] == "rejected"
+
+
+def test_an_option_is_chosen_by_its_number(here):
+    given = ("--json", "--interactive", "--call", call(item="tea", count=1, size="huge"))
+    done = cli("run", "shop.py", *given, stdin="#2\n")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["result"] == "1 large tea"
+    assert '#1        "small"' in done.stderr
+
+
+def test_without_a_person_the_question_is_reported_and_counted(here):
+    done = cli("run", "shop.py", "--call", call(item="tea"))
+    assert done.exit_code == 1
+    assert "■ call  asked" in done.stdout
+    assert 'question  Tool "order": argument "count" is missing.' in done.stdout
+
+
+def test_events_are_logged_to_stderr_on_request(here):
+    given = ("run", "shop.py", "--json", "--call", call(item="tea", count="2"))
+    done = selfcorrect("--verbose", *given, cwd=here)
+    assert "selfcorrect.repair" in done.stderr
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_every_run_is_recorded_with_its_input_and_trail(here):
@@ -285,7 +339,7 @@ def test_the_demonstration_mends_bookings(here):
 def test_the_version_is_printed():
     done = selfcorrect("--version")
     assert done.returncode == 0
-    assert done.stdout.startswith("selfcorrect 0.")
+    assert done.stdout.startswith("selfcorrect 0")
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):

@@ -146,14 +146,19 @@ def _flown(day, days):
 @pytest.mark.parametrize(
     ("args", "kind", "text"),
     [
-        (("LONDON", "CDG", "2024-10-26"), LookupError, "unknown airport code 'LONDON'; did you m"),
-        (("lhr", "CDG", "2024-10-26"), LookupError, "unknown airport code 'lhr'; did you mean LHR"),
+        (
+            ("LONDON", "CDG", "2024-10-26"),
+            LookupError,
+            "unknown airport code 'LONDON' for origin; ",
+        ),
+        (("lhr", "CDG", "2024-10-26"), LookupError, "'lhr' for origin; did you mean LHR?"),
         (("LHX", "CDG", "2024-10-26"), LookupError, "did you mean LAX, LHR, PHX?"),
         (("Seatle", "CDG", "2024-10-26"), LookupError, "did you mean SEA?"),
         (("Vancouver", "CDG", "2024-10-26"), LookupError, "did you mean YVR?"),
-        (("XQZ", "CDG", "2024-10-26"), LookupError, "unknown airport code 'XQZ'"),
+        (("XQZ", "CDG", "2024-10-26"), LookupError, "unknown airport code 'XQZ' for origin"),
+        (("CDG", "XQZ", "2024-10-26"), LookupError, "unknown airport code 'XQZ' for destination"),
         (("", "CDG", "2024-10-26"), LookupError, "unknown airport code ''"),
-        (("LHR", "x" * 10**6, "2024-10-26"), LookupError, "xxx…'"),
+        (("LHR", "x" * 10**6, "2024-10-26"), LookupError, "xxx…' for destination"),
         (
             ("LHR", "JFK", "2024-10-26"),
             LookupError,

@@ -252,6 +252,9 @@ def test_bare_names_mean_built_in_then_starter_then_installed(write, monkeypatch
         ("a b", "neither the name of a map nor a path"),
         ("./no/such.toml", "there is no such file"),
         ("/", "this is no file"),
+        ("./" + "x" * 5_000, "cannot be read"),
+        ("./\0.toml", "there is no such file"),
+        ("./\ud800.toml", "no such file"),
     ],
 )
 def test_a_map_that_is_not_there(source, words):

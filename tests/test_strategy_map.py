@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 import time
 from dataclasses import replace
 
@@ -570,6 +571,24 @@ def test_thousands_of_rules_that_share_a_condition_stay_cheap(common):
     assert (time.perf_counter() - started) / 20 < 0.005
 
 
+def test_a_map_serves_many_threads():
+    strategies = StrategyMap(many_rules(200), use={"a": nothing})
+    finding = Finding("widget1 x must be one of; part 3 is missing", status=400)
+    expected = strategies.decide(finding, "tool_3_x")
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.extend(strategies.decide(finding, "tool_3_x") for _ in range(50))
+        )
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 400
+
+
 # --- lint -----------------------------------------------------------------------------------------
 
 
@@ -647,6 +666,14 @@ def test_a_ladder_that_ends_in_nothing():
         ("x", "repair", "warning")
     ]
     assert found(StrategyMap([ErrorRule(id="x", kind="auth")])) == []
+
+
+def test_options_that_hold_themselves_stop_nobody():
+    endless = []
+    endless.append(endless)
+    rule = ErrorRule(id="x", repair="odd", options={"odd": {"value": endless}})
+    use = {"odd": lambda call, diagnosis, context, *, value: GiveUp("")}
+    assert lint(StrategyMap([rule], use=use)) == []
 
 
 def test_a_secret_in_a_map_is_found_and_not_repeated():

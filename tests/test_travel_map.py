@@ -150,16 +150,45 @@ def test_no_place_no_answer(text):
     assert isinstance(place(text), GiveUp)
 
 
-def test_of_two_places_the_one_is_mended_that_the_error_got():
+ENDS = ("/args/origin", "/args/destination")
+
+
+@pytest.mark.parametrize(
+    ("got", "paths", "mended"),
+    [
+        ("Seattle", ENDS, ENDS[1]),
+        ("Boston", ENDS, ENDS[0]),
+        ("Seattle", (), ENDS[1]),
+        (None, ENDS[1:], ENDS[1]),
+        ("Seattle", ENDS[:1], None),
+        ("Miami", (), None),
+        (None, (), None),
+        (None, ENDS, None),
+    ],
+)
+def test_of_two_places_only_the_one_is_mended_that_the_error_got(got, paths, mended):
     strategy = travel.CityToAirport(served=("BOS", "SEA"))
     call = Call("book_flight", {"origin": "Boston", "destination": "Seattle"})
-    paths = ("/args/origin", "/args/destination")
-    for got, path in (("Seattle", paths[1]), ("Boston", paths[0]), (None, paths[0])):
-        finding = Finding("", paths=paths, captures={"got": got} if got else {})
-        answer = strategy(call, Diagnosis((finding,)), RepairContext())
-        assert [change.path for change in answer.changes] == [path]
-    finding = Finding("", paths=paths, captures={"got": "Miami"})
-    assert isinstance(strategy(call, Diagnosis((finding,)), RepairContext()), GiveUp)
+    finding = Finding("", paths=paths, captures={"got": got} if got else {})
+    answer = strategy(call, Diagnosis((finding,)), RepairContext())
+    if mended is None:
+        assert isinstance(answer, GiveUp)
+    else:
+        assert [change.path for change in answer.changes] == [mended]
+
+
+def test_a_question_about_a_place_that_only_the_strategy_found_says_where():
+    call = Call("book_flight", {"origin": "CDG", "destination": "London"})
+    finding = Finding("", captures={"got": "London", "hint": "LHR, LON"})
+    answer = travel.CityToAirport()(call, Diagnosis((finding,)), RepairContext())
+    assert [[c.path for c in option] for option in answer.options] == [["/args/destination"]] * 2
+
+
+def test_the_same_unknown_name_at_both_ends_is_left_alone():
+    call = Call("book_flight", {"origin": "Boston", "destination": "Boston"})
+    finding = Finding("", captures={"got": "Boston", "hint": "BOS"})
+    answer = travel.CityToAirport()(call, Diagnosis((finding,)), RepairContext())
+    assert isinstance(answer, GiveUp)
 
 
 def test_what_is_served_counts_as_confirmed():
@@ -243,7 +272,7 @@ def test_a_date_moves_to_the_nearest_that_is_offered(offered, more, date):
         ("2024-10-28", {"departure_date": "Oct 26, 2024"}),
         ("2024-10-28", {"departure_date": 20241026}),
         ("2024-10-28", {"departure_date": None}),
-        ("2024-10-28", {"path": None}),
+        ("2024-10-28", {"path": None, "got": None}),
         ("2024-10-28", {"path": "/name"}),
     ],
 )
@@ -372,9 +401,12 @@ def test_the_readme_lists_the_maps(name):
 
 
 KNOWN = {
+    "LookupError: unknown airport code 'LONDON' for origin; did you mean LHR, LGW?": (
+        "unknown-place"
+    ),
     "LookupError: unknown airport code 'LONDON'; did you mean LHR, LGW?": "unknown-place",
     'LookupError: unknown airport code "O\'Hare"; did you mean ORD?': "unknown-place",
-    "LookupError: unknown airport code 'XQZ'": "unknown-place",
+    "LookupError: unknown airport code 'XQZ' for destination": "unknown-place",
     "LookupError: no flight from LHR to JFK on 2024-10-26; nearest: 2024-10-28": (
         "no-flight-that-day"
     ),
@@ -415,10 +447,10 @@ def test_a_search_may_be_widened_and_a_booking_may_not(maps):
 
 def test_captures_and_places_of_the_travel_rules(maps):
     travel_map = maps["travel"]
-    text = "unknown airport code 'LONDON'; did you mean LHR, LGW?"
+    text = "unknown airport code 'LONDON' for destination; did you mean LHR, LGW?"
     decided = travel_map.decide(Finding(text, types=("LookupError",)), "book_flight")
     assert (decided.captures["got"], decided.captures["hint"]) == ("LONDON", "LHR, LGW")
-    assert decided.paths == ("/args/origin", "/args/destination")
+    assert decided.paths == ("/args/destination",)
     text = "return_date 2023-05-01 is in the past, today is 2024-01-01"
     decided = travel_map.decide(Finding(text, types=("ValueError",)), "book_flight")
     assert decided.paths == ("/args/return_date",)

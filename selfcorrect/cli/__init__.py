@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from selfcorrect.cli import check, diagnose, explain, graph, init, repair, run
+from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
     name="selfcorrect",
@@ -31,9 +32,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def selfcorrect(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 -- its callback has answered
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Log every event of a run to stderr.")
     ] = False,
 ) -> None:
     """Mends failed tool calls of LLM agents: rules first, a model where rules end, then a person.
@@ -41,6 +45,8 @@ def selfcorrect(
     Exit codes: 0, all done; 1, some calls ended in a report or a question; 2, wrong usage or
     unreadable input.
     """
+    if verbose:
+        log_to_stderr()
 
 
 app.command("run")(run.run)

@@ -11,7 +11,6 @@ from selfcorrect.cli.screen import console, row, short
 from selfcorrect.model import JSON
 
 REJECT: Final = {"action": "reject"}
-HOW: Final = "a value, #1 for the first option, or reject"
 
 
 def ask(question: JSON) -> JSON:
@@ -25,8 +24,9 @@ def ask(question: JSON) -> JSON:
     screen.print(row("question", (str(asked.get("question", "")), "bold yellow")))
     for number, option in enumerate(options, 1):
         screen.print(row(f"#{number}", _shown(option)))
+    how = "a value, #1 for the first option, or reject" if options else "a value, or reject"
     while True:
-        screen.print(row("answer?", (HOW, "dim")), end=" ")
+        screen.print(row("answer?", (f"{how}:", "dim")), end=" ")
         line = sys.stdin.readline()
         if not line:
             screen.print()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 from uuid import uuid4
 
 import typer
@@ -66,15 +66,15 @@ def run(
     found = source.find(graph)
     entries = _entries(found, call, jsonl)
     built = found.graph(strategies)
-    player = _Player(pausable(built) if interactive else built, interactive)
     tally = Tally()
     with ExitStack() as stack:
-        runner = stack.enter_context(asyncio.Runner())
+        player = _Player(pausable(built) if interactive else built, interactive=interactive)
+        stack.enter_context(player)
         trails = stack.enter_context(lines.writer(record)) if record else None
         step = stack.enter_context(_progress())
         tell = _tell_json if as_json else _tell
         for entry in entries:
-            output = _played(runner, player, entry)
+            output = player.play(entry)
             tally.add(output)
             tell(entry, output)
             if trails is not None:
@@ -104,33 +104,48 @@ def _entry(title: str, given: JSON) -> Entry:
     return Entry(title, given if whole else {"call": given})
 
 
-@dataclass(frozen=True, slots=True)
 class _Player:
-    graph: source.Graph
-    interactive: bool
+    """Runs entries through a graph, one after the other, on an event loop of its own."""
 
-    async def play(self, entry: Entry) -> dict[str, Any]:
+    def __init__(self, graph: source.Graph, *, interactive: bool) -> None:
+        self._graph = graph
+        self._interactive = interactive
+        self._runner = asyncio.Runner()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+
+    def play(self, entry: Entry) -> dict[str, Any]:
         """One entry's output; whatever a run raises becomes an output too."""
         if entry.error is not None:
             return {"error": entry.error, "trail": []}
         if not isinstance(entry.input, Mapping):
             text = f"{entry.title}: a graph input is an object, not {short(entry.input, 40)}"
             return {"error": text, "trail": []}
-        config = {"configurable": {"thread_id": uuid4().hex}}
         try:
-            output = await self.graph.ainvoke(dict(entry.input), config)
-            while self.interactive and (questions := plain_questions(output).get(QUESTIONS)):
-                output = await self.graph.ainvoke(resume(person.ask(questions[0])), config)
+            return self._runner.run(self._invoke(entry.input))
         except Exception as error:  # one bad run never stops the others
             return {"error": f"{type(error).__name__}: {error}", "trail": []}
+        except SystemExit as error:
+            self._replace_runner()
+            return {"error": f"SystemExit: {error}", "trail": []}
+
+    async def _invoke(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        config = {"configurable": {"thread_id": uuid4().hex}}
+        output = await self._graph.ainvoke(dict(given), config)
+        while self._interactive and (questions := plain_questions(output).get(QUESTIONS)):
+            output = await self._graph.ainvoke(resume(person.ask(questions[0])), config)
         return plain_questions(output) if isinstance(output, dict) else {"result": output}
 
-
-def _played(runner: asyncio.Runner, player: _Player, entry: Entry) -> dict[str, Any]:
-    try:
-        return runner.run(player.play(entry))
-    except SystemExit as error:  # asyncio hands it to its own caller, past every `except`
-        return {"error": f"SystemExit: {error}", "trail": []}
+    def _replace_runner(self) -> None:
+        """SystemExit breaks out of a loop and leaves tasks behind; none may reach the next run."""
+        self._runner.get_loop().set_exception_handler(lambda _loop, _context: None)
+        with suppress(SystemExit):
+            self._runner.close()
+        self._runner = asyncio.Runner()
 
 
 def _tell(entry: Entry, output: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from typing import Any, Final, NoReturn
 
@@ -72,6 +73,20 @@ def row(label: str, *parts: tuple[str, str] | str) -> Text:
         text, style = (part, "") if isinstance(part, str) else part
         line.append(visible(text), style=f"not dim {style}".strip())
     return line
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def log_to_stderr() -> None:
+    """Write the library's own events to stderr, one line each."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_OneLine("%(message)s"))
+    logger = logging.getLogger("selfcorrect")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
 
 
 def refuse(message: str) -> NoReturn:

@@ -116,6 +116,26 @@ CODES: Final = MappingProxyType(
         "EHOSTUNREACH": _K.TRANSIENT,
         "EAI_AGAIN": _K.TRANSIENT,
         "EAI_NONAME": _K.TRANSIENT,
+        "EAI_NODATA": _K.TRANSIENT,
+        "EADDRNOTAVAIL": _K.VALIDATION,
+        "ENOEXEC": _K.VALIDATION,
+        "ECHILD": _K.INTERNAL,
+        "EFAULT": _K.INTERNAL,
+        "EBADF": _K.INTERNAL,
+        "ESPIPE": _K.VALIDATION,
+        "EMLINK": _K.VALIDATION,
+        "ENOTSOCK": _K.INTERNAL,
+        "EAFNOSUPPORT": _K.VALIDATION,
+        "EPROTONOSUPPORT": _K.VALIDATION,
+        "EISCONN": _K.CONFLICT,
+        "EALREADY": _K.CONFLICT,
+        "EINPROGRESS": _K.TRANSIENT,
+        "ESTALE": _K.TRANSIENT,
+        "ENOLCK": _K.TRANSIENT,
+        "EOVERFLOW": _K.VALIDATION,
+        "EILSEQ": _K.VALIDATION,
+        "EDESTADDRREQ": _K.VALIDATION,
+        "EKEYEXPIRED": _K.AUTH,
         "ENOTFOUND": _K.TRANSIENT,
         "ETIMEDOUT": _K.TIMEOUT,
         "ESOCKETTIMEDOUT": _K.TIMEOUT,
@@ -349,12 +369,41 @@ def kind_of(finding: Finding) -> ErrorKind:
     return kind_of_types(finding.types) or from_code or ErrorKind.INTERNAL
 
 
+CODE_CATEGORIES: Final = MappingProxyType(
+    {
+        "ENOENT": _C.UNKNOWN_RESOURCE,
+        "ESRCH": _C.UNKNOWN_RESOURCE,
+        "ENXIO": _C.UNKNOWN_RESOURCE,
+        "ENODEV": _C.UNKNOWN_RESOURCE,
+        "EADDRNOTAVAIL": _C.UNKNOWN_RESOURCE,
+        "ENOTDIR": _C.WRONG_TYPE,
+        "EISDIR": _C.WRONG_TYPE,
+        "EEXIST": _C.DUPLICATE,
+        "EADDRINUSE": _C.DUPLICATE,
+        "ENOTEMPTY": _C.BUSINESS_RULE,
+        "EXDEV": _C.BUSINESS_RULE,
+        "ENAMETOOLONG": _C.LENGTH,
+        "E2BIG": _C.LENGTH,
+        "EFBIG": _C.LENGTH,
+        "EMSGSIZE": _C.LENGTH,
+        "ERANGE": _C.RANGE,
+        "EDOM": _C.RANGE,
+        "EOVERFLOW": _C.RANGE,
+        "EILSEQ": _C.FORMAT_OTHER,
+        "ENOEXEC": _C.FORMAT_OTHER,
+    }
+)
+"""What an errno says is wrong with the input."""
+
+
 def category_of(finding: Finding) -> Category:
     """What the words of a finding's code and most specific class say is wrong; else `none`.
 
     >>> category_of(Finding("…", code="InvalidURL"))
     <Category.FORMAT_OTHER: 'format_other'>
     """
+    if finding.code in CODE_CATEGORIES:
+        return CODE_CATEGORIES[finding.code]
     names = [finding.code or "", *(name.rpartition(".")[2] for name in finding.types[:2])]
     for name in names:
         text = f" {' '.join(_words(name)[:12])} "

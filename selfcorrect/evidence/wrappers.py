@@ -6,6 +6,7 @@ sentence of the innermost emitter.
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -52,6 +53,10 @@ _GRPC: Final = re.compile(
 _AT_URL: Final = re.compile(rf"({_TYPE}) at /\S{{0,200}}\s+")
 _HEADER: Final = "Traceback (most recent call last)"
 _BETWEEN: Final = ("During handling of the above", "The above exception was the direct")
+_RPC_ERROR: Final = re.compile(r"status = StatusCode\.(\w{2,30})\s+details = ")
+_SQLALCHEMY: Final = re.compile(rf"\(({_TYPE})\) (?=\S)")
+_SQL_TAIL: Final = re.compile(r"\n\[(?:SQL|parameters):|\n\(Background on this error")
+_ERRNO: Final = re.compile(r"\[Errno (-?\d{1,4})\] (?=\S)|\A(?:\w+: )?(E[A-Z]{3,14}): (?=\S)")
 _ARROW: Final = re.compile(r"\bCaused by: (?=\S)|\bcaused by: (?=\S)")
 _QUOTES: Final = "'\""
 
@@ -90,6 +95,15 @@ def unwrap(text: str) -> Unwrapped:
         if match := _GRPC.match(text):
             status = match[1]
             text = text[match.end() :].strip("\"' ")
+        if match := _RPC_ERROR.search(text[:500]):
+            status = match[1]
+            text = _literal(text, match.end()) or text
+        if match := _SQLALCHEMY.match(text):
+            types.append(_dotted(match[1]))
+            text = _SQL_TAIL.split(text[match.end() :], maxsplit=1)[0]
+        if (match := _ERRNO.search(text[:200])) and (code := _errno(match)):
+            codes.append(code)
+            text = text[match.end() :] if match.start() == 0 else text
         if match := _TOOL.match(text):
             text = _after_tool(text, match.end())
         if match := _VALIDATION.match(text):
@@ -177,6 +191,16 @@ def _literal(text: str, start: int) -> str | None:
         out.append(char)
         index += 1
     return None
+
+
+def _errno(match: re.Match[str]) -> str | None:
+    if match[2]:
+        return match[2]
+    number = int(match[1])
+    return _RESOLVER.get(number) if number < 0 else errno.errorcode.get(number)
+
+
+_RESOLVER: Final = {-2: "EAI_NONAME", -3: "EAI_AGAIN", -5: "EAI_NODATA"}
 
 
 def _dotted(name: str) -> str:

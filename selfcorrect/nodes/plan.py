@@ -86,6 +86,10 @@ def _from_object(
 ) -> tuple[Call, Finding | None]:
     if isinstance(given, str):
         return _from_text(given, context, finish_reason)
+    if type(given) is dict and given.keys() <= _OWN_KEYS:
+        name, args = given.get("name"), given.get("args")
+        if type(name) is str and type(args) is dict and name.strip() and name.isascii():
+            return Call(name, args, _id(given.get("id"))), None
     if not isinstance(given, Mapping):
         raise _Unusable(f"call must be an object, not {type(given).__name__}")
     call = read_call_object(given)
@@ -93,9 +97,16 @@ def _from_object(
         raise _Unusable("call needs a name (name, tool or tool_name) that is text")
     if not isinstance(call.name, str) or not call.name.strip():
         raise _Unusable("the name of the call is empty")
-    call = Call(clean(call.name), call.args, call.id and clean(str(call.id)), call.raw)
+    call = Call(clean(call.name), call.args, _id(call.id), call.raw)
     return call, None if call.raw is None else _malformed("malformed_json", _NOT_AN_OBJECT)
 
+
+def _id(given: Any) -> str | None:
+    return None if given is None else clean(str(given))
+
+
+_OWN_KEYS = {"name", "args", "id"}
+"""The keys of our own form of a call, which needs no reading."""
 
 _NOT_AN_OBJECT = "the arguments are text that is not one JSON object"
 

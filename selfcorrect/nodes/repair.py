@@ -39,7 +39,7 @@ from selfcorrect.model import (
 from selfcorrect.model_port import CountingModel
 from selfcorrect.plain import clean, plain, problem
 from selfcorrect.pointer import apply, look
-from selfcorrect.progress import add, add_to, is_open, is_retryable, try_key
+from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key
 from selfcorrect.repair_context import repair_context
 from selfcorrect.repairs.ask_human import read_answer
 from selfcorrect.state import CorrectionState
@@ -155,7 +155,9 @@ class _Round:
             return GiveUp(f"answered {type(answer).__name__}, which is not a Repair")
         return answer
 
-    def take(self, item: dict[str, Any], group: list[Finding], answer: Repair) -> None:
+    def take(  # noqa: C901 -- one case for each member of the union
+        self, item: dict[str, Any], group: list[Finding], answer: Repair
+    ) -> None:
         match answer:
             case Changed():
                 self.change(item, group, answer)
@@ -264,6 +266,7 @@ class _Round:
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
+        key = call_key(self.call)
         self.tried += [
             {
                 "rule": finding.rule,
@@ -271,7 +274,7 @@ class _Round:
                 "path": finding.path,
                 "outcome": outcome,
                 "reason": clean(reason[:500]),
-                "key": try_key(self.call, finding, item["strategy"]),
+                "key": try_key(key, finding, item["strategy"]),
             }
             for finding in group
         ]
@@ -322,7 +325,8 @@ def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str
             now = apply(now, (change,))
         except LookupError as error:
             return str(error)
-    if not isinstance(now.args, Mapping):
+    args: Any = now.args
+    if not isinstance(args, Mapping):
         return "the arguments would no longer be an object"
     return None
 

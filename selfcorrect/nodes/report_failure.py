@@ -11,7 +11,6 @@ from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
 from selfcorrect.model import FailureReport, to_json
 from selfcorrect.state import CorrectionState
 
-
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")
 
 

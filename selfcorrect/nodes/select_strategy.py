@@ -10,7 +10,7 @@ from selfcorrect.errors import StrategyNotFound
 from selfcorrect.limits import spent
 from selfcorrect.model import Ask, Call, Diagnosis, Finding, call_from_json, finding_from_json
 from selfcorrect.plain import plain
-from selfcorrect.progress import try_key
+from selfcorrect.progress import call_key, try_key
 from selfcorrect.protocols import Strategy
 from selfcorrect.repair_context import repair_context
 from selfcorrect.state import CorrectionState
@@ -33,11 +33,12 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
         return _ask_pending(state, context)
 
     call = call_from_json(state["current"])
+    key = call_key(call)
     tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
     for index, finding in enumerate(findings):
-        rungs.append(_next_rung(index, finding, call, tried, counts, context, skipped))
+        rungs.append(_next_rung(index, finding, key, tried, counts, context, skipped))
     return await _cheapest(state, context, findings, call, rungs, skipped)
 
 
@@ -71,7 +72,7 @@ async def _cheapest(
 def _next_rung(
     index: int,
     finding: Finding,
-    call: Call,
+    call: str,
     tried: set[str],
     counts: Mapping[str, Any],
     context: RunContext,

@@ -124,12 +124,13 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
     own = {singular(word) for word in tokens(place.name)}
     theirs = {one: _words(one) for one in members if _only_words(one)}
     for member, words in theirs.items():
-        if not words:
-            continue
-        others = frozenset().union(*(w for one, w in theirs.items() if one != member))
-        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - others
-        if ours - words <= idle and words - ours <= GENERIC and (ours & words) - GENERIC:
-            yield member
+        others = [frozenset(w) for one, w in theirs.items() if one != member]
+        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - frozenset().union(*others)
+        said = [word for word in ours if word in words or word not in idle]
+        asked = [word for word in words if word in ours or word not in GENERIC]
+        if said == asked and not GENERIC.issuperset(said):
+            if len(asked) == len(words) or not any(one.issuperset(ours) for one in others):
+                yield member
 
 
 def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
@@ -150,8 +151,8 @@ def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
     yield from (member for member, edits in found.items() if edits <= nearest + 1)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(singular(word) for word in tokens(text))
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(singular(word) for word in tokens(text))
 
 
 def _is_joined(text: str) -> bool:
@@ -160,7 +161,9 @@ def _is_joined(text: str) -> bool:
 
 def _only_words(text: str) -> bool:
     """Whether a text is made of words alone: a sign or a symbol would be lost in comparison."""
-    return all(char.isalnum() or char in " _-.'/" for char in text) and len(text) <= LONGEST
+    bare = text.strip()
+    framed = bare[:1].isalnum() and (bare[-1:].isalnum() or bare[-1:] == ".")
+    return framed and len(text) <= LONGEST and all(c.isalnum() or c in " _-.'/" for c in bare)
 
 
 _TIERS: Final[Sequence[tuple[str, Callable[[str, Collection[str], Place], Iterator[str]]]]] = (
