@@ -18,6 +18,9 @@ from selfcorrect.pointer import join
 DEPTH: Final = 100
 """Deepest nesting of arguments that is carried; far deeper ones crash serialisers."""
 
+_MOST_BITS: Final = 14_000
+"""About 4,200 digits; Python refuses to print longer ones, and checkers disagree on them."""
+
 
 def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one branch a kind
     """The first place that is not plain JSON, as (JSON Pointer, what is wrong), or None.
@@ -31,7 +34,10 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
         if kind is str:
             if not item.isascii() and _has_surrogate(item):
                 return join(*path), "text with a lone surrogate, which is not valid Unicode"
-        elif kind is int or kind is bool or item is None:
+        elif kind is int:
+            if item.bit_length() > _MOST_BITS:
+                return join(*path), "a number too long to be written"
+        elif kind is bool or item is None:
             continue
         elif kind is float:
             if not math.isfinite(item):

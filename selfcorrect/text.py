@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from selfcorrect.redaction import quoted
-from selfcorrect.words import WORDS
+from selfcorrect.words import WORDS, singular
 
 LONGEST: Final = 200
 """Characters of a name that is compared fuzzily; no tool, argument or enum value is longer."""
@@ -217,7 +217,7 @@ def misspells(
 def typo(
     requested: str, name: str, slip: Slip = NAME_SLIP, known: Collection[str] = WORDS
 ) -> int | None:
-    """Edits between two names that differ inside one word only, or None.
+    """Edits between two names that differ inside one word only, or None; a plural is one edit.
 
     >>> typo("serach_flights", "search_flights"), typo("delete_order", "create_order")
     (1, None)
@@ -228,7 +228,10 @@ def typo(
     differing = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
     if len(differing) != 1:
         return None
-    return misspells(*differing[0], slip, known)
+    word, meant = differing[0]
+    if singular(word) == singular(meant):
+        return 1
+    return misspells(word, meant, slip, known)
 
 
 def one_best(scores: Mapping[T, float], margin: float) -> T | None:

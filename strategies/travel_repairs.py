@@ -63,7 +63,7 @@ class CityToAirport:
     code that stands in the text, with words that fit it, is taken. Anything else is a question, or
     no answer.
 
-    Args:
+    Attributes:
         served: Codes that can be booked here; those that the error names count as well.
     """
 
@@ -122,7 +122,7 @@ class NearestDate:
     Asks where two are equally near; gives up where none is near enough, or where the call's other
     date would then lie on the wrong side.
 
-    Args:
+    Attributes:
         within_days: How far a date may move.
         first: The argument that may not lie after `last`.
         last: The argument that may not lie before `first`.
@@ -172,7 +172,7 @@ class NearestDate:
 class AlternativeRoute:
     """Proposes another airport of the same city where a route is not flown.
 
-    Args:
+    Attributes:
         widen: Take the code of the whole city at both ends, where it has one, instead of asking.
         origin: The argument that holds where the route starts.
         destination: The argument that holds where it ends.

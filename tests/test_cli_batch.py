@@ -211,7 +211,8 @@ def test_check_finds_nothing_wrong_with_the_maps_that_are_shipped(name):
 
 def test_check_tells_every_fault_of_every_map(tmp_path):
     (tmp_path / "bad.toml").write_text(
-        'format = 1\n[[rule]]\nid = "a"\nreapir = "clamp"\n[[rule]]\nid = "b"\nkind = "auth"\nmatch = "("\n'
+        'format = 1\n[[rule]]\nid = "a"\nreapir = "clamp"\n'
+        '[[rule]]\nid = "b"\nkind = "auth"\nmatch = "("\n'
     )
     done = cli("check", tmp_path / "bad.toml", "default", "nowhere")
     assert done.exit_code == 1

@@ -336,6 +336,37 @@ def test_the_demonstration_mends_bookings(here):
     assert done.stderr == ""
 
 
+def test_live_progress_is_for_a_terminal_and_never_among_the_results(here):
+    pty = pytest.importorskip("pty", reason="needs a pseudo-terminal, which this system lacks")
+    (here / "in.jsonl").write_text(line(item="tea", count=1) * 50)
+    master, terminal = pty.openpty()
+    with (here / "out.jsonl").open("w") as out:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "selfcorrect",
+                "run",
+                "shop.py",
+                "--jsonl",
+                "in.jsonl",
+                "--json",
+            ],
+            stdout=out,
+            stderr=terminal,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"},
+        )
+    os.close(terminal)
+    seen = os.read(master, 100_000).decode()
+    os.close(master)
+    assert done.returncode == 0, seen
+    outputs = [json.loads(each) for each in (here / "out.jsonl").read_text().splitlines()]
+    assert [each["result"] for each in outputs] == ["1 small tea"] * 50
+    assert "calls: " in seen
+    assert "50 healthy" in seen
+
+
 def test_the_version_is_printed():
     done = selfcorrect("--version")
     assert done.returncode == 0

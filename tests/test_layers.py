@@ -23,7 +23,7 @@ LAYERS = (
     {"deadlines", "hints", "patterns", "redaction", "text", "words"},
     {"advice", "captures", "dates", "keys", "places", "prompts", "quantities", "subschema"},
     # tools, and the model behind its port
-    {"ecma", "formats", "langchain_tools", "model_port", "schema", "signatures", "violations"},
+    {"langchain_tools", "model_port", "schema", "signatures"},
     {"tools"},
     # the error-strategy map
     {"rules"},

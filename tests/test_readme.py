@@ -71,3 +71,15 @@ def test_every_public_name_says_what_it_is():
         value = getattr(package, name)
         if callable(value):
             assert value.__doc__, name
+
+
+def test_the_output_in_the_readme_is_what_the_command_prints():
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from selfcorrect.cli import app
+
+    shown = next(body for language, body in FENCES if language == "text")
+    printed = CliRunner().invoke(app, ["run"], env={"COLUMNS": "400"}).output.splitlines()
+    for line in shown.splitlines():
+        assert line == "…" or line in printed

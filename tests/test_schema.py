@@ -9,6 +9,7 @@ import json
 import math
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 
 import pytest
@@ -679,3 +680,12 @@ class TestPatterns:
     def test_only_look_around_and_the_like_need_backtracking(self):
         assert compiled("^(a+)+$").linear
         assert not compiled("^(?!a)").linear
+
+    def test_threads_may_compile_at_once(self):
+        for _ in range(20):
+            check = of(**{f"p{n}": {"pattern": f"^(?!{n})"} for n in range(20)})
+            with ThreadPoolExecutor(8) as pool:
+                found = list(
+                    pool.map(lambda n, check=check: check.is_valid({f"p{n}": str(n)}), range(8))
+                )
+            assert not any(found)

@@ -684,3 +684,11 @@ def test_a_secret_in_a_map_is_found_and_not_repeated():
     (fault,) = lint(strategies)
     assert (fault.rule, fault.key) == ("x", "example")
     assert secret not in str(fault)
+
+
+def test_what_a_map_lets_run_holds_for_the_rules_of_the_maps_it_extends():
+    own = ErrorRule(id="own", match="x", repair="clamp", allow="lossy")
+    strict = StrategyMap([own], extends="default", policy={"allow": ["exact"]})
+    assert strict.allowed("own/own") == {Safety.LOSSY}
+    assert strict.allowed("default/range") == frozenset()
+    assert StrategyMap.load("default").allowed("default/range") == {Safety.LOSSY}

@@ -15,6 +15,7 @@ from selfcorrect.model import Ask, Call, Changed, Diagnosis, Finding, GiveUp, Sa
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.testing import check_strategy
 
 ROOT = Path(__file__).parents[1]
 
@@ -354,6 +355,23 @@ def test_the_arguments_of_a_route_can_have_other_names():
     strategy = travel.AlternativeRoute(origin="from", destination="to")
     answer = mend(strategy, {"from": "LHR", "to": "AMS"}, None)
     assert {change.path for (change,) in answer.options} == {"/args/from"}
+
+
+# What every strategy promises
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        travel.CityToAirport(served=("BOS", "LON")),
+        travel.NearestDate(),
+        travel.AlternativeRoute(),
+        travel.AlternativeRoute(widen=True),
+    ],
+    ids=lambda strategy: strategy.name,
+)
+def test_the_strategies_keep_the_common_promises(strategy):
+    check_strategy(strategy)
 
 
 # The data behind it

@@ -169,7 +169,7 @@ def _progress() -> Iterator[Callable[[Tally], None]]:
         yield lambda _: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True) as progress:
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
         task = progress.add_task("0 calls")
         yield lambda tally: progress.update(task, description=tally.line().plain)
 

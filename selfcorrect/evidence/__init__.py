@@ -36,6 +36,7 @@ from selfcorrect.evidence import (
 )
 from selfcorrect.evidence.clean import sentence, visible, windowed
 from selfcorrect.evidence.constraints import constraint_in
+from selfcorrect.evidence.culprits import CLASSES, culprits
 from selfcorrect.evidence.exceptions import Facts, chain, facts
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.counts import category_of_counts
@@ -47,7 +48,7 @@ from selfcorrect.evidence.faults import Place, category_at, settle
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
 from selfcorrect.evidence.wrappers import unwrap
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import split
 from selfcorrect.protocols import Tool
 
@@ -178,19 +179,10 @@ class _Source:
 
     def is_echo(self, value: JSON) -> bool:
         """Whether a JSON value in a text is (a part of) the arguments themselves."""
-        shown = self._raw(value, 0)
+        shown = _put_back(value, self.hidden, 0)
         return shown == self.arguments or any(
             shown == held for _, held in self.place.leaves if isinstance(held, dict | list)
         )
-
-    def _raw(self, value: JSON, depth: int) -> JSON:
-        if isinstance(value, str):
-            return self.hidden.raw(value)
-        if isinstance(value, dict) and depth < DEEPEST:
-            return {self.hidden.raw(k): self._raw(v, depth + 1) for k, v in value.items()}
-        if isinstance(value, list) and depth < DEEPEST:
-            return [self._raw(item, depth + 1) for item in value]
-        return value
 
 
 def _read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Finding, ...]:
@@ -201,7 +193,28 @@ def _read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Findi
     )
     source = _Source(hidden, known, arguments, place)
     found = tuple(_read(hidden.text, source, 0))
-    return tuple(replace(item, text=hidden.raw(item.text)) for item in found) or (Finding(""),)
+    return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
+
+
+def _shown(finding: Finding, hidden: Masked) -> Finding:
+    """The finding with what was masked put back."""
+    return replace(
+        finding,
+        text=hidden.raw(finding.text),
+        code=hidden.raw(finding.code) if finding.code else finding.code,
+        paths=tuple(hidden.raw(path) for path in finding.paths),
+        constraint={key: _put_back(value, hidden, 0) for key, value in finding.constraint.items()},
+    )
+
+
+def _put_back(value: JSON, hidden: Masked, depth: int) -> JSON:
+    if isinstance(value, str):
+        return hidden.raw(value)
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {hidden.raw(k): _put_back(v, hidden, depth + 1) for k, v in value.items()}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [_put_back(item, hidden, depth + 1) for item in value]
+    return value
 
 
 def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
@@ -289,19 +302,25 @@ def _complete(
         retry_after=wait,
         category=category,
     )
-    finding = replace(finding, kind=kind_of(finding))
-    return _looked_up(finding, arguments, schema) if "KeyError" in finding.types[:1] else finding
+    found = _culprits(finding, arguments, schema)
+    if found:
+        kind, known = CLASSES[found[0]]
+        return replace(finding, types=(*found, *finding.types), kind=kind, category=known)
+    kind = kind_of(finding)
+    counted = category in (Category.MISSING_PARAM, Category.EXTRA_PARAM)
+    if counted and kind is ErrorKind.INTERNAL:
+        kind = ErrorKind.VALIDATION
+    return replace(finding, kind=kind)
 
 
-def _looked_up(finding: Finding, arguments: JSON, schema: JsonObject) -> Finding:
-    """A KeyError whose text is an argument's value asks for what is not there; else it is a bug."""
+def _culprits(finding: Finding, arguments: JSON, schema: JsonObject) -> tuple[str, ...]:
+    place = Place(arguments, schema)
     hidden = mask(finding.text, arguments)
-    bare = hidden.text.strip().strip("'\"")
-    if hidden.echo(bare) is not None if len(bare) == 1 else False:
-        return replace(finding, kind=ErrorKind.NOT_FOUND, category=Category.UNKNOWN_RESOURCE)
-    if bare in Place(arguments, schema).lacking:
-        return replace(finding, kind=ErrorKind.VALIDATION, category=Category.MISSING_PARAM)
-    return finding
+    bare = hidden.text.strip(" \n\t'\"`.[]")
+    echoed = len(bare) == 1 and (echo := hidden.echo(bare)) is not None and echo.whole
+    lacking = [split(path)[-1] for path in place.declared if place.value(path) is ABSENT]
+    return culprits(finding.text, finding.types, echoed, place.leaves, lacking)
+
 
 
 def category_of_constraint(constraint: JsonObject) -> Category | None:

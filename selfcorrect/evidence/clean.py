@@ -40,7 +40,7 @@ _NOISE: Final = re.compile(
     r'|File "[^"]{0,300}", line \d+|in <module>|\[C\]: in |stack traceback:|stack backtrace:'
     r"|goroutine \d+ \[|note: run with `RUST_BACKTRACE|created by \S+ in goroutine"
     r"|LINE \d+: |\d{1,6} \|.*|\|.*|\\ No newline"
-    r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try) ['`\"‘].*(?:help|-h)\b.*"
+    r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try|Run) ['`\"‘].*(?:help|-h)\b.*"
     r"|.{0,20}complete log of this run can be found.*|\[notice\].*|Please fix (?:your|the) .*"
     r"|RequestId:\S*|Time:\d{4}-\S*|Process exited with|npm (?:ERR!|error)\s*$"
     r"|npm (?:ERR!|error) +(?:at |A complete log|this is related|syscall|errno|path)\b.*"
@@ -50,6 +50,7 @@ _NOISE: Final = re.compile(
 _GROUP: Final = "Exception Group Traceback"
 _TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
 _TAIL: Final = re.compile(r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b", re.I)
+_TOLD: Final = re.compile(r"(?:Exception Value|Exception Message|Error Message)\s*: ?\S", re.IGNORECASE)
 _CARETS: Final = re.compile(r"[\s^~\-=*_+|.]*\Z")
 _SECTION: Final = re.compile(r"(?:usage|flags|options|commands|arguments|examples?|aliases)\b.{0,200}", re.I)
 _MINOR: Final = re.compile(r"(?:\S{1,80}:\s*)?(?:warning|note|hint|info|notice)\s*[:\]]", re.IGNORECASE)
@@ -112,8 +113,9 @@ def page(text: str) -> str:
     words = html.unescape("".join(parts))
     lines = [" ".join(line.split()) for line in [title, *words.split("\n")]]
     kept = list(dict.fromkeys(line for line in lines if line))
+    told = [line for line in kept if _TOLD.match(line)][:2]
     end = next((n for n, line in enumerate(kept) if n and _TAIL.match(line)), len(kept))
-    return "\n".join(kept[: min(end, 12)])[:1200]
+    return "\n".join([*kept[: min(end, 12)], *told])[:1200]
 
 
 def _element(text: str, lowered: str, name: str) -> str:

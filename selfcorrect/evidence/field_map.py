@@ -14,6 +14,11 @@ from selfcorrect.pointer import join
 
 _WHOLE: Final = frozenset({"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""})
 _ENVELOPES: Final = ("errors", "fields", "messages", "validation_errors", "validationErrors", "json")
+_SAYS: Final = frozenset({"error", "message", "status", "code", "statusCode"})
+_LEAF: Final = frozenset(
+    {"message", "code", "type", "kind", "path", "value", "reason", "name", "properties", "rule", "msg"}
+)
+_NO_FIELDS: Final = frozenset({"error", "errors", "detail", "details", "data", "response", "body"})
 _MOST: Final = 50
 _DEEPEST: Final = 8
 
@@ -26,7 +31,7 @@ def read(body: JSON) -> tuple[Finding, ...]:
         inner = body.get(key)
         if isinstance(inner, Mapping) and inner and (found := _all(inner)):
             return found
-    return _all(body)
+    return () if body.keys() & _SAYS else _all(body)
 
 
 def _all(fields: Mapping[str, JSON]) -> tuple[Finding, ...]:
@@ -44,7 +49,7 @@ def _walk(value: JSON, path: tuple[str, ...], depth: int) -> Iterator[Finding | 
     """The findings below a place; None where the shape is something else."""
     if depth > _DEEPEST:
         yield None
-    elif isinstance(value, Mapping) and isinstance(value.get("message"), str) and path:
+    elif isinstance(value, Mapping) and _is_leaf(value, path):
         code = value.get("kind") or value.get("code") or value.get("type")
         yield _finding(value["message"], path, code if isinstance(code, str) else None)
     elif isinstance(value, Mapping):
@@ -63,6 +68,12 @@ def _walk(value: JSON, path: tuple[str, ...], depth: int) -> Iterator[Finding | 
                 yield from _walk(item, (*path, str(index)), depth + 1)
     else:
         yield None
+
+
+def _is_leaf(value: Mapping[str, JSON], path: tuple[str, ...]) -> bool:
+    """Whether an object says what is wrong with one field, as mongoose writes it."""
+    named = bool(path) and path[-1].lower() not in _NO_FIELDS
+    return named and isinstance(value.get("message"), str) and value.keys() <= _LEAF
 
 
 def _finding(text: str, path: tuple[str, ...], code: str | None) -> Finding:

@@ -12,7 +12,7 @@ from selfcorrect.pointer import join
 _MOST: Final = 50
 _PATH: Final = r"[A-Za-z_$@][\w$@-]{0,80}(?:(?:\.|/|\[|\]|->|\s?→\s?)[\w$@'\"-]{0,80}){0,24}"
 _PATH_ONLY: Final = re.compile(rf"\A(?:{_PATH}|\d[\w.]{{0,80}})\Z")
-_COUNT: Final = re.compile(r"\A\d{1,6} validation errors? (?:for|in) ")
+_COUNT: Final = re.compile(r"(?:\A|: )\d{1,6} validation errors? (?:for|in) ")
 _DETAIL: Final = re.compile(
     r"\s*[\[(]type=([\w.]{1,80})(?:(?:, |; ).{0,2000})?[\])]\s*\Z|\s*\(type=([\w.]{1,80})[^)\n]{0,400}\)\s*\Z"
 )
@@ -44,7 +44,7 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
     ats = [_AT.match(line.strip()) for line in lines]
     if ats and all(ats):
         return tuple(
-            Finding(_BULLET.sub("", match[1]), paths=(pointer(match[2]),)) for match in ats if match
+            Finding(_BULLET.sub("", match[1]).rstrip(" -"), paths=(pointer(match[2]),)) for match in ats if match
         )
     return tuple(_colons(lines, known))[:_MOST]
 
@@ -56,7 +56,7 @@ def pointer(path: str) -> str:
 
 
 def _pydantic(lines: list[str]) -> Iterator[Finding]:
-    start = next((i for i, line in enumerate(lines[:6]) if _COUNT.match(line.strip())), None)
+    start = next((i for i, line in enumerate(lines[:6]) if _COUNT.search(line.strip())), None)
     if start is None:
         return
     path: str | None = None

@@ -75,7 +75,7 @@ def mask(text: str, arguments: JSON) -> Masked:
     text = _PRIVATE.sub("", text)
     spans: list[tuple[int, int, tuple[str, ...], bool]] = []
     values = _strings(arguments)
-    for needle, paths in _needles(values):
+    for needle, paths in (*_containers(arguments), *_needles(values)):
         spans += [(start, start + len(needle), paths, True) for start in _find(text, needle)]
     for start, end, paths in _quoted_parts(text, values):
         spans.append((start, end, paths, False))
@@ -130,6 +130,27 @@ def _needles(values: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple
             yield form, paths
 
 
+def _containers(arguments: JSON) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Objects and lists among the arguments as JSON and as Python print them."""
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [
+        (value, ("args", str(key)))
+        for key, value in (arguments.items() if isinstance(arguments, Mapping) else ())
+    ]
+    for _ in range(60):
+        if not stack:
+            return
+        value, path = stack.pop(0)
+        if not isinstance(value, Mapping | list | tuple) or len(path) > 5:
+            continue
+        try:
+            forms = {json.dumps(value), json.dumps(value, separators=(",", ":")), repr(value)}
+        except (TypeError, ValueError, RecursionError):
+            continue
+        yield from ((form, (join(*path),)) for form in forms if len(form) <= 2000)
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        stack += [(child, (*path, key)) for key, child in list(items)[:20]]
+
+
 def _find(text: str, needle: str) -> Iterator[int]:
     """Where the needle stands: anywhere if it is long or odd enough, else only between quotes."""
     loose = len(needle) >= 5 or (len(needle) >= 3 and not needle.isalpha())
@@ -138,9 +159,10 @@ def _find(text: str, needle: str) -> Iterator[int]:
     while start >= 0 and count < 200:
         end = start + len(needle)
         before, after = text[start - 1 : start], text[end : end + 1]
-        closed = before in _OPENERS and after in _CLOSERS and before != "" and after != ""
-        free = not (_wordy(before) and _wordy(needle[0])) and not (_wordy(after) and _wordy(needle[-1]))
         alone = len(needle) >= 2 and (not text[:start].strip() or not text[end:].strip(" .!"))
+        closed = before in _OPENERS and after in _CLOSERS and before != "" and after != ""
+        free = needle[0] not in "{[" or len(needle) > 2 or alone
+        free = free and not (_wordy(before) and _wordy(needle[0])) and not (_wordy(after) and _wordy(needle[-1]))
         if closed or ((loose or alone) and free):
             yield start
             count += 1

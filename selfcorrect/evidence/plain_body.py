@@ -79,6 +79,25 @@ _LISTS: Final = (
     "messages",
     "data",
 )
+_INNER: Final = (
+    "upstream",
+    "upstream_error",
+    "cause",
+    "inner",
+    "innerError",
+    "inner_error",
+    "innererror",
+    "original",
+    "original_error",
+    "originalError",
+    "root_cause",
+    "source_error",
+    "exception",
+    "nested",
+    "response",
+    "body",
+)
+"""Where a body that only passes an error on keeps the error itself."""
 _WAITS: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "retryAfterSeconds")
 _MILLIS: Final = ("retry_after_ms", "retryAfterMs", "msBeforeNext")
 _DEEPEST: Final = 6
@@ -106,6 +125,10 @@ def _walk(body: JSON, status: int | None, code: str | None, depth: int) -> Itera
     status = _status(body) or status
     text = _text(body)
     code = _code(body, text) or code
+    inner = tuple(_inner(body, status, depth))
+    if inner:
+        yield from inner
+        return
     below = tuple(_below(body, status, code, depth))
     if any(finding.paths for finding in below) or (below and text is None):
         yield from below
@@ -115,6 +138,15 @@ def _walk(body: JSON, status: int | None, code: str | None, depth: int) -> Itera
         )
     elif code is not None and ("error" in body or "code" in body or "errorCode" in body):
         yield Finding(re.sub(r"[_-]", " ", code), status=status, code=code, paths=_paths(body))
+
+
+def _inner(body: Mapping[str, JSON], status: int | None, depth: int) -> Iterator[Finding]:
+    for key in _INNER:
+        value = body.get(key)
+        if isinstance(value, str) and " " in value.strip():
+            yield Finding(value, status=status)
+        elif isinstance(value, Mapping) and _text(body) is not None:
+            yield from _walk(value, status, None, depth + 1)
 
 
 def _below(

@@ -100,7 +100,9 @@ def _entries(body: JSON) -> list[Mapping[str, JSON]]:
 def _finding(item: Mapping[str, JSON]) -> Finding:
     kind = item.get("type") if isinstance(item.get("type"), str) else None
     context = item.get("ctx")
-    loc = item.get("loc") or ()
+    loc = list(item.get("loc") or ())
+    if kind == "union_tag_invalid" and isinstance(context, Mapping):
+        loc.append(str(context.get("discriminator", "")).strip("'"))
     return Finding(
         text=str(item.get("msg")),
         code=kind,

@@ -28,6 +28,9 @@ _UNITS: Final = {
     "d": 86400, "day": 86400, "days": 86400, "day(s)": 86400, "tag": 86400, "tage": 86400,
     "tagen": 86400, "día": 86400, "días": 86400, "dia": 86400, "dias": 86400, "jour": 86400,
     "jours": 86400, "天": 86400, "日": 86400,
+    "ثانية": 1, "ثوان": 1, "ثواني": 1, "دقيقة": 60, "دقائق": 60, "ساعة": 3600, "ساعات": 3600,
+    "saniye": 1, "dakika": 60, "saat": 3600, "초": 1, "분": 60, "시간": 3600, "sekund": 1, "sekundy": 1,
+    "minut": 60, "minuty": 60, "godzin": 3600, "seconden": 1, "minuten": 60, "uur": 3600,
     "week": 604800, "weeks": 604800,
 }  # fmt: skip
 _WORDS: Final = {
@@ -46,6 +49,11 @@ _SPOKEN: Final = re.compile(
 _CLOCK: Final = re.compile(r"(\d{1,3}):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?![\d:])")
 _ISO: Final = re.compile(
     r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?(?!\w)"
+)
+_LATER: Final = re.compile(
+    rf"(?<![\d.,])({_NUMBER})[ \u00a0]?({_UNIT})(?: (?:later|from now|before (?:re)?trying|before (?:you )?retry\w{{0,3}}"
+    r"|before (?:trying|attempting|making|sending)|until (?:reset|retry)|sonra|içinde|후|뒤|안에|erneut)| ?[후뒤後后])",
+    re.IGNORECASE,
 )
 _CJK: Final = re.compile(r"[^\d\n]{0,12}?(\d{1,9}) ?(秒|分|分钟|小时|時間)")
 _JOIN: Final = re.compile(r"[ ,]{0,3}(?:and |und |y |et |e )?")
@@ -67,8 +75,8 @@ _ASKS: Final = re.compile(
     r"(?: again| wieder)?(?: (?:quota|limit|window|time))?"
     r"[ :]{0,2}(?:in|after|within|at|on|until|about|=)?\b"
     r"|\b(?:limit|ban|block|lock|window|cooldown|restriction) expires in\b|\bagain (?:in|after)\b"
-    r"|\b(?:disponible|disponibile|disponível|dispon\w{1,6}|доступ\w{0,6})\b[ \w]{0,20}? (?:dans|en|em|tra|fra|in|через)\b"
-    r"|请在|请等待|请于|再試行まで|预计|予想",
+    r"|\b(?:disponible|disponibile|disponível|disp?on\w{1,6}|доступ\w{0,6})\b[ \w]{0,20}? (?:dans|en|em|tra|fra|in|через)\b"
+    r"|خلال|بعد|请在|请等待|请于|再試行まで|预计|予想",
     re.IGNORECASE,
 )
 _NEGATED: Final = re.compile(r"(?:do not|don't|never|not|no|without|cannot|gave up|giving up|\d)\W+\w{0,8}\W{0,2}\Z", re.I)
@@ -92,6 +100,8 @@ def wait_in_text(text: str, now: datetime | None = None) -> float | None:
     >>> wait_in_text("timed out after 30 seconds") is None
     True
     """
+    if (match := _LATER.search(text[:4000])) is not None:
+        return round(float(match[1].replace(",", ".")) * _UNITS[match[2].lower()], 6)
     for count, match in enumerate(_ASKS.finditer(text)):
         if count >= _MOST:
             break

@@ -46,6 +46,11 @@ _PLAIN: Final = re.compile(
     r"(?:[ :]\[?([A-Z][A-Z0-9_]{2,60}|E?\d{1,6})\]?)?(?: \(([\w-]{1,60})\))?(?: at line \d+)?: ?(?=\S)",
     re.IGNORECASE,
 )
+_PASSED_ON: Final = re.compile(
+    r"(?:(?:tool|backend|upstream|server|remote|downstream|provider|agent|api) (?:call )?"
+    r"(?:error|failed|failure|exception|returned)|(?:call|request) (?:to \S{1,60} )?failed): ?(?=\S)",
+    re.IGNORECASE,
+)
 _GRPC: Final = re.compile(
     r"(?:rpc error: )?(?:code|status)\s*[=:]\s*(?:StatusCode\.)?([A-Za-z_]{2,40})[,;]?\s+"
     r"(?:desc|details?|message)\s*[=:]\s*",
@@ -123,6 +128,8 @@ def unwrap(text: str) -> Unwrapped:
             text = text[match.end() :]
         if match := _PLAIN.match(text):
             codes += [code for code in match.groups() if code]
+            text = text[match.end() :]
+        elif match := _PASSED_ON.match(text):
             text = text[match.end() :]
         text = text.strip()
         if text == before or not text:

@@ -17,6 +17,8 @@ from selfcorrect.protocols import Tool
 
 # The files of this folder share through this one; each block needs the ones above it.
 from selfcorrect.reading.contract import (
+    ATTEMPT,
+    MOST_CALLS,
     Candidate,
     Deviation,
     Ending,
@@ -51,7 +53,9 @@ from selfcorrect.reading.python_calls import PythonCalls
 from selfcorrect.reading.tagged_calls import TaggedCalls
 
 __all__ = [
+    "ATTEMPT",
     "COMMA_MISSING",
+    "MOST_CALLS",
     "QUOTES",
     "RIVAL_LEVELS",
     "SURROGATE",
@@ -160,6 +164,9 @@ def read_calls(
     calls, wordy = choose(text, (c for reader in readers for c in reader(text, offered)), offered)
     if not calls:
         return Reading((), _no_call(text))
+    if len(calls) > MOST_CALLS:
+        refusal = _finding("several_calls", f"the text holds more than {MOST_CALLS} calls")
+        return Reading((), refusal, wordy=wordy)
     broken = next((call for call in calls if call.fault is not None), None)
     if broken is not None and broken.fault is not None:
         return Reading((), _refusal(text, broken.fault), wordy=wordy)

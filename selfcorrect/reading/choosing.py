@@ -20,7 +20,8 @@ _INVENTED: Final = re.compile(
 )
 """Where a model goes on in the name of someone else."""
 _MARKUP: Final = re.compile(
-    r"```[\w-]*|<\|(?:start|im_start|start_header_id)\|>\s*assistant|\bprint\(|\bawait\b|^\s*Action:|"
+    r"```[\w-]*|<\|(?:start|im_start|start_header_id)\|>\s*assistant"
+    r"|\bprint\(|\bawait\b|^[ \t]*Action:|"
     r"</?[\w:]+(?:[ =][^<>\n]{0,80})?/?>|<\|?/?[\w\u2581\uff5c|]{1,60}\|?>"
     r"|<[|\uff5c][^<>\n]{1,60}[|\uff5c]>|\[/?[A-Z_]{3,20}\]",
     re.MULTILINE,
@@ -103,6 +104,7 @@ def _once(calls: Iterable[Candidate]) -> list[Candidate]:
     """The calls without those that were written again in another place of the text."""
     kept: list[Candidate] = []
     first: dict[tuple[str, str], int] = {}
+    again: set[int] = set()
     for call in calls:
         if call.args is None:
             kept.append(call)
@@ -112,7 +114,8 @@ def _once(calls: Iterable[Candidate]) -> list[Candidate]:
         if index is None or _side_by_side(kept, index, call):
             first.setdefault(key, len(kept))
             kept.append(call)
-        else:
+        elif index not in again:
+            again.add(index)
             note = Deviation(call.start, "the same call is written again", Safety.INFERRED)
             kept[index] = _noted(kept[index], note)
     return kept

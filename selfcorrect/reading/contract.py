@@ -11,6 +11,10 @@ from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.text import normal
 
+MOST_CALLS: Final = 1_000
+"""More calls in one text than anybody means."""
+ATTEMPT: Final = 100
+"""What one attempt to read something costs, in characters looked at."""
 _NAMESPACE: Final = re.compile(r"[.:/]|__")
 _RESIDUE: Final = re.compile(r"\s*+<[|\uff5c].*", re.DOTALL)
 

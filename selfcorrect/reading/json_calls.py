@@ -6,6 +6,7 @@ The name stands inside the object, or right before it in one of the forms of ope
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from typing import Any, Final
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading import (
+    ATTEMPT,
+    MOST_CALLS,
     Candidate,
     Deviation,
     Ending,
@@ -28,7 +31,9 @@ from selfcorrect.reading import (
     surest,
 )
 
-_OPEN: Final = re.compile(r"[{\[]")
+_OPEN: Final = re.compile(
+    r"\{(?=\s*+[\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
+)
 _MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
 _CALL_TAG: Final = re.compile(
     r"(?:<(?:tool_?calls?|function_?calls?|functions?|tools?|multi_?tool_?calls?|actions?)>"
@@ -50,8 +55,10 @@ _NAMED: Final = tuple(
 )
 _FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
 _NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
+_BEFORE_ARGUMENTS: Final = ">]`:(\"'*_"
 _BACK: Final = 260
 _FRONT: Final = 400
+_DEEP: Final = 50
 _WORK: Final = 8
 """How often, on average, a character may be looked at while unreadable JSON is skipped."""
 
@@ -75,31 +82,32 @@ class JsonCalls:
         broken: list[Candidate] = []
         work = _WORK * len(text) + 10_000
         pos = 0
-        while work > 0 and (opening := _OPEN.search(text, pos)) is not None:
+        while work > 0 and (opening := _OPEN.search(text, pos)) and len(found) <= MOST_CALLS:
             start = opening.start()
             read = self._read(text, start, tools)
+            work -= ATTEMPT
             if isinstance(read, Fault):
-                work -= read.reach - start + 20
+                deep = read.what.startswith("nested")
+                work -= (read.reach - start) * (_DEEP if deep else 1)
                 if self._is_call(text, start, tools):
                     broken.append(
                         Candidate("", None, start, max(read.reach, start + 1), fault=read)
                     )
                 elif self._stands_for_a_call(text, start):
                     broken.append(Candidate("", None, start, start + 1, fault=read, code=True))
-                pos = start + 1
+                pos = read.offset if deep else start + 1
                 continue
             found += self._calls(text, read, tools)
             pos = read.end
-        if work <= 0 and not found:
-            broken.append(Candidate("", None, pos, pos, fault=Fault(pos, "too much broken JSON")))
+        if work <= 0:
+            fault = Fault(pos, "too much broken JSON")
+            return (Candidate("", None, 0, len(text), fault=fault),)
         return (*found, *self._settled(text, found, broken, tools))
 
     def _is_call(self, text: str, start: int, tools: Offered, end: int | None = None) -> bool:
         """Whether JSON that cannot be read seems to be a call of an offered tool."""
         part = text[start : min(start + _FRONT, len(text) if end is None else end)]
-        either = "|".join(map(re.escape, (*self.keys.name, "function", "function_name")))
-        quotes = "\"'\u201c\u201d\u2018\u2019\\\\"
-        names = re.finditer(rf"\b(?:{either})[{quotes}]*\s*:\s*[{quotes}]+([\w.\-:/]+)", part)
+        names = _names(self.keys).finditer(part)
         return any(tools.meant(found[1]) is not None for found in names)
 
     def _stands_for_a_call(self, text: str, start: int) -> bool:
@@ -181,6 +189,9 @@ class JsonCalls:
     def _named(self, before: str, read: JsonRead, tools: Offered) -> Candidate | None:
         """A call whose name stands right before its arguments; `start` is how far before."""
         args: Any = read.value
+        tail = before.rstrip()[-1:]
+        if not (tail.isalnum() or (tail and tail in _BEFORE_ARGUMENTS)):
+            return None
         for form in _NAMED:
             if found := form.search(before):
                 return self._with_name(found["name"], len(before) - found.start(), read, tools)
@@ -219,6 +230,14 @@ class JsonCalls:
             for item in value
             for call in self.code(item, tools)
         ]
+
+
+@functools.cache
+def _names(keys: ToolCallKeys) -> re.Pattern[str]:
+    """Finds what stands under the keys of a name, in JSON that cannot be read."""
+    either = "|".join(map(re.escape, (*keys.name, "function", "function_name")))
+    quotes = "\"'\u201c\u201d\u2018\u2019\\\\"
+    return re.compile(rf"\b(?:{either})[{quotes}]*\s*:\s*[{quotes}]+([\w.\-:/]+)")
 
 
 def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:

@@ -16,6 +16,8 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import DEPTH, canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
+    ATTEMPT,
+    MOST_CALLS,
     Candidate,
     Deviation,
     Ending,
@@ -51,7 +53,7 @@ _NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 _TRANSPARENT: Final = ("print", "await")
 _LONGEST: Final = 200_000
 _MOST_MISSING: Final = 4
-_WORK: Final = 8
+_WORK: Final = 4
 
 
 class _NotLiteral(Exception):
@@ -77,7 +79,7 @@ class PythonCalls:
         found: list[Candidate] = []
         work = _WORK * len(text) + 10_000
         pos = 0
-        while work > 0 and (opening := _OPEN.search(text, pos)) is not None:
+        while work > 0 and (opening := _OPEN.search(text, pos)) and len(found) <= MOST_CALLS:
             start, paren = opening.start(), opening.end() - 1
             pos = opening.end()
             if _BEFORE_DEFINITION.search(text[max(0, start - 12) : start]):
@@ -88,7 +90,7 @@ class PythonCalls:
             if name in _TRANSPARENT:
                 continue
             end, missing, reach = _extent(text, paren)
-            work -= reach - paren
+            work -= reach - paren + ATTEMPT
             call = self._call(text, start, paren, end, missing, name, tool)
             if call is None:
                 continue
@@ -97,6 +99,9 @@ class PythonCalls:
                 call = replace(call, deviations=(note, *call.deviations))
             found.append(call)
             pos = max(pos, call.end)
+        if work <= 0:
+            fault = Fault(pos, "too much code")
+            return (Candidate("", None, 0, len(text), fault=fault, code=True),)
         return tuple(found)
 
     def _call(

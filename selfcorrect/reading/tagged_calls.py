@@ -14,6 +14,7 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
+    MOST_CALLS,
     Candidate,
     Deviation,
     Ending,
@@ -46,7 +47,7 @@ class TaggedCalls:
     def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
         found: list[Candidate] = []
         pos = 0
-        while (opening := _CALL.search(text, pos)) is not None:
+        while (opening := _CALL.search(text, pos)) and len(found) <= MOST_CALLS:
             tool = tools.meant(opening["name"])
             call = _read(text, opening, tool)
             if tool is not None or call.args:

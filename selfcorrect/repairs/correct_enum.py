@@ -128,9 +128,9 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
         idle = (GENERIC | _ARTICLES | own) - NEGATIONS - frozenset().union(*others)
         said = [word for word in ours if word in words or word not in idle]
         asked = [word for word in words if word in ours or word not in GENERIC]
-        if said == asked and not GENERIC.issuperset(said):
-            if len(asked) == len(words) or not any(one.issuperset(ours) for one in others):
-                yield member
+        unrivalled = len(asked) == len(words) or not any(one.issuperset(ours) for one in others)
+        if said == asked and unrivalled and not GENERIC.issuperset(said):
+            yield member
 
 
 def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:

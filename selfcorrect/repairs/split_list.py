@@ -106,8 +106,8 @@ def _readings(body: str) -> Iterator[list[str]]:
             return
     parts = [part.strip() for part in body.split(",")]
     yield parts
-    head, last = parts[:-1], _AND.split(parts[-1])
-    yield [part.strip() for part in (*head, *last) if part.strip()]
+    last = [part.strip() for part in _AND.split(parts[-1]) if part.strip()]
+    yield [*parts[:-1], *last]
     if "," not in body:
         yield body.split()
 

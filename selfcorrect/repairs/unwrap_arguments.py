@@ -208,19 +208,37 @@ def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:
     """The content of an unknown object moved up to the flat arguments that it speaks of."""
     above = parent(place.path)
     around = object_at(call, tool, above)
-    if around is None or not isinstance(place.value, Mapping) or not place.value:
+    if around is None:
         return None
     given, _, names = around
-    free = [name for name in names if name not in given]
-    changes = [_change(place.path, place.value, ABSENT)]
+    sources = [key for key in list(given)[:_MOST] if key not in names]
+    if place.value is not ABSENT:
+        sources = [place.key]
+    found = [_spread(above, key, given, names) for key in sources]
+    moved = [changes for changes in found if changes]
+    return _if_better(call, tool, moved[0]) if len(moved) == 1 else None
+
+
+def _spread(
+    above: str, source: str, given: JsonObject, names: Mapping[str, JSON]
+) -> list[Change] | None:
+    """The changes that move everything in one object up, each to the argument of its name."""
+    content = given[source]
+    if not isinstance(content, Mapping) or not content or len(content) > _MOST:
+        return None
+    changes = [_change(above + join(source), content, ABSENT)]
     taken: set[str] = set()
-    for key, value in list(place.value.items())[:_MOST]:
-        found = [n for n in free if is_spelled(key, n) or _is_joined(n, place.key, key)]
+    for key, value in content.items():
+        found = [
+            name
+            for name in names
+            if name not in given and (is_spelled(key, name) or _is_joined(name, source, key))
+        ]
         if len(found) != 1 or found[0] in taken:
             return None
         taken.add(found[0])
         changes.append(_change(above + join(found[0]), ABSENT, value))
-    return _if_better(call, tool, changes) if len(taken) == len(place.value) else None
+    return changes
 
 
 def _change(path: str, before: JSON, after: JSON) -> Change:

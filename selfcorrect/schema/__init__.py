@@ -7,8 +7,9 @@ words. jsonschema-rs answers whether arguments fit; jsonschema says what does no
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
@@ -19,6 +20,8 @@ from selfcorrect.schema.normal_form import prepared, unusable
 from selfcorrect.schema.patterns import compiled
 
 __all__ = ["Checker"]
+
+_COMPILING: Final = threading.Lock()
 
 
 class Checker:
@@ -44,10 +47,11 @@ class Checker:
         Raises:
             ToolDefinitionError: If this is not JSON Schema 2020-12.
         """
-        if self._fits is None:
-            self._formats = {**FORMATS, **_move_patterns(self._schema, self._tool)}
-            self._fits = _engine(self._schema, self._formats, self._tool)
-        return self._fits
+        with _COMPILING:
+            if self._fits is None:
+                self._formats = {**FORMATS, **_move_patterns(self._schema, self._tool)}
+                self._fits = _engine(self._schema, self._formats, self._tool)
+            return self._fits
 
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""

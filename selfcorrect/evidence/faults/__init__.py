@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from selfcorrect.evidence.faults.names import absent, named, unknown_names
 from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
 from selfcorrect.evidence.faults.values import by_breaking, by_got_type, by_noun, by_number, by_schema, category_by_schema
-from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
+from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding
 from selfcorrect.pointer import join, split
 
 __all__ = ["Place", "category_at", "settle"]
@@ -59,7 +59,7 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & _TOOLS]
         found = found if len(found) == 1 else []
     elif finding.kind in _INPUT:
-        found = free or _search(finding, text, quoted, place)
+        found = free or _search(finding, text, quoted, [echoes[c] for c in text if c in echoes], place)
     elif finding.category is Category.UNKNOWN_RESOURCE:
         found = quoted or _only(finding, place)
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
@@ -81,16 +81,27 @@ def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
 
 def category_at(finding: Finding, place: Place) -> Category:
     """What is wrong at the place at fault, where the text did not say: from schema, value and name."""
-    if finding.category is not Category.NONE or finding.kind is not ErrorKind.VALIDATION:
+    if finding.kind is not ErrorKind.VALIDATION or len(finding.paths) != 1:
         return finding.category
-    if len(finding.paths) != 1:
-        return Category.NONE
     path = finding.paths[0].removeprefix("/args")
+    if finding.category is Category.FORMAT_DATE:
+        return _dated_value(finding, place.value(path))
+    if finding.category is not Category.NONE:
+        return finding.category
     by_rule = category_by_schema(path, place)
     if by_rule is not None:
         return by_rule
     dated = _DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
     return Category.FORMAT_DATE if dated else Category.NONE
+
+
+def _dated_value(finding: Finding, value: JSON) -> Category:
+    """A number that is no date is out of range; a list, an object or null is of the wrong type."""
+    last = split(finding.paths[0])[-1].lower()
+    if (isinstance(value, bool | list | dict) or value is None) and last not in _FREE_FORM:
+        return Category.WRONG_TYPE
+    bounded = re.search(r"\brange\b|must be in", finding.text)
+    return Category.RANGE if isinstance(value, int | float) and bounded else Category.FORMAT_DATE
 
 
 def _free_form(place: Place) -> list[str]:
@@ -107,15 +118,20 @@ def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
     return list(dict.fromkeys(whole_list(path, place) for path in paths if path))
 
 
-def _search(finding: Finding, text: str, quoted: list[str], place: Place) -> list[str]:
+def _search(
+    finding: Finding, text: str, quoted: list[str], echoed: Sequence[Echo], place: Place
+) -> list[str]:
     ranked = named(text, place)
     sure = [path for score, path in ranked if score >= _SURE]
     if finding.category is Category.MISSING_PARAM:
         return _missing(finding, text, sure, place)
     if finding.category is Category.EXTRA_PARAM:
         return _extra(text, sure, place)
-    if finding.category is Category.BUSINESS_RULE and len(ranked) > 1:
+    if finding.category is Category.BUSINESS_RULE:
         both = [path for score, path in ranked if score >= 0.5 and (sure or score >= 1.0)]
+        twice = [paths for paths, whole in echoed if whole and len(paths) == 2]
+        if twice and not both:
+            return [path.removeprefix("/args") for path in twice[0]]
         return both or quoted or _by_value(finding, text, place)
     if sure:
         return _narrow(sure, quoted, finding, place)
@@ -139,12 +155,15 @@ def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place)
 
 
 def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
+    got = by_got_type(text, place)
+    if got and finding.category is Category.WRONG_TYPE:
+        return got
     broken = by_breaking(finding.constraint, place) if finding.constraint else []
     if len(broken) == 1:
         return [whole_list(broken[0], place)]
     if found := by_schema(finding, place):
         return found
-    numbers = by_number(text, place) or by_got_type(text, place)
+    numbers = _by_class(finding, place) or by_number(text, place) or got
     if len(numbers) == 1:
         return numbers
     if finding.kind is not ErrorKind.VALIDATION or finding.category is Category.BUSINESS_RULE:
@@ -152,6 +171,18 @@ def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
     return _only(finding, place)
+
+
+def _by_class(finding: Finding, place: Place) -> list[str]:
+    """The arguments that a class found in their light speaks of."""
+    tests = {
+        "ArgumentIsZero": lambda value: value == 0 and not isinstance(value, bool),
+        "ArgumentIsNull": lambda value: value is None,
+        "ArgumentLength": lambda value: isinstance(value, list),
+        "ArgumentOutOfRange": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    }
+    test = next((tests[name] for name in finding.types[:1] if name in tests), None)
+    return [path for path, value in place.leaves if test(value)] if test else []
 
 
 def _only(finding: Finding, place: Place) -> list[str]:
@@ -200,12 +231,14 @@ def _inner(path: str, text: str, place: Place) -> str:
 
 
 _EXTRA: Final = re.compile(
+    r"(?::|\bfor) (?P<c>[\w$@.-]{1,60}(?:, [\w$@.-]{1,60}){0,9})\s*\Z|"
     r"[\"'`‘“«](?P<a>[\w$@.\[\] -]{1,80})[\"'`’”»]|(?<![\w-])--?(?P<b>[A-Za-z][\w-]{0,60})"
 )
 
 
 def _extra(text: str, sure: list[str], place: Place) -> list[str]:
-    names = [match["a"] or match["b"] for match in list(_EXTRA.finditer(text))[:10]]
+    found = list(_EXTRA.finditer(text))[:10]
+    names = [name for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
     for name in names:
         exact = [path for path, _ in place.leaves if split(path)[-1] == name]
         if exact:

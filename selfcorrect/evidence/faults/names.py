@@ -72,6 +72,7 @@ def named(text: str, place: Place) -> list[tuple[float, str]]:
         (score, path)
         for path, score in scores.items()
         if not any(o.startswith(path + "/") and other >= score for o, other in scores.items())
+        and not any(path.startswith(o + "/") and other > score for o, other in scores.items())
     ]
     return sorted(ranked, key=lambda item: -item[0])
 
@@ -79,6 +80,7 @@ def named(text: str, place: Place) -> list[tuple[float, str]]:
 def unknown_names(text: str) -> list[str]:
     """Names that a text marks outright, whether or not anything is called so."""
     found = [name for name, weight in _mentions(text) if weight >= 3.0]
+    found += re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z][A-Za-z]+\b", text[:400])
     return list(dict.fromkeys(name for name in found if re.fullmatch(_ID, name)))
 
 
@@ -126,19 +128,32 @@ _ABSENT: Final[tuple[re.Pattern[str], ...]] = tuple(
 
 def absent(text: str, place: Place) -> list[str]:
     """Pointers of what a text says is not there; the first way of naming that fits is taken."""
+    text = text.split(" or (", maxsplit=1)[0]
     for rank, pattern in enumerate(_ABSENT):
         found: list[str] = []
         for match in list(pattern.finditer(text))[:20]:
-            for name in re.split(r",? and |, ", match["n"]):
+            for name in [*re.split(r",? and |, ", match["n"]), *_further(text, match.end())]:
                 plain = name.strip("-. '\"")
                 if not plain or (rank >= 7 and plain.lower() in _COMMON and not _wanted(plain, place)):
                     continue
                 inside = match.groupdict().get("w")
                 found += _lacking(f"{inside}.{plain}" if inside and inside.lower() not in _COMMON else plain, place)
         found = [path for path in found if not _filled(path, place)]
-        if found and (rank < 7 or any(_wanted(split(p)[-1], place) for p in found) or rank == 7):
+        if found and (rank < 7 or not (place.leaves or place.declared) or any(_wanted(split(p)[-1], place) for p in found) or rank == 7):
             return list(dict.fromkeys(found))
     return []
+
+
+_MORE: Final = re.compile(rf",?(?: and| or)? ?{_Q}([\w$@][\w$@.\[\]-]{{0,80}}){_E}")
+
+
+def _further(text: str, position: int) -> list[str]:
+    """The rest of a list of quoted names that starts before `position`."""
+    found = []
+    while len(found) < 20 and (match := _MORE.match(text, position)) is not None:
+        found.append(match[1])
+        position = match.end()
+    return found
 
 
 def _wanted(name: str, place: Place) -> bool:

@@ -141,7 +141,7 @@ def singular(word: str) -> str:
     """A word without the `s` of its plural."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
 
 
 def outermost(paths: Sequence[str]) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ def from_wire(path: str, place: Place) -> str | None:
     rest = clean[max(0, len(best) - max(0, start)) :]
     inside = place.value(join(*best))
     if isinstance(inside, Mapping | list | tuple) or inside is ABSENT:
-        best = [*best, *[token for token in rest if not _BRANCH.search(token)][:1]]
+        best = [*best, *[token for token in rest if not _BRANCH.search(token)][-1:]]
     return join(*best)
 
 

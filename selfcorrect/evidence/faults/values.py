@@ -82,7 +82,7 @@ def by_number(text: str, place: Place) -> list[str]:
 
 
 _GOT: Final = re.compile(
-    r"\b(?:got|received|not|found|input of type:?|has type|was|of type|but|actual:?|given:?)[ :]{0,2}(?:an? )?['\"`<(]*(?:class )?['\"]?"
+    r"\b(?:got|received|not|found|input of type:?|has type|was|of type|but|actual:?|given:?|for [^\s:]{1,8}:)[ :]{0,2}(?:an? )?['\"`<(]*(?:class )?['\"]?"
     r"(NoneType|None|null|undefined|nil|dict|dictionary|object|list|array|tuple|str|string|int|integer|float|number|bool|boolean)\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,84 @@
+"""clamp: the nearest value within the bounds, always lossy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfcorrect.model import Finding
+from selfcorrect.repairs.clamp import Clamp
+
+INT, NUM = {"type": "integer"}, {"type": "number"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "after"),
+    [
+        (INT | {"maximum": 100}, 500, 100),
+        (INT | {"minimum": 1, "maximum": 9}, 0, 1),
+        (INT | {"minimum": 1.5}, 1, 2),
+        (INT | {"maximum": 9.5}, 10, 9),
+        (INT | {"exclusiveMinimum": 0}, 0, 1),
+        (INT | {"exclusiveMinimum": 0}, -5, 1),
+        (INT | {"exclusiveMaximum": 10}, 10, 9),
+        (INT | {"multipleOf": 5}, 13, 10),
+        (INT | {"multipleOf": 5}, -13, -15),
+        (INT | {"multipleOf": 5, "maximum": 12}, 99, 10),
+        (NUM | {"minimum": 0.5}, 0.25, 0.5),
+        (NUM | {"maximum": 1}, 7, 1),
+        (NUM | {"multipleOf": 0.1}, 0.35, 0.3),
+        (INT | {"maximum": 9}, 10**3000, 9),
+        ({"anyOf": [INT | {"maximum": 9}, {"type": "null"}]}, 12, 9),
+        ({"type": "string", "maxLength": 3}, "abcdef", "abc"),
+        ({"type": "string", "maxLength": 3}, "abe\u0301", "ab"),
+        ({"type": "array", "maxItems": 2}, [1, 2, 3], [1, 2]),
+    ],
+)
+def test_clamps(mend, schema, value, after):
+    assert mend(Clamp(), schema, value) == (after, "lossy")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (NUM | {"exclusiveMinimum": 0}, 0),
+        (NUM | {"exclusiveMaximum": 1}, 1.5),
+        (INT | {"minimum": 7, "multipleOf": 5, "maximum": 9}, 100),
+        (INT | {"multipleOf": 5, "minimum": 3}, 4),
+        ({"type": "string", "minLength": 3}, "a"),
+        ({"type": "array", "minItems": 2}, [1]),
+        ({"type": "string", "maxLength": 3, "format": "date"}, "2026-10-26"),
+        ({"type": "string", "maxLength": 3, "pattern": "^a.*z$"}, "abcz"),
+        (INT | {"maximum": 9}, "500"),
+        (INT | {"maximum": 9}, None),
+        (INT | {"maximum": 9}, True),
+        ({"anyOf": [INT | {"maximum": 9}, NUM | {"minimum": 100.5}]}, 50),
+        ({"type": "object", "maxProperties": 1}, {"a": 1, "b": 2}),
+    ],
+)
+def test_refuses(mend, schema, value):
+    assert mend(Clamp(), schema, value) is None
+
+
+def test_bounds_that_only_the_error_tells(mend):
+    told = Finding("too many", ("E",), paths=("/args/x",), constraint={"maximum": 4})
+    assert mend(Clamp(), INT, 9, told) == (4, "lossy")
+    nonsense = Finding("too many", ("E",), paths=("/args/x",), constraint={"maximum": "4"})
+    assert mend(Clamp(), INT, 9, nonsense) is None
+
+
+@settings(max_examples=80)
+@given(st.integers(), st.integers(-50, 50), st.integers(0, 100), st.integers(1, 7))
+def test_the_nearest_integer_or_none(mend, value, low, size, step):
+    schema = INT | {"minimum": low, "maximum": low + size, "multipleOf": step}
+    allowed = [n for n in range(low, low + size + 1) if n % step == 0]
+    if value in allowed:
+        return
+    found = mend(Clamp(), schema, value)
+    if found is None:
+        assert not allowed or value < allowed[0] or Fraction(value, step) != value // step
+    else:
+        assert found[0] in allowed

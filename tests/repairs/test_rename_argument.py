@@ -1,0 +1,219 @@
+"""rename-argument: a unique assignment, or none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfcorrect.model import ABSENT, Changed, Finding
+from selfcorrect.repairs.rename_argument import RenameArgument
+from selfcorrect.testing.conformance import try_strategy
+
+TEXT, INT = {"type": "string"}, {"type": "integer"}
+DAY = {"type": "string", "format": "date"}
+FLIGHT = {
+    "properties": {
+        "origin": TEXT,
+        "destination": TEXT,
+        "departure_date": DAY,
+        "passengers": INT,
+        "cabin": TEXT,
+        "return_date": DAY,
+    },
+    "required": ["origin", "destination", "departure_date", "passengers"],
+}
+ONE_WAY = {
+    "properties": {"origin": TEXT, "departure_date": DAY, "passengers": INT},
+    "required": ["origin", "departure_date", "passengers"],
+}
+
+
+def renamed(schema, args, finding=None, strategy=None, **context):
+    """(old, new, class) of a rename, or None."""
+    answer = try_strategy(strategy or RenameArgument(), schema, args, finding, **context)
+    if not isinstance(answer, Changed):
+        assert answer.reason
+        return None
+    gone, new = answer.changes
+    assert gone.after is ABSENT
+    assert new.before is ABSENT
+    assert (gone.before, gone.safety) == (new.after, new.safety)
+    return gone.path.removeprefix("/args/"), new.path.removeprefix("/args/"), gone.safety.value
+
+
+def unknown(key):
+    return Finding(
+        "unknown", ("InvalidArgs",), code="additionalProperties", paths=(f"/args/{key}",)
+    )
+
+
+def missing(key):
+    return Finding("missing", ("InvalidArgs",), code="required", paths=(f"/args/{key}",))
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "safety"),
+    [
+        ("departureDate", "departure_date", "exact"),
+        ("Departure Date", "departure_date", "exact"),
+        ("DEPARTURE-DATE", "departure_date", "exact"),
+        ("_departure_date", "departure_date", "exact"),
+        ("params_departure_date", "departure_date", "exact"),
+        ("argDepartureDate", "departure_date", "exact"),
+        ("p_departure_date", "departure_date", "exact"),
+        ("\uff44eparture_date", "departure_date", "inferred"),
+        ("date_of_departure", "departure_date", "inferred"),
+        ("departure_dates", "departure_date", "inferred"),
+        ("depature_date", "departure_date", "inferred"),
+        ("date", "departure_date", "inferred"),
+    ],
+)
+def test_renames_from_both_sides(key, name, safety):
+    args = {"origin": "LHR", "passengers": 1, key: "2026-10-26"}
+    assert renamed(ONE_WAY, args, unknown(key)) == (key, name, safety)
+    assert renamed(ONE_WAY, args, missing(name)) == (key, name, safety)
+
+
+def test_the_error_of_a_tool_will_do():
+    told = Finding("unexpected keyword 'bookingId'", ("TypeError",), paths=("/args/bookingId",))
+    schema = {"properties": {"booking_id": TEXT}}
+    assert renamed(schema, {"bookingId": "x"}, told) == ("bookingId", "booking_id", "exact")
+
+
+def test_a_misspelt_optional_key_is_renamed():
+    args = {"origin": "A", "destination": "B", "departure_date": "2026-10-26", "passengers": 1}
+    args["retrun_date"] = "2026-11-01"
+    assert renamed(FLIGHT, args) == ("retrun_date", "return_date", "inferred")
+
+
+@pytest.mark.parametrize(
+    ("args", "finding"),
+    [
+        ({"departure_date": "2026-10-26", "date": "2026-11-01"}, unknown("date")),
+        ({"location": "Oslo"}, unknown("location")),
+        ({"passengers": 1, "Passengers": 2}, unknown("Passengers")),
+        ({"orign": "A", "oriigin": "B"}, unknown("orign")),
+        ({"orign": "A", "oriigin": "B"}, missing("origin")),
+        ({"Origin": "A", "ORIGIN": "B"}, unknown("Origin")),
+        ({"passenger": {"a": 1}}, unknown("passenger")),
+        ({"passenger": "nobody"}, unknown("passenger")),
+        ({"departing": "soon"}, unknown("departing")),
+        ({"class": "business"}, unknown("class")),
+        ({"": "x"}, unknown("")),
+        ({"--": "x"}, unknown("--")),
+        ({"x" * 100_000: "x"}, unknown("x" * 100_000)),
+        ({"\u043erigin": "A"}, unknown("\u043erigin")),
+        ({"departure_time": "x"}, unknown("departure_time")),
+        ({"arrival_date": "2026-10-26"}, unknown("arrival_date")),
+        ({}, missing("origin")),
+        ({"origin": "A"}, missing("destination")),
+    ],
+)
+def test_refuses(args, finding):
+    assert renamed(FLIGHT, args, finding) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "args"),
+    [
+        ({"properties": {"file_name": TEXT}, "required": ["file_name"]}, {"dir_name": "a"}),
+        ({"properties": {"id": INT}, "required": ["id"]}, {"order_id": 5}),
+        ({"properties": {"to": TEXT, "cc": TEXT}, "required": ["to"]}, {"from": "a"}),
+        ({"properties": {"max_price": INT}}, {"price": 100}),
+        ({"properties": {"exclude": TEXT}, "required": ["exclude"]}, {"include": "a"}),
+        ({"properties": {"not_before": DAY}, "required": ["not_before"]}, {"before": "2026-01-01"}),
+        ({"properties": {"item1": TEXT, "item2": TEXT}}, {"item3": "a"}),
+        ({"properties": {"minute": INT}}, {"minor": 5}),
+        ({"properties": {"data": TEXT}}, {"date": "a"}),
+        ({"properties": {"query": TEXT}, "required": ["query"]}, {"value": "a"}),
+    ],
+)
+def test_one_word_is_never_taken_for_another(schema, args):
+    (key,) = args
+    assert renamed(schema, args, unknown(key)) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "name", "context"),
+    [
+        ({"properties": {"location": TEXT}}, {"loc": "Oslo"}, "location", {}),
+        ({"properties": {"quantity": INT}}, {"qty": 5}, "quantity", {}),
+        ({"properties": {"num_of_players": INT}}, {"numPlayers": 5}, "num_of_players", {}),
+        ({"properties": {"_from": TEXT}}, {"from": "Oslo"}, "_from", {}),
+        (
+            {"properties": {"file_name": TEXT}, "required": ["file_name"]},
+            {"file": "a"},
+            "file_name",
+            {},
+        ),
+    ],
+)
+def test_abbreviations_and_parts(schema, args, name, context):
+    (key,) = args
+    assert renamed(schema, args, unknown(key), **context)[1] == name
+
+
+def test_two_missing_arguments_that_are_equally_near():
+    schema = {"properties": {"start_date": DAY, "end_date": DAY}}
+    schema["required"] = ["start_date", "end_date"]
+    assert renamed(schema, {"date": "2026-10-26"}, unknown("date")) is None
+    assert renamed(schema, {"date": "2026-10-26"}, missing("end_date")) is None
+    given = {"start_date": "2026-10-25", "date": "2026-10-26"}
+    assert renamed(schema, given, missing("end_date")) == ("date", "end_date", "inferred")
+
+
+def test_synonyms_come_from_the_map():
+    strategy = RenameArgument(synonyms={"class": "cabin", "pax": "passengers"})
+    args = {"origin": "A", "class": "business class", "pax": 2}
+    assert renamed(FLIGHT, args, unknown("class"), strategy) == ("class", "cabin", "inferred")
+    assert renamed(FLIGHT, args, missing("passengers"), strategy) == (
+        "pax",
+        "passengers",
+        "inferred",
+    )
+    args["cabin"] = "economy"
+    assert renamed(FLIGHT, args, unknown("class"), strategy) is None
+
+
+def test_inside_objects_and_lists():
+    person = {"type": "object", "properties": {"first/name": TEXT, "age": INT}, "required": ["age"]}
+    schema = {"properties": {"people": {"type": "array", "items": person}}}
+    found = renamed(schema, {"people": [{"age": 1}, {"AGE": 2}]}, unknown("people/1/AGE"))
+    assert found == ("people/1/AGE", "people/1/age", "exact")
+    found = renamed(
+        schema, {"people": [{"age": 1, "firstName": "x"}]}, unknown("people/0/firstName")
+    )
+    assert found is None or found[1] == "people/0/first~1name"
+
+
+def test_a_value_that_still_needs_a_repair_may_move():
+    args = {"origin": "A", "departureDate": "Oct 26, 2026", "passengers": 1}
+    assert renamed(ONE_WAY, args, missing("departure_date"))[2] == "exact"
+
+
+NAMES = ["origin", "destination", "departure_date", "passengers", "cabin", "return_date"]
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(NAMES),
+    st.sampled_from(["upper", "title", "swapcase"]),
+    st.sampled_from(["_", "-", " ", ".", ""]),
+)
+def test_any_spelling_of_a_name_is_exact(name, case, separator):
+    key = getattr(name, case)().replace("_", separator)
+    value = 1 if name == "passengers" else "2026-10-26"
+    if key != name:
+        assert renamed(FLIGHT, {key: value}, unknown(key)) == (key, name, "exact")
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=12), st.sampled_from(["2026-10-26", 1, None, True, [], {}]))
+def test_any_key_moves_to_an_absent_name_or_stays(key, value):
+    if key in NAMES:
+        return
+    found = renamed(
+        FLIGHT, {"origin": "LHR", key: value}, unknown(key.replace("~", "~0").replace("/", "~1"))
+    )
+    assert found is None or found[1] in NAMES[1:]

@@ -1,0 +1,137 @@
+"""rename-tool: the one tool that was meant, never a dangerous one, never another word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfcorrect.model import Call, Changed, Diagnosis, Finding
+from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs.rename_tool import RenameTool
+from selfcorrect.testing.conformance import try_rename
+from selfcorrect.tools import ToolSpec
+
+TRAVEL = ["search_flights", "book_flight", "cancel_booking", "get_weather"]
+
+
+def meant(name, tools):
+    """(new name, class), or None."""
+    answer = try_rename(RenameTool(), name, tools)
+    if not isinstance(answer, Changed):
+        assert answer.reason
+        return None
+    (change,) = answer.changes
+    assert (change.path, change.before) == ("/name", name)
+    return change.after, change.safety.value
+
+
+@pytest.mark.parametrize(
+    ("name", "tools", "after", "safety"),
+    [
+        ("Search_Flights", TRAVEL, "search_flights", "exact"),
+        ("searchFlights", TRAVEL, "search_flights", "exact"),
+        ("search-flights", TRAVEL, "search_flights", "exact"),
+        ("'search_flights'", TRAVEL, "search_flights", "exact"),
+        (" search_flights()", TRAVEL, "search_flights", "exact"),
+        ("search flights", TRAVEL, "search_flights", "exact"),
+        ("functions.search_flights", TRAVEL, "search_flights", "exact"),
+        ("default_api.searchFlights", TRAVEL, "search_flights", "exact"),
+        ("tools.search_flights", TRAVEL, "search_flights", "exact"),
+        ("mcp__travel__search_flights", TRAVEL, "search_flights", "exact"),
+        ("mcp__my_server-2__search_flights", TRAVEL, "search_flights", "exact"),
+        ("search_flights<|channel|>commentary", TRAVEL, "search_flights", "exact"),
+        ("ls<|channel|>", ["ls", "cat"], "ls", "exact"),
+        ("\uff53earch_flights", TRAVEL, "search_flights", "inferred"),
+        ("serach_flights", TRAVEL, "search_flights", "inferred"),
+        ("search_flihgts", TRAVEL, "search_flights", "inferred"),
+        ("search_flight", TRAVEL, "search_flights", "inferred"),
+        ("hote.book", ["car.rental", "hotel.book"], "hotel.book", "inferred"),
+        (
+            "FindTrains",
+            ["Trains_1_FindTrains", "Events_3_FindEvents"],
+            "Trains_1_FindTrains",
+            "inferred",
+        ),
+        ("generate_scale", ["music.generate_scale"], "music.generate_scale", "inferred"),
+        ("music.generate_scale", ["generate_scale", "play"], "generate_scale", "inferred"),
+        ("get_weather_tool", TRAVEL, "get_weather", "inferred"),
+    ],
+)
+def test_renames(name, tools, after, safety):
+    assert meant(name, tools) == (after, safety)
+
+
+@pytest.mark.parametrize(
+    ("name", "tools"),
+    [
+        ("find_hotel", TRAVEL),
+        ("delete_order", ["create_order"]),
+        ("create_order", ["delete_order", "update_order"]),
+        ("unlock_door", ["lock_door"]),
+        ("import_data", ["export_data"]),
+        ("close_ticket", ["clone_ticket"]),
+        ("send_money", ["lend_money"]),
+        ("start_server", ["restart_server"]),
+        ("enable_user", ["disable_user"]),
+        ("decrease_limit", ["increase_limit"]),
+        ("get_user_v2", ["get_user_v1"]),
+        ("tool_1_0", ["tool_10"]),
+        ("step1", ["step2"]),
+        ("search_Flights", ["search_flights", "searchFlights"]),
+        ("serch_flights", ["search_flights", "serve_flights", "serch_fligths"]),
+        ("se\u0430rch_flights", TRAVEL),
+        ("order", ["delete_order"]),
+        ("delete.order", ["order"]),
+        ("cancel.search_flights", ["search_flights"]),
+        ("flights", TRAVEL),
+        ("search", TRAVEL),
+        ("func1", ["basketball.stats"]),
+        ("", TRAVEL),
+        ("''", TRAVEL),
+        ("<|channel|>", TRAVEL),
+        ("\u202e", TRAVEL),
+        ("\u0645\u0631\u062d\u0628\u0627", ["\u0633\u0644\u0627\u0645"]),
+        ("s" * 1_000_000, TRAVEL),
+        ("a" + "\u0301" * 100_000, TRAVEL),
+        ("search_flights", []),
+    ],
+)
+def test_refuses(name, tools):
+    assert meant(name, tools) is None
+
+
+def tool(name, effect):
+    return ToolSpec.from_schema({"name": name, "parameters": {"type": "object"}}, effect=effect)
+
+
+@pytest.mark.parametrize(
+    "name", ["Delete_User", "delete_user<|x|>", "functions.delete_user", "delete_usr"]
+)
+def test_never_onto_a_destructive_tool(name):
+    assert meant(name, [tool("delete_user", "destructive")]) is None
+    assert meant(name, [tool("delete_user", "mutating")]) is not None
+
+
+def test_the_reason_is_feedback():
+    answer = try_rename(RenameTool(), "vector_lookup", ["vectorSearch", "book"])
+    assert answer.reason == (
+        'There is no tool named "vector_lookup". Did you mean "vectorSearch"? '
+        'Available tools: "vectorSearch", "book". Use an exact name.'
+    )
+
+
+def test_an_existing_tool_is_left_alone():
+    one = tool("search", "read_only")
+    given = RepairContext(tool=one, tools={"search": one})
+    answer = RenameTool()(Call("search"), Diagnosis((Finding("x", paths=("/name",)),)), given)
+    assert not isinstance(answer, Changed)
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=20), st.lists(st.text(min_size=1, max_size=12), max_size=4, unique=True))
+def test_any_name_becomes_an_offered_one_or_stays(name, tools):
+    tools = [one for one in tools if one.strip()]
+    if name not in tools:
+        found = meant(name, tools)
+        assert found is None or found[0] in tools
