@@ -147,7 +147,8 @@ def flaky(stream: list[str | None]) -> Callable[..., Any]:
     def act(**args: Any) -> Any:
         name = next(errors, None)
         if name is not None:
-            raise ERRORS[name]()
+            error = ERRORS[name]()
+            raise error
         return {"done": args}
 
     return act
