@@ -17,18 +17,24 @@ from selfcorrect.wiring import Loop
 _OUTPUT = ("result", "failure", "trail")
 
 
-def walk(loop: Loop, given: Mapping[str, Any]) -> dict[str, Any]:
+def walk(loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None) -> dict[str, Any]:
     """Run the loop on one input and return `result` or `failure`, and the `trail`.
 
     Raises:
         GraphSetupError: If something in the loop is async.
     """
-    return run_sync(_walk(loop, given, loop.start()))
+    return run_sync(_walk(loop, given, _start(loop, tenant)))
 
 
-async def awalk(loop: Loop, given: Mapping[str, Any]) -> dict[str, Any]:
+async def awalk(
+    loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None
+) -> dict[str, Any]:
     """Like `walk`, for tools, strategies, models and nodes that are async."""
-    return await _walk(loop, given, loop.start(host=AsyncHost()))
+    return await _walk(loop, given, _start(loop, tenant, host=AsyncHost()))
+
+
+def _start(loop: Loop, tenant: str | None, **changes: Any) -> RunContext:
+    return loop.start(**changes, **({} if tenant is None else {"tenant": tenant}))
 
 
 async def _walk(loop: Loop, given: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
@@ -39,7 +45,8 @@ async def _walk(loop: Loop, given: Mapping[str, Any], context: RunContext) -> di
         _merge(state, update)
         edge = (node, target)
         if edge in loop.edges:
-            _merge(state, await apply_edge(loop, edge, state, context))
+            update, target = await apply_edge(loop, edge, state, context)
+            _merge(state, update)
         node = target
     return {key: state[key] for key in _OUTPUT if key in state}  # type: ignore[literal-required]
 

@@ -72,7 +72,8 @@ def describe(finding: Mapping[str, Any]) -> str:
         listed = ", ".join(str(name)[:_LONGEST] for name in offered[:_MOST])
         return f"there is no such tool; use the exact name of one of: {listed}"
     subject = ", ".join(names[:_MOST]) or "an argument"
-    return f"{subject} {text}{_asked(constraint)}"
+    ours = (finding.get("types") or ("",))[0] == "InvalidArgs"
+    return f"{subject} {text}{_asked(constraint) if ours else ''}"
 
 
 def for_model(report: FailureReport) -> str:

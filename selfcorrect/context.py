@@ -19,7 +19,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
 from selfcorrect.log import Sink
 from selfcorrect.model import JSON
-from selfcorrect.policies import SafetyPolicy, ToolErrorPolicy
+from selfcorrect.policies import PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map import StrategyMap
@@ -149,16 +149,18 @@ class RunContext:
     Attributes:
         tools: The tools on offer, by name.
         strategies: The error-strategy map; a run keeps the one that it started with.
+        policy: Where the policy of a run comes from; nodes use `policy_of`.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         diagnoser: The diagnose node in use, also for what comes up inside a repair round.
         selector: The select_strategy node in use, likewise.
         emit: Where log events go, or None.
+        tenant: Whose policy holds, or None for the default one.
     """
 
     tools: Mapping[str, ToolSpec]
     strategies: StrategyMap
     limits: Limits
-    policy: ToolErrorPolicy
+    policy: ToolErrorPolicy | PolicySource
     safety: SafetyPolicy
     ledger: Ledger | None
     model: Any
@@ -170,3 +172,15 @@ class RunContext:
     on_failure: str = "report"
     ask_person: Callable[[JSON], JSON] | None = None
     emit: Sink | None = None
+    tenant: str | None = None
+
+    def starting_policy(self) -> ToolErrorPolicy:
+        """The policy for a run that starts now: what either code or map ends a run for."""
+        if isinstance(self.policy, ToolErrorPolicy):
+            return self.policy
+        return self.policy.policy(self.tenant).and_terminal(self.strategies.policy.terminal or ())
+
+    def policy_of(self, state: CorrectionState) -> ToolErrorPolicy:
+        """The policy that a run started with."""
+        carried = state.get("policy")
+        return ToolErrorPolicy.from_data(carried) if carried else self.starting_policy()

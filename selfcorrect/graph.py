@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -17,7 +18,7 @@ from selfcorrect.context import AsyncHost, Host, Node, RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
-from selfcorrect.policies import ToolErrorPolicy
+from selfcorrect.policies import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.routing import ENTRIES, ENTRY, ROUTES
 from selfcorrect.state import CorrectionOutput, CorrectionState
@@ -63,7 +64,7 @@ def build_graph(
     strategies: str | StrategyMap | None = None,
     model: Any = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    policy: ToolErrorPolicy | None = None,
+    policy: ToolErrorPolicy | PolicySource | None = None,
     ledger: Ledger | None = None,
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
     on_error: Any = None,
@@ -88,7 +89,8 @@ def build_graph(
             path of a TOML file. Default: `SELFCORRECT_STRATEGIES`, else the map `default`.
         model: A LangChain chat model, asked only where rules end; None: no model is ever asked.
         limits: Bounds of one run.
-        policy: Kinds of error that end a run, beside those that the map names.
+        policy: Kinds of error that end a run, beside those that the map names; a `PolicySource`
+            holds one per tenant, and the tenant is `config["configurable"]["tenant"]`.
         ledger: Remembers intents and outcomes, so that nothing is done twice.
         checkpointer: LangGraph's; with one, a person can be asked.
         on_error: Handlers of errors, before the map's rules.
@@ -141,6 +143,8 @@ def compile_loop(
     loop: Loop, checkpointer: BaseCheckpointSaver[Any] | bool | None = None
 ) -> CorrectionGraph:
     """The LangGraph graph of a loop: one node per node of the table, and those on edges."""
+    if checkpointer is False:
+        loop = replace(loop, forgets=True)
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(_GraphState, output_schema=_Output)
     builder.add_conditional_edges(START, _entry, list(ENTRIES))
     for node, routes in ROUTES.items():
@@ -151,8 +155,8 @@ def compile_loop(
             destinations[via] = f"{label}, {outcome}" if label else outcome
         builder.add_node(node, _Step(loop, node), destinations=destinations)
     for edge in loop.edges:
-        builder.add_node(edge_name(edge), _EdgeStep(loop, edge))
-        builder.add_edge(edge_name(edge), edge[1])
+        ends = {edge[1]: "", "report_failure": "stopped"}
+        builder.add_node(edge_name(edge), _EdgeStep(loop, edge), destinations=ends)
     compiled = builder.compile(checkpointer=checkpointer, name="selfcorrect")
     compiled.__class__ = CorrectionGraph
     return cast("CorrectionGraph", compiled)
@@ -197,11 +201,13 @@ class _EdgeStep(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         context = _context(self._loop, None, config)
-        return run_sync(apply_edge(self._loop, self._edge, input, context))
+        update, target = run_sync(apply_edge(self._loop, self._edge, input, context))
+        return Command(update=update, goto=target)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         context = _context(self._loop, AsyncHost(), config)
-        return await apply_edge(self._loop, self._edge, input, context)
+        update, target = await apply_edge(self._loop, self._edge, input, context)
+        return Command(update=update, goto=target)
 
 
 def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> RunContext:
@@ -209,8 +215,12 @@ def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> Ru
     changes: dict[str, Any] = {}
     if host is not None:
         changes["host"] = host
-    if configurable.get(_CHECKPOINTER) is not None:
+    if configurable.get(_CHECKPOINTER) is not None and not loop.forgets:
         changes["ask_person"] = _ask
+    if (tenant := configurable.get("tenant")) is not None:
+        if not isinstance(tenant, str):
+            raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
+        changes["tenant"] = tenant
     return loop.start(**changes)
 
 

@@ -10,7 +10,16 @@ from typing import Any, Final
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.subschema import Alternatives, has_type, types_of
-from selfcorrect.text import LONGEST, distance, misspells, normal, plain_letters, spelling, tokens
+from selfcorrect.text import (
+    LONGEST,
+    distance,
+    misspells,
+    normal,
+    plain_letters,
+    rivals,
+    spelling,
+    tokens,
+)
 from selfcorrect.words import NEGATIONS, WORDS, number_word, singular
 
 _PREFIX: Final = re.compile(
@@ -22,8 +31,15 @@ _FILLERS: Final = frozenset(
 )
 _SAYS_NOTHING: Final = _FILLERS | {"data", "item", "key", "object", "x", "y"}
 _SHORT: Final = {
-    "amt": "amount", "dst": "destination", "lng": "longitude", "msg": "message",
-    "no": "number", "nr": "number", "num": "number", "qty": "quantity", "src": "source",
+    "amt": "amount",
+    "dst": "destination",
+    "lng": "longitude",
+    "msg": "message",
+    "no": "number",
+    "nr": "number",
+    "num": "number",
+    "qty": "quantity",
+    "src": "source",
 }
 _MOST_KEYS: Final = 200
 
@@ -63,7 +79,8 @@ def meant_by(key: str, value: JSON, around: Surroundings) -> tuple[list[str], Sa
         for name in names
         if _is_alike(key, name, around) and loosely_fits(value, around.names[name])
     ]
-    return found, Safety.INFERRED
+    near = [other for name in found for other in rivals(key, name, names)]
+    return list(dict.fromkeys(found + near)), Safety.INFERRED
 
 
 def is_spelled(key: str, name: str) -> bool:

@@ -61,9 +61,9 @@ class CountingModel:
             raise ModelFailed(f"the model raised {type(error).__name__}") from error
         usage = getattr(answer, "usage_metadata", None)
         if isinstance(usage, Mapping):
-            self._counts["tokens"] = self._counts.get("tokens", 0) + int(
-                usage.get("total_tokens") or 0
-            )
+            used = usage.get("total_tokens")
+            if type(used) is int and used > 0:
+                self._counts["tokens"] = self._counts.get("tokens", 0) + used
         return answer
 
 

@@ -179,8 +179,14 @@ def _fallback(source: str, *, built_in: bool) -> Pattern:
     if not built_in:
         raise PatternError("google-re2 is not installed, and without it only built-in maps run")
     # Over bytes, Python's classes are ASCII as RE2's are.
-    compiled = re.compile(source.encode())
+    compiled = re.compile(_as_python(source).encode())
     return Pattern(source, tuple(compiled.groupindex), compiled)
+
+
+def _as_python(source: str) -> str:
+    """RE2 lets `(?i)` hold from where it stands to the end; Python wants it as a group."""
+    head, flag, tail = source[1:].partition("(?i)")
+    return f"{source[:1]}{head}(?i:{tail})" if flag else source
 
 
 def _reason(error: Exception) -> str:

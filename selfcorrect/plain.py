@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from selfcorrect.model import JSON
@@ -21,6 +21,9 @@ DEPTH: Final = 100
 _MOST_BITS: Final = 14_000
 """About 4,200 digits; Python refuses to print longer ones, and checkers disagree on them."""
 
+_MOST_VALUES: Final = 2_000_000
+"""Values that are looked at; lists that hold one another can stand for many more."""
+
 
 def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one branch a kind
     """The first place that is not plain JSON, as (JSON Pointer, what is wrong), or None.
@@ -28,8 +31,12 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
     Takes time linear in the size of the value and never recurses.
     """
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
+    seen = 0
     while stack:
         item, path = stack.pop()
+        seen += 1
+        if seen > _MOST_VALUES:
+            return "", f"more than {_MOST_VALUES} values"
         kind = type(item)
         if kind is str:
             if not item.isascii() and _has_surrogate(item):
@@ -71,6 +78,8 @@ def plain(value: Any) -> JSON:
         return f"<{type(value).__name__}>"
     from pydantic_core import to_json
 
+    if _endless(value):
+        return f"<{type(value).__name__}>"
     try:
         converted = json.loads(
             to_json(value, fallback=_as_text, inf_nan_mode="strings", serialize_unknown=True)
@@ -85,6 +94,50 @@ def plain(value: Any) -> JSON:
 def clean(text: str) -> str:
     """The text with lone surrogates made visible, so that it can be stored and printed."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def copied(value: Any) -> Any:
+    """A copy of plain JSON that shares no object or list with it; other values as they are."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
+def storable(value: JSON) -> bool:
+    """Whether every whole number fits into 64 bits, which is what checkpoints can hold."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            if not -(2**63) <= item < 2**64:
+                return False
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+    return True
+
+
+def _endless(value: Any) -> bool:
+    """Whether something in the value may never end, or be too much to look at."""
+    stack, seen = [value], 0
+    while stack:
+        item = stack.pop()
+        seen += 1
+        if isinstance(item, Iterator) or seen > _MOST_VALUES:
+            return True
+        if isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple | set | frozenset):
+            stack.extend(item) if seen + len(stack) < _MOST_VALUES else stack.append(iter(()))
+    return False
+
+
+def as_text(value: Any) -> str:
+    """What `str` says of a value, whatever it raises; safe to store."""
+    return clean(_as_text(value))
 
 
 def canonical(value: JSON) -> str:

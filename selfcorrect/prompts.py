@@ -29,7 +29,7 @@ from selfcorrect.places import Place, fits, place_of
 from selfcorrect.plain import problem
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.redaction import outside, quoted
-from selfcorrect.subschema import same, shown
+from selfcorrect.subschema import at, same, shown
 
 _MOST_QUESTIONS: Final = 12
 _MOST_MESSAGES: Final = 4
@@ -135,11 +135,11 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
         parts.append(f"What it does: {outside(tool.description, 500)}")
     parts.append("Arguments asked for:")
     for one in asked:
-        now = "absent" if one.before is ABSENT else outside(one.before, 300)
+        now = "absent" if one.before is ABSENT else _told(one)
         parts.append(
             f"- {quoted(one.key, 120)}, now {now}; error: {outside(one.finding.text, 300)}"
         )
-    others = _others(call, asked)
+    others = _others(call, asked, tool)
     if others:
         parts.append(f"The other arguments: {outside(others, 1_000)}")
     if context.request:
@@ -153,9 +153,19 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
     return "\n".join(parts)
 
 
-def _others(call: Call, asked: Iterable[Question]) -> dict[str, JSON]:
+def _told(one: Question) -> str:
+    return "not shown" if one.schema.get("x-sensitive") else outside(one.before, 300)
+
+
+def _others(call: Call, asked: Iterable[Question], tool: Tool | None) -> dict[str, JSON]:
+    """The arguments that are not asked about, without those that the schema marks as sensitive."""
     names = {tokens[1] for one in asked if len(tokens := pointer.split(one.path)) > 1}
-    return {key: value for key, value in list(call.args.items())[:50] if key not in names}
+    kept = [key for key in list(call.args)[:50] if key not in names]
+    return {key: call.args[key] for key in kept if tool is None or not _is_sensitive(tool, key)}
+
+
+def _is_sensitive(tool: Tool, key: str) -> bool:
+    return any(schema.get("x-sensitive") for schema in at(tool.schema, [key]) or ())
 
 
 def _role(message: JsonObject) -> str:

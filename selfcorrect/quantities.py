@@ -278,7 +278,7 @@ def unit_agrees(unit: str, name: str, description: str) -> bool:
         named = {*named, _UNITS[words[-1]]}
     if named:
         return set(named) == {ours}
-    return ours not in _KNOWN and ours in {singular(word) for word in words}
+    return len(ours) > 2 and ours not in _KNOWN and ours in {singular(word) for word in words}
 
 
 _MULTIPLIERS: Final = frozenset({"M", "B", "K", "k", "G", "T", "bn", "mn", "MM"})

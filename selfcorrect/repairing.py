@@ -136,6 +136,9 @@ def _outcome(out: Mapping[str, Any]) -> RepairOutcome:
             model_calls=(failure.get("counts") or {}).get("model_calls", 0),
             failure=failure,
         )
+    if out["trail"][-1]["node"] != "execute":
+        detail = "a strategy answered for the tool, and there is no call"
+        return RepairOutcome("failed", reason="no_strategy", detail=detail)
     result = out["result"]
     changes = tuple(change_from_json(item) for item in result["changes"])
     return RepairOutcome(

@@ -65,6 +65,10 @@ RESERVE: Final = 2
 """Supersteps that must be left to enter a node: its own, and the report's if it fails."""
 
 
+MOST_STEPS: Final = 2_000
+"""Steps of one run, whatever nodes of the caller's own come to."""
+
+
 def next_node(node: str, outcome: object) -> str:
     """The node that follows.
 
@@ -96,19 +100,17 @@ def advance(
     target = next_node(node, update.get("outcome"))
     out = dict(update)
     left = state.get("remaining_steps")
-    if (
-        left is not None
-        and left - 1 < reserve
-        and target not in (END, "report_failure")
-        and node != "report_failure"
-    ):
-        target = "report_failure"
-        out["outcome"] = "stopped"
-        out["stop"] = {
-            "reason": "limit_reached",
-            "detail": f"no supersteps of the host graph are left to go on after {node}",
-        }
     step = 0 if node == ENTRY else len(state.get("trail") or ())
+    if target not in (END, "report_failure"):
+        detail = None
+        if left is not None and left - 1 < reserve:
+            detail = f"no supersteps of the host graph are left to go on after {node}"
+        elif step >= MOST_STEPS:
+            detail = f"{step} steps of at most {MOST_STEPS}"
+        if detail is not None:
+            target = "report_failure"
+            out["outcome"] = "stopped"
+            out["stop"] = {"reason": "limit_reached", "detail": detail}
     said: Sequence[Mapping[str, Any]] = update.get("trail") or ({},)
     out["trail"] = [
         {"step": step + index, "node": node, "next": target, **event}

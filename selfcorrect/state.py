@@ -49,6 +49,7 @@ class CorrectionState(CorrectionInput, total=False):
         format: Version of this layout.
         run: Id of the run.
         phase: The node to enter at, for a run that another runner started; lasts for one step.
+        policy: The kinds that end this run, as it started: `{"terminal", "per_tool"}`.
         given: What came with the call: `request`, `messages`, `finish_reason`, `task_id`.
         current: The call as it stands: `{"name", "args", "id"?, "raw"?}`.
         original: The call as it came in.
@@ -72,6 +73,7 @@ class CorrectionState(CorrectionInput, total=False):
     format: int
     run: str
     phase: str | None
+    policy: dict[str, JSON]
     given: dict[str, JSON]
     current: dict[str, JSON]
     original: dict[str, JSON]

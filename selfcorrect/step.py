@@ -9,10 +9,10 @@ from typing import Any
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.log import summary
-from selfcorrect.model import Safety
+from selfcorrect.model import REASONS, Safety
 from selfcorrect.nodes import NODES
-from selfcorrect.plain import problem
-from selfcorrect.routing import RESERVE, advance
+from selfcorrect.plain import copied, problem
+from selfcorrect.routing import ENTRY, RESERVE, advance
 from selfcorrect.state import FORMAT, STATE_KEYS, CorrectionState
 from selfcorrect.wiring import Loop
 
@@ -30,12 +30,15 @@ async def run_node(
         raise GraphSetupError(
             f"this run was started with state format {state.get('format')}, not {FORMAT}"
         )
-    value = loop.nodes[node](state, context)
+    foreign = loop.nodes[node] is not NODES[node]
+    value = loop.nodes[node](_with_own_call(state) if foreign else state, context)
     returned = await value if inspect.isawaitable(value) else value
     reserve = RESERVE + (2 if loop.edges else 0)
-    if loop.nodes[node] is not NODES[node]:
+    if foreign:
         returned = _checked(node, returned)
     update, target = advance(node, state, returned, reserve)
+    if node == ENTRY or "policy" not in state:
+        update["policy"] = context.starting_policy().as_data()
     if context.emit is not None:
         for event in update["trail"]:
             context.emit(f"selfcorrect.{node}", summary(event))
@@ -44,14 +47,25 @@ async def run_node(
 
 async def apply_edge(
     loop: Loop, edge: tuple[str, str], state: CorrectionState, context: RunContext
-) -> dict[str, Any]:
-    """What the caller's node on an edge changes; a changed call is written down as a change."""
+) -> tuple[dict[str, Any], str]:
+    """What the caller's node on an edge changes, and the next node.
+
+    A changed call is written down as a change, also where the node changed it in place. A node
+    that returns `stop` (`{"reason", "detail"}`) ends the run with a report.
+    """
     name = edge_name(edge)
-    value = loop.edges[edge](state, context)
+    seen = _with_own_call(state)
+    value = loop.edges[edge](seen, context)
     returned = await value if inspect.isawaitable(value) else value
-    update = dict(_checked(name, returned or {}))
-    event: dict[str, Any] = {"step": len(state.get("trail") or ()), "node": name, "next": edge[1]}
-    new = update.get("current")
+    update = dict(_checked(name, {} if returned is None else returned))
+    stop = update.get("stop")
+    if stop is not None:
+        if not isinstance(stop, Mapping) or stop.get("reason") not in REASONS:
+            raise GraphSetupError(f"{name} returned a stop without a reason of {REASONS}")
+        update["stop"] = {"detail": f"by {name}", **stop}
+    target = edge[1] if stop is None else "report_failure"
+    event: dict[str, Any] = {"step": len(state.get("trail") or ()), "node": name, "next": target}
+    new = update.setdefault("current", seen.get("current"))
     if new is not None and new != state.get("current"):
         change = {
             "path": "",
@@ -64,7 +78,12 @@ async def apply_edge(
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]
-    return update
+    return update, target
+
+
+def _with_own_call(state: CorrectionState) -> CorrectionState:
+    """The state with a call of its own: what a foreign node does to it in place must show."""
+    return {**state, "current": copied(state.get("current"))}
 
 
 def edge_name(edge: tuple[str, str]) -> str:
@@ -81,6 +100,12 @@ def _checked(node: str, returned: Any) -> Mapping[str, Any]:
         unknown = next(key for key in returned if key not in STATE_KEYS)
         raise GraphSetupError(f"{node} returned {unknown!r}, which is not a key of the state")
     current = returned.get("current")
+    if "current" in returned and not (
+        isinstance(current, Mapping)
+        and isinstance(current.get("name"), str)
+        and isinstance(current.get("args"), dict)
+    ):
+        raise GraphSetupError(f"{node} returned a call without a name and args")
     if current is not None and (wrong := problem(current)) is not None:
         raise GraphSetupError(f"{node} returned a call that is not JSON at {wrong[0]}: {wrong[1]}")
     return returned

@@ -97,7 +97,7 @@ def merged(one: JsonObject, other: JsonObject) -> JsonObject | None:
         common = kinds & others
         if not common:
             return None
-        both["type"] = sorted(common)
+        both["type"] = sorted(common) if len(common) > 1 else next(iter(common))
     for keyword, tighter in _TIGHTER.items():
         values = [v for v in (one.get(keyword), other.get(keyword)) if is_number(v)]
         if len(values) == 2:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from functools import lru_cache
+from typing import Final
 
 from selfcorrect.redaction import quoted
 from selfcorrect.words import WORDS, singular
@@ -21,7 +22,8 @@ LONGEST: Final = 200
 _LONGEST_FORM: Final = 1_000
 _MOST_NAMES: Final = 5_000
 
-T = TypeVar("T")
+LONGEST_TYPO: Final = 4
+"""Edits beyond which two names have nothing to do with each other."""
 
 
 class Unclear(ValueError):
@@ -86,8 +88,11 @@ def tokens(text: str) -> tuple[str, ...]:
     >>> tokens("getHTTPServer2_name")
     ('get', 'http', 'server', '2', 'name')
     """
-    if len(text) > LONGEST:
-        return ()
+    return _tokens(text) if len(text) <= LONGEST else ()
+
+
+@lru_cache(maxsize=4_096)
+def _tokens(text: str) -> tuple[str, ...]:
     return tuple(word.casefold() for word in _words(text, _is_border))
 
 
@@ -234,16 +239,19 @@ def typo(
     return misspells(word, meant, slip, known)
 
 
-def one_best(scores: Mapping[T, float], margin: float) -> T | None:
-    """The key with the smallest score, if every other is larger by more than `margin`.
+def rivals(requested: str, best: str, names: Iterable[str]) -> list[str]:
+    """Other names that are nearly as near as the best one, counting every edit alike.
 
-    >>> one_best({"a": 1, "b": 3}, 1), one_best({"a": 1, "b": 2}, 1)
-    ('a', None)
+    >>> rivals("carx", "card", ["card", "cart", "bike"])
+    ['cart']
     """
-    ranked = sorted(scores.items(), key=lambda item: item[1])
-    if not ranked or (len(ranked) > 1 and ranked[1][1] - ranked[0][1] <= margin):
-        return None
-    return ranked[0][0]
+    key = "".join(tokens(requested))
+    edits = distance(key, "".join(tokens(best)), LONGEST_TYPO) or 0
+    return [
+        name
+        for name in names
+        if name != best and distance(key, "".join(tokens(name)), edits + 1) is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from selfcorrect.context import LiveErrors, Node, RunContext, SyncHost, SystemTime, Time
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
@@ -15,7 +17,7 @@ from selfcorrect.loading import load_map
 from selfcorrect.log import sink
 from selfcorrect.model import Safety
 from selfcorrect.nodes import NODES
-from selfcorrect.policies import SafetyPolicy, ToolErrorPolicy
+from selfcorrect.policies import PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.routing import ROUTES
 from selfcorrect.strategy_map import StrategyMap
@@ -44,11 +46,13 @@ class Loop:
         nodes: The eight nodes, by name.
         edges: Nodes of the caller's own, by the edge that they stand on.
         context: What every run starts with; each run gets its own copy.
+        forgets: Nothing is checkpointed, even inside a parent that is: nobody can be asked.
     """
 
     nodes: Mapping[str, Node]
     edges: Mapping[tuple[str, str], Node]
     context: RunContext
+    forgets: bool = False
 
     def start(self, **changes: Any) -> RunContext:
         """The context of one run."""
@@ -66,7 +70,7 @@ class Parts:
     strategies: Any = None
     model: Any = None
     limits: Limits | Mapping[str, Any] | None = None
-    policy: ToolErrorPolicy | None = None
+    policy: ToolErrorPolicy | PolicySource | None = None
     ledger: Ledger | None = None
     on_error: Any = None
     on_failure: str = "report"
@@ -118,6 +122,8 @@ def _nodes(slots: Mapping[str, Node | None]) -> Mapping[str, Node]:
 
 
 def _edges(on_edge: Mapping[tuple[str, str], Node] | None) -> Mapping[tuple[str, str], Node]:
+    if on_edge is not None and not isinstance(on_edge, Mapping):
+        raise GraphSetupError(f"on_edge is a mapping of edges to nodes, not {on_edge!r:.80}")
     for edge, node in (on_edge or {}).items():
         source, target = edge if isinstance(edge, tuple) and len(edge) == 2 else (edge, None)
         if source not in ROUTES or target not in ROUTES[source].values():
@@ -148,21 +154,27 @@ def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) 
     if limits is None:
         return Limits().merged(strategies.limits)
     if isinstance(limits, Mapping):
-        limits = Limits.model_validate(dict(limits))
+        try:
+            limits = Limits.model_validate(dict(limits))
+        except ValidationError as error:
+            known = ", ".join(Limits.model_fields)
+            raise GraphSetupError(f"limits are unusable ({known} exist): {error}") from error
     if not isinstance(limits, Limits):
         raise GraphSetupError(f"limits must be a Limits or a mapping, not {limits!r}")
     said = {name: getattr(limits, name) for name in limits.model_fields_set}
     return Limits(ceiling=limits.ceiling).merged({**strategies.limits, **said})
 
 
-def _terminal(policy: ToolErrorPolicy | None, strategies: StrategyMap) -> ToolErrorPolicy:
-    """Code and map add up: what either ends a run for, ends it."""
+def _terminal(
+    policy: ToolErrorPolicy | PolicySource | None, strategies: StrategyMap
+) -> ToolErrorPolicy | PolicySource:
+    """Code and map add up: what either ends a run for, ends it; a source is asked per run."""
+    if isinstance(policy, PolicySource):
+        return policy
     policy = policy if policy is not None else ToolErrorPolicy()
     if not isinstance(policy, ToolErrorPolicy):
-        raise GraphSetupError(f"policy must be a ToolErrorPolicy, not {policy!r}")
-    for kind in strategies.policy.terminal or ():
-        policy = policy.add_terminal_kind(kind)
-    return policy
+        raise GraphSetupError(f"policy must be a ToolErrorPolicy or PolicySource, not {policy!r}")
+    return policy.and_terminal(strategies.policy.terminal or ())
 
 
 def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:

@@ -151,6 +151,19 @@ def test_repair_writes_a_file_and_takes_a_map(tmp_path):
     assert "strict" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["repair", "diagnose"])
+def test_the_input_is_never_overwritten(tmp_path, command):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1}\n')
+    done = cli(command, "--jsonl", source, "--out", tmp_path / "." / "in.jsonl")
+    assert done.exit_code == 2
+    assert "cannot be read and written at the same time" in done.stderr
+    assert source.read_text() == '{"id": 1}\n'
+    done = cli(command, "--jsonl", tmp_path / "missing.jsonl", "--out", source)
+    assert done.exit_code == 2
+    assert source.read_text() == '{"id": 1}\n'
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer import Exit
 
-from selfcorrect.cli.lines import Line, parse, read, write, writer
+from selfcorrect.cli.lines import Line, parse, reader, write, writer
 from selfcorrect.cli.screen import clip, dump, row, short, visible
 from selfcorrect.model import ABSENT
 
@@ -37,7 +37,8 @@ def test_what_is_not_strict_json_is_refused(text, why):
 def test_lines_are_read_one_at_a_time_and_a_bad_one_stops_no_other(tmp_path):
     file = tmp_path / "calls.jsonl"
     file.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\n{oops\n"\xff"\n"\xe2\x80\xa8 one line"\n[true]')
-    found = list(read(str(file)))
+    with reader(str(file)) as given:
+        found = list(given)
     assert [(line.where, line.value) for line in found if line.error is None] == [
         (f"{file}:1", {"a": 1}),
         (f"{file}:5", "\u2028 one line"),
@@ -51,8 +52,8 @@ def test_lines_are_read_one_at_a_time_and_a_bad_one_stops_no_other(tmp_path):
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_refused_before_the_first_line(tmp_path, capsys, name):
-    with pytest.raises(Exit) as caught:
-        read(str(tmp_path / name))
+    with pytest.raises(Exit) as caught, reader(str(tmp_path / name)):
+        pass
     assert caught.value.exit_code == 2
     assert str(tmp_path / name) in capsys.readouterr().err
 
@@ -65,8 +66,8 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path, capsys):
 
 def test_standard_input_and_output_are_dashes(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[1]\n[")))
-    with writer("-") as out:
-        for line in read("-"):
+    with reader("-") as given, writer("-") as out:
+        for line in given:
             write(out, line.value if line.error is None else line.error)
     assert capsys.readouterr().out == '[1]\n"<stdin>:2: not JSON: Expecting value at column 2"\n'
 

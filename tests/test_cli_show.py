@@ -31,8 +31,11 @@ MENDED = {
         {"node": "select_strategy", "selected": []},
         {
             "node": "repair",
+            "next": "validate",
             "tried": [
-                {"strategy": "clamp", "outcome": "gave_up", "reason": "no bounds"},
+                {"strategy": "parse-nested", "outcome": "gave_up", "reason": "nothing to parse"},
+                {"strategy": "clamp", "outcome": "refused", "reason": "lossy"},
+                {"strategy": "clamp", "outcome": "refused", "reason": "lossy"},
                 {"strategy": "format-date", "outcome": "changed"},
             ],
             "changes": [CHANGE],
@@ -65,7 +68,7 @@ def test_a_mended_run_tells_what_was_wrong_who_mended_it_and_how():
             "  wrong     argument 'date': not a valid date  validation, format_date"
             "  rule default/format-date"
         ),
-        "  tried     clamp  gave up: no bounds",
+        "  tried     clamp  refused: lossy",
         '  mended    /args/date  "Oct 26, 2024" → "2024-10-26"  format-date, inferred',
         "  waited    1.5 s",
         "  attempt 1 ok",

@@ -351,7 +351,7 @@ def test_the_kind_of_a_status(default, status, kind):
             "certificate",
             "give-up",
         ),
-        (Finding("x", status=404), "not-found", "suggest-alternative"),
+        (Finding("x", status=404), "http/not-there", "correct-enum"),
         (Finding("x", ("ValueError", "Exception")), "bad-value", "rename-argument"),
         (Finding("x", status=400), "bad-request", "rename-argument"),
         (Finding("x", code="VALIDATION_ERROR"), "validation-code", "rename-argument"),
@@ -362,7 +362,8 @@ def test_the_kind_of_a_status(default, status, kind):
 )
 def test_other_errors(default, finding, rule, first):
     decided = default.decide(finding)
-    assert (decided.rule, decided.ladder[0]) == (f"default/{rule}", first)
+    full = rule if "/" in rule else f"default/{rule}"
+    assert (decided.rule, decided.ladder[0]) == (full, first)
 
 
 def test_waiting_is_never_tried_before_mending(default):

@@ -33,7 +33,7 @@ LAYERS = (
     # what the nodes use
     {"evidence", "ledger", "policies", "reading", "repairs"},
     # the loop
-    {"context", "progress", "repair_context", "routing"},
+    {"answers", "context", "progress", "repair_context", "routing"},
     {"nodes"},
     {"wiring"},
     {"step"},

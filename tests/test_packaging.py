@@ -30,12 +30,16 @@ def files(folder: Path) -> set[str]:
 def built(tmp_path_factory):
     """Wheel and sdist, built without isolation, hence without a network."""
     out = tmp_path_factory.mktemp("dist")
-    (ROOT / "graphs" / "__pycache__").mkdir(exist_ok=True)
-    (ROOT / "graphs" / "__pycache__" / "stale.cpython-311.pyc").write_bytes(b"")
+    stale = ROOT / "graphs" / "__pycache__" / "stale.cpython-311.pyc"
+    stale.parent.mkdir(exist_ok=True)
+    stale.write_bytes(b"")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    done = subprocess.run(
-        [*command, "--wheel", "--sdist"], capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            [*command, "--wheel", "--sdist"], capture_output=True, text=True, check=False
+        )
+    finally:
+        stale.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
     return out
 

@@ -1,6 +1,6 @@
 """What fits a schema and what does not, what is said about it, and what no input can do."""
 
-# ruff: noqa: E501, RUF001 -- a row of a table is a line, and digits of other scripts are the point
+# ruff: noqa: E501 -- a row of a table is a line, and digits of other scripts are the point
 
 from __future__ import annotations
 

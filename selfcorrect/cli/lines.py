@@ -41,21 +41,32 @@ def parse(text: str) -> JSON:
         raise ValueError("not readable: nested too deeply") from None
 
 
-def read(path: str) -> Iterator[Line]:
+@contextmanager
+def reader(path: str) -> Iterator[Iterator[Line]]:
     """The lines of a JSON lines file (`-` is stdin), one at a time; empty lines are left out.
 
     A file that cannot be opened is refused at once, before the first line is asked for.
     """
-    return _lines(_open(path), "<stdin>" if path == "-" else path)
+    if path == "-":
+        yield _lines(sys.stdin.buffer, "<stdin>")
+        return
+    try:
+        stream = Path(path).open("rb")  # noqa: SIM115 -- see below
+    except OSError as error:
+        refuse(f"{path}: {error.strerror or error}")
+    with stream:
+        yield _lines(stream, path)
 
 
 @contextmanager
-def writer(path: str) -> Iterator[IO[str]]:
-    """A text file to write lines to (`-` is stdout)."""
+def writer(path: str, source: str | None = None) -> Iterator[IO[str]]:
+    """A text file to write lines to (`-` is stdout); never the `source` that is being read."""
     if path == "-":
         yield sys.stdout
         return
     try:
+        if source not in (None, "-") and Path(path).exists() and Path(path).samefile(source):
+            refuse(f"{path}: cannot be read and written at the same time")
         stream = Path(path).open("w", encoding="utf-8", newline="\n")  # noqa: SIM115 -- see below
     except OSError as error:
         refuse(f"{path}: {error.strerror or error}")
@@ -69,27 +80,17 @@ def write(stream: IO[str], value: JSON) -> None:
     stream.flush()
 
 
-def _open(path: str) -> BinaryIO:
-    if path == "-":
-        return sys.stdin.buffer
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        refuse(f"{path}: {error.strerror or error}")
-
-
 def _lines(stream: BinaryIO, name: str) -> Iterator[Line]:
-    with stream:
-        for number, raw in enumerate(stream, 1):
-            where = f"{name}:{number}"
-            try:
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                if text:
-                    yield Line(where, parse(text))
-            except UnicodeDecodeError as error:
-                yield Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
-            except ValueError as error:
-                yield Line(where, error=f"{where}: {error}")
+    for number, raw in enumerate(stream, 1):
+        where = f"{name}:{number}"
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            if text:
+                yield Line(where, parse(text))
+        except UnicodeDecodeError as error:
+            yield Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
+        except ValueError as error:
+            yield Line(where, error=f"{where}: {error}")
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:

@@ -43,8 +43,8 @@ def repair(
     except MapError as error:
         refuse(str(error))
     all_done = True
-    with lines.writer(out) as stream:
-        for line in lines.read(jsonl):
+    with lines.reader(jsonl) as given, lines.writer(out, jsonl) as stream:
+        for line in given:
             answer = answered(line, policy)
             lines.write(stream, answer)
             all_done = all_done and answer["outcome"] in ("valid", "repaired")

@@ -64,13 +64,14 @@ def run(
     if interactive and jsonl == "-":
         refuse("--interactive reads answers from stdin, so --jsonl cannot be - as well")
     found = source.find(graph)
-    entries = _entries(found, call, jsonl)
     built = found.graph(strategies)
     tally = Tally()
     with ExitStack() as stack:
+        given = stack.enter_context(lines.reader(jsonl)) if jsonl is not None else ()
+        entries = _entries(found, call) if jsonl is None else map(_from_line, given)
         player = _Player(pausable(built) if interactive else built, interactive=interactive)
         stack.enter_context(player)
-        trails = stack.enter_context(lines.writer(record)) if record else None
+        trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
         step = stack.enter_context(_progress())
         tell = _tell_json if as_json else _tell
         for entry in entries:
@@ -84,19 +85,18 @@ def run(
     raise typer.Exit(0 if tally.all_done else 1)
 
 
-def _entries(found: source.Source, call: str | None, jsonl: str | None) -> Iterable[Entry]:
+def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
     if call is not None:
         try:
             given = lines.parse(call)
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
         return [_entry("call", given)]
-    if jsonl is not None:
-        return (
-            Entry(line.where, error=line.error) if line.error else Entry(line.where, line.value)
-            for line in lines.read(jsonl)
-        )
     return [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
+
+
+def _from_line(line: lines.Line) -> Entry:
+    return Entry(line.where, line.value, line.error)
 
 
 def _entry(title: str, given: JSON) -> Entry:

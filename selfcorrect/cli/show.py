@@ -22,6 +22,9 @@ STYLES: Final = {
 """What can become of an input, in the order of a summary, with its style."""
 
 
+TOLD_ELSEWHERE: Final = ("changed", "wait", "answered")
+"""Outcomes of a strategy that show in the changes, the wait or the result."""
+
 Telling: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Text]]
 
 
@@ -154,10 +157,16 @@ def _repair(event: Mapping[str, Any]) -> Iterator[Text]:
         outcome, reason = str(tried.get("outcome")).replace("_", " "), tried.get("reason")
         words = f"  {outcome}: {clip(str(reason), 160)}" if reason else f"  {outcome}"
         line = (str(tried.get("strategy")), words)
-        if outcome not in ("changed", "wait", "answered") and line not in told:
+        skipped = outcome in TOLD_ELSEWHERE or (outcome == "gave up" and _helped(event))
+        if not skipped and line not in told:
             told.add(line)
             yield row("tried", (line[0], "cyan dim"), (words, "dim"))
     yield from _changes(event.get("changes") or ())
+
+
+def _helped(event: Mapping[str, Any]) -> bool:
+    """Whether a round came to something, so that what gave up in it tells a reader nothing."""
+    return event.get("next") in ("validate", "retry", "__end__")
 
 
 def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[Text]:

@@ -62,12 +62,14 @@ class Source:
 
     def examples(self) -> list[Example]:
         """The file's own examples, from its function `examples()`."""
-        function = getattr(self.module, "examples", None)
+        function: Any = getattr(self.module, "examples", None)
         if not callable(function):
             refuse(f"{self.path} brings no examples: give --call or --jsonl")
-        return [
-            Example(str(item["title"]), item["input"], item.get("expect")) for item in function()
-        ]
+        try:
+            items: Any = function()
+            return [Example(item["title"], item["input"], item.get("expect")) for item in items]
+        except Exception as error:
+            _cannot_load(self.path, error)
 
     def _made(self, strategies: str) -> Graph:
         make = getattr(self.module, "make_graph", None)

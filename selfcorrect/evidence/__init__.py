@@ -7,79 +7,31 @@ facts. A map then decides kind and category, and `settled` says which parameters
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from selfcorrect.evidence import (
-    ajv_errors,
-    aws_body,
-    field_map,
-    github_body,
-    google_rpc,
-    graphql_body,
-    instance_text,
-    joi_details,
-    json_api,
-    kubernetes_status,
-    listing,
-    llm_api,
-    mcp_result,
-    odata_body,
-    plain_body,
-    problem_details,
-    pydantic_errors,
-    slack_body,
-    xml_body,
-    zod_issues,
-)
-from selfcorrect.evidence.clean import sentence, visible, windowed
+from selfcorrect.evidence import structured
+from selfcorrect.evidence.clean import visible, windowed
 from selfcorrect.evidence.constraints import constraint_in
+from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.culprits import CLASSES, culprits
 from selfcorrect.evidence.exceptions import Facts, chain, facts
+from selfcorrect.evidence.faults import Place, category_at, from_wire, settle
 from selfcorrect.evidence.json_text import find_json
-from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.kinds import category_of, kind_of
-from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.masking import Masked, mask
+from selfcorrect.evidence.messages import over, put_back, read_body, read_text
 from selfcorrect.evidence.outcomes import outcome_of
-from selfcorrect.evidence.faults import Place, category_at, settle
+from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
-from selfcorrect.evidence.wrappers import unwrap
 from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import split
 from selfcorrect.protocols import Tool
 
-__all__ = ["classify", "masked", "outcome_of", "read_error", "read_report", "settled"]
-
-BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
-    pydantic_errors.read,
-    zod_issues.read,
-    ajv_errors.read,
-    joi_details.read,
-    mcp_result.read,
-    kubernetes_status.read,
-    google_rpc.read,
-    llm_api.read,
-    odata_body.read,
-    json_api.read,
-    graphql_body.read,
-    problem_details.read,
-    aws_body.read,
-    github_body.read,
-    slack_body.read,
-    field_map.read,
-    plain_body.read,
-)
-"""One per family of JSON error bodies; the first that knows the body reads it."""
-
-DEPTH: Final = 4
-"""How deep an error inside an error's text is read."""
-
-DEEPEST: Final = 60
-"""Deepest JSON value that is compared with the arguments."""
+__all__ = ["classify", "diagnosed", "masked", "outcome_of", "read_error", "read_report", "settled"]
 
 MOST: Final = 50
 """Findings of one error."""
@@ -99,7 +51,7 @@ CATEGORIES: Final = {
     "maxItems": Category.LENGTH,
     "minProperties": Category.LENGTH,
     "maxProperties": Category.LENGTH,
-    "uniqueItems": Category.DUPLICATE,
+    "uniqueItems": Category.LENGTH,
     "pattern": Category.FORMAT_PATTERN,
     "type": Category.WRONG_TYPE,
 }
@@ -127,7 +79,10 @@ def read_error(
     """Everything that an exception says is wrong; at least one finding. Never raises."""
     schema = tool.schema if tool is not None else {}
     layers = tuple(facts(item) for item in chain(error))
-    return _finish(tuple(_from_layers(layers, call.args, schema)), layers, call.args, schema, now)
+    try:
+        return _finish(_from_error(layers, call.args, schema), layers, call.args, schema, now)
+    except Exception:  # a mistake in reading must not hide the tool's own error
+        return (Finding(windowed(layers[0].text), types=layers[0].types),)
 
 
 def read_report(
@@ -137,26 +92,61 @@ def read_report(
     status: int | str | None = None,
     schema: JsonObject | None = None,
     arguments: JSON = None,
-    tool: str | None = None,
+    tool: str | None = None,  # noqa: ARG001 -- recorded beside the error; maps ask for it
     now: datetime | None = None,
 ) -> tuple[Finding, ...]:
     """The same for a recorded error: an exception's name, a status and a text."""
     outer = Finding("", types=(exception,) if exception else (), status=status)
-    found = _read_text(message, arguments, schema or {})
+    found = read_text(message, arguments, schema or {})
     return tuple(
-        _complete(_over(outer, finding), arguments, schema or {}, now) for finding in found[:MOST]
+        _complete(over(outer, finding), arguments, schema or {}, now) for finding in found[:MOST]
     )
 
 
-def masked(finding: Finding, arguments: JSON, schema: JsonObject | None = None) -> str:
+def diagnosed(
+    finding: Finding,
+    decide: Callable[[Finding], Finding],
+    arguments: JSON,
+    schema: JsonObject | None = None,
+) -> Finding:
+    """The finding as a map decides it, with the parameters at fault settled.
+
+    The map sees the text with its echoes masked: what a message repeats of the arguments never
+    becomes a kind, a wait, a name or a rule. Captured text is put back afterwards.
+
+    Args:
+        finding: What `read_error` or `read_report` found.
+        decide: Asks the map: `lambda finding: strategies.decide(finding, tool)`.
+        arguments: The arguments of the call.
+        schema: Their schema, if known.
+    """
+    blind = masked(finding, arguments)
+    decided = decide(replace(finding, text=blind))
+    captures = {
+        key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
+    }
+    named = captures.get("param")
+    if named is not None and named != decided.captures["param"]:
+        decided = replace(decided, paths=finding.paths)
+        captures.pop("param")
+    return settled(replace(decided, text=finding.text, captures=captures), arguments, schema)
+
+
+def masked(finding: Finding, arguments: JSON) -> str:
     """The finding's text as rules should match it: what it echoes of the arguments says nothing."""
-    hidden = mask(finding.text, arguments)
+    hidden = mask(finding.text, arguments, visible)
     return hidden.masked(hidden.text)
+
+
+def _unmasked(value: str, blind: str, text: str) -> str:
+    """What stands in the text where a masked piece of it stands."""
+    start = blind.find(value)
+    return text[start : start + len(value)] if start >= 0 and len(blind) == len(text) else value
 
 
 def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None) -> Finding:
     """The finding with the parameters at fault, now that its kind and category are decided."""
-    hidden = mask(finding.text, arguments)
+    hidden = mask(finding.text, arguments, visible)
     echoes = {
         char: (echo.paths, echo.whole)
         for char in hidden.text
@@ -170,157 +160,49 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
 # --- assembling -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    hidden: Masked
-    known: frozenset[str]
-    arguments: JSON
-    place: Place
-
-    def is_echo(self, value: JSON) -> bool:
-        """Whether a JSON value in a text is (a part of) the arguments themselves."""
-        shown = _put_back(value, self.hidden, 0)
-        return shown == self.arguments or any(
-            shown == held for _, held in self.place.leaves if isinstance(held, dict | list)
-        )
-
-
-def _read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Finding, ...]:
-    hidden = mask(visible(message), arguments)
-    place = Place(arguments, schema)
-    known = frozenset(
-        token for path in (*(p for p, _ in place.leaves), *place.declared) for token in split(path)
-    )
-    source = _Source(hidden, known, arguments, place)
-    found = tuple(_read(hidden.text, source, 0))
-    return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
-
-
-def _shown(finding: Finding, hidden: Masked) -> Finding:
-    """The finding with what was masked put back."""
-    return replace(
-        finding,
-        text=hidden.raw(finding.text),
-        code=hidden.raw(finding.code) if finding.code else finding.code,
-        paths=tuple(hidden.raw(path) for path in finding.paths),
-        constraint={key: _put_back(value, hidden, 0) for key, value in finding.constraint.items()},
-    )
-
-
-def _put_back(value: JSON, hidden: Masked, depth: int) -> JSON:
-    if isinstance(value, str):
-        return hidden.raw(value)
-    if isinstance(value, dict) and depth < DEEPEST:
-        return {hidden.raw(k): _put_back(v, hidden, depth + 1) for k, v in value.items()}
-    if isinstance(value, list) and depth < DEEPEST:
-        return [_put_back(item, hidden, depth + 1) for item in value]
-    return value
-
-
-def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
-    embedded = find_json(text) if depth <= DEPTH else None
-    if embedded is not None and not source.is_echo(embedded.value):
-        found = _read_body(embedded.value)
-        if found and (found[0].text or found[0].code):
-            outer = unwrap(embedded.before) if embedded.before else None
-            for finding in found:
-                inner = tuple(_read(finding.text, source, depth + 1))
-                for item in inner:
-                    over = _over(finding, item)
-                    yield replace(over, types=(*over.types, *outer.types)) if outer else over
-            return
-    xml = xml_body.read(text) if "<" in text else ()
-    if xml:
-        yield from xml
-        return
-    yield from _read_prose(text, source, depth)
-
-
-def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
-    blocks = instance_text.read(text)
-    short = unwrap(sentence(text))
-    outer = Finding(
-        short.text,
-        types=tuple(reversed(short.types)),
-        code=next((code for code in reversed(short.codes)), None),
-        status=short.status,
-    )
-    if blocks:
-        yield from (_over(replace(outer, text=""), block) for block in blocks)
-        return
-    if depth <= DEPTH and short.text != text.strip() and find_json(short.text) is not None:
-        yield from (_over(outer, item) for item in _read(short.text, source, depth + 1))
-        return
-    lines = listing.read(short.text, source.known)
-    if lines:
-        yield from (_over(outer, line) for line in lines)
-        return
-    yield outer
-
-
-def _read_body(body: JSON) -> tuple[Finding, ...]:
-    for read in BODY_READERS:
-        if found := read(body):
-            return found[:MOST]
-    return ()
-
-
-def _over(outer: Finding, inner: Finding) -> Finding:
-    """The inner finding, with what only the outer one knows."""
-    return replace(
-        inner,
-        text=inner.text or outer.text,
-        types=(*inner.types, *(name for name in outer.types if name not in inner.types)),
-        status=inner.status if inner.status is not None else outer.status,
-        code=outer.code if inner.code is None else inner.code,
-        paths=inner.paths or outer.paths,
-        constraint=inner.constraint or outer.constraint,
-        retry_after=inner.retry_after if inner.retry_after is not None else outer.retry_after,
-    )
-
-
 def _complete(
     finding: Finding, arguments: JSON, schema: JsonObject, now: datetime | None
 ) -> Finding:
-    category = (
-        category_of_constraint(finding.constraint)
-        or category_of_counts(masked(finding, arguments))
-        or category_of(finding)
-    )
-    constraint = finding.constraint or constraint_in(finding.text)
-    wait = finding.retry_after
-    if wait is None:
-        wait = wait_in_text(masked(finding, arguments), now)
-    status = finding.status
+    """The finding with all that its sentence says, and the kind that its facts speak for."""
+    hidden = mask(finding.text, arguments, visible)
+    blind = hidden.masked(hidden.text)
+    stated = category_of_constraint(finding.constraint)
+    category = stated or category_of_counts(blind) or category_of(finding)
+    place = Place(arguments, schema)
+    placed = (from_wire(path, place) for path in finding.paths)
+    status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
-        status = status_in_text(masked(finding, arguments)) or status
+        status = status_in_text(blind) or status
     finding = replace(
         finding,
+        paths=tuple(dict.fromkeys("/args" + path for path in placed if path)),
         status=status,
-        constraint=constraint,
-        suggestions=finding.suggestions or suggestions_in(finding.text),
-        retry_after=wait,
+        constraint=finding.constraint or put_back(constraint_in(hidden.text), hidden),
+        suggestions=finding.suggestions or tuple(map(hidden.raw, suggestions_in(hidden.text))),
+        retry_after=wait if wait is not None else wait_in_text(blind, now),
         category=category,
     )
-    found = _culprits(finding, arguments, schema)
+    found = _culprits(finding, hidden, place)
     if found:
         kind, known = CLASSES[found[0]]
         return replace(finding, types=(*found, *finding.types), kind=kind, category=known)
-    kind = kind_of(finding)
+    kind = ErrorKind.VALIDATION if stated else kind_of(finding)
     counted = category in (Category.MISSING_PARAM, Category.EXTRA_PARAM)
     if counted and kind is ErrorKind.INTERNAL:
         kind = ErrorKind.VALIDATION
-    return replace(finding, kind=kind)
+    if kind is ErrorKind.INTERNAL:
+        category = Category.NONE
+    return replace(finding, kind=kind, category=category)
 
 
-def _culprits(finding: Finding, arguments: JSON, schema: JsonObject) -> tuple[str, ...]:
-    place = Place(arguments, schema)
-    hidden = mask(finding.text, arguments)
+def _culprits(finding: Finding, hidden: Masked, place: Place) -> tuple[str, ...]:
     bare = hidden.text.strip(" \n\t'\"`.[]")
-    echoed = len(bare) == 1 and (echo := hidden.echo(bare)) is not None and echo.whole
+    echo = hidden.echo(bare) if len(bare) == 1 else None
     lacking = [split(path)[-1] for path in place.declared if place.value(path) is ABSENT]
-    return culprits(finding.text, finding.types, echoed, place.leaves, lacking)
-
+    if echo is not None and echo.whole:
+        return culprits("", finding.types, place.leaves, lacking, echoed=True)
+    text = hidden.masked(hidden.text)
+    return culprits(text, finding.types, place.leaves, lacking, echoed=False)
 
 
 def category_of_constraint(constraint: JsonObject) -> Category | None:
@@ -333,25 +215,40 @@ def category_of_constraint(constraint: JsonObject) -> Category | None:
     return None
 
 
-def _from_layers(
+def _from_error(
     layers: Sequence[Facts], arguments: JSON, schema: JsonObject
-) -> Iterator[Finding]:
-    first = layers[0]
+) -> tuple[Finding, ...]:
+    """The findings of an exception and what it wraps; those that carry data come first."""
     for layer in layers:
-        errors = _structured(layer.error)
-        if errors:
-            yield from (_over(Finding(layer.text, types=layer.types), item) for item in errors)
-            return
-    if first.body and (embedded := find_json(visible(first.body))):
-        found = _read_body(embedded.value)
-        if found and found[0].text:
-            yield from found
-            return
-    yield from _read_text(first.text, arguments, schema)
+        found = structured.violations(layer.error)
+        data = structured.carried(layer.error) if not found else None
+        found = found or (read_body(data) if data else ())
+        if found:
+            return tuple(over(Finding(layer.text, types=layer.types), item) for item in found)
+    for layer in layers:
+        if layer.body and find_json(visible(layer.body)) is not None:
+            return read_text(layer.body, arguments, schema)
+    members = [layer for layer in layers if not isinstance(layer.error, BaseExceptionGroup)]
+    if len(members) < len(layers):
+        return tuple(
+            over(Finding("", types=layer.types, code=layer.code, status=layer.status), item)
+            for layer in members
+            for item in read_text(layer.text, arguments, schema)
+        )
+    return read_text(_telling(layers).text, arguments, schema)
 
 
-def _structured(error: BaseException) -> tuple[Finding, ...]:
-    return ()
+def _telling(layers: Sequence[Facts]) -> Facts:
+    """The exception whose text says most: not a mere wrapper, if what it wraps says what it is."""
+    first = layers[0]
+    alone = Finding("", types=first.types, status=first.status, code=first.code)
+    if kind_of(alone) is not ErrorKind.INTERNAL:
+        return first
+    for layer in layers[1:]:
+        inner = Finding("", types=layer.types, status=layer.status, code=layer.code)
+        if kind_of(inner) is not ErrorKind.INTERNAL and layer.text:
+            return layer
+    return first
 
 
 def _finish(
@@ -372,4 +269,4 @@ def _finish(
         retry_after=wait,
     )
     items = found[:MOST] or (outer,)
-    return tuple(_complete(_over(outer, item), arguments, schema, now) for item in items)
+    return tuple(_complete(over(outer, item), arguments, schema, now) for item in items)

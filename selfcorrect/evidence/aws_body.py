@@ -1,4 +1,4 @@
-"""AWS: `{"__type": "…#Name", "message"}` of its JSON protocols and `{"Error": {"Code", "Message"}}`."""
+"""AWS: `{"__type": "…#Name", "message"}` of its JSON protocols, `{"Error": {"Code"}}` of others."""
 
 from __future__ import annotations
 

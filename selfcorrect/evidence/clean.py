@@ -13,7 +13,9 @@ WINDOW: Final = 32 * 1024
 LONGEST: Final = 4 * 1024
 """A cleaned message is at most this long."""
 
-_ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]{0,20}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|.)")
+_ESCAPES: Final = re.compile(
+    r"\x1b(?:\[[0-?]{0,20}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|.)"
+)
 _INVISIBLE: Final = {
     code: None
     for code in (
@@ -29,10 +31,12 @@ _INVISIBLE: Final = {
     )
     if code not in (0x09, 0x0A)
 }
-_FRAME: Final = {code: " " for code in (*range(0x2500, 0x2600), 0x2022)}
+_FRAME: Final = dict.fromkeys((*range(9472, 9728), 8226), " ")
 _HTML: Final = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
 _HIDDEN: Final = ("script", "style", "svg", "head")
-_BLOCK: Final = re.compile(r"</?(?:p|div|h\d|li|tr|td|br|pre|title|table|ul|section|header)\b", re.I)
+_BLOCK: Final = re.compile(
+    r"</?(?:p|div|h\d|li|tr|td|br|pre|title|table|ul|section|header)\b", re.IGNORECASE
+)
 
 _NOISE: Final = re.compile(
     r"\s*(?:"
@@ -40,8 +44,12 @@ _NOISE: Final = re.compile(
     r'|File "[^"]{0,300}", line \d+|in <module>|\[C\]: in |stack traceback:|stack backtrace:'
     r"|goroutine \d+ \[|note: run with `RUST_BACKTRACE|created by \S+ in goroutine"
     r"|LINE \d+: |\d{1,6} \|.*|\|.*|\\ No newline"
-    r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try|Run) ['`\"‘].*(?:help|-h)\b.*"
+    r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try|Run) "
+    r"['`\"‘].*(?:help|-h)\b.*"
     r"|.{0,20}complete log of this run can be found.*|\[notice\].*|Please fix (?:your|the) .*"
+    r"|node:internal/\S+:\d+|throw (?:err|error|new )\S*;?\s*\Z|Node\.js v[\d.]+|Require "
+    r"stack:|- /\S+\s*\Z|requireStack: .*"
+    r"|code: '[A-Z_]+',?\s*\Z|\[eval\]:\d+|[\]}],?\s*\Z"
     r"|RequestId:\S*|Time:\d{4}-\S*|Process exited with|npm (?:ERR!|error)\s*$"
     r"|npm (?:ERR!|error) +(?:at |A complete log|this is related|syscall|errno|path)\b.*"
     r")",
@@ -49,11 +57,20 @@ _NOISE: Final = re.compile(
 )
 _GROUP: Final = "Exception Group Traceback"
 _TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
-_TAIL: Final = re.compile(r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b", re.I)
-_TOLD: Final = re.compile(r"(?:Exception Value|Exception Message|Error Message)\s*: ?\S", re.IGNORECASE)
+_TAIL: Final = re.compile(
+    r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b",
+    re.IGNORECASE,
+)
+_TOLD: Final = re.compile(
+    r"(?:Exception Value|Exception Message|Error Message)\s*: ?\S", re.IGNORECASE
+)
 _CARETS: Final = re.compile(r"[\s^~\-=*_+|.]*\Z")
-_SECTION: Final = re.compile(r"(?:usage|flags|options|commands|arguments|examples?|aliases)\b.{0,200}", re.I)
-_MINOR: Final = re.compile(r"(?:\S{1,80}:\s*)?(?:warning|note|hint|info|notice)\s*[:\]]", re.IGNORECASE)
+_SECTION: Final = re.compile(
+    r"(?:usage|flags|options|commands|arguments|examples?|aliases)\b.{0,200}", re.IGNORECASE
+)
+_MINOR: Final = re.compile(
+    r"(?:\S{1,80}:\s*)?(?:warning|note|hint|info|notice)\s*[:\]]", re.IGNORECASE
+)
 
 
 def windowed(text: str) -> str:
@@ -72,9 +89,9 @@ def visible(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """What is left of a visible text when all that only surrounds the error is dropped.
+    r"""What is left of a visible text when all that only surrounds the error is dropped.
 
-    >>> sentence("usage: cut [-h]\\n\\ncut: error: no such option: --x")
+    >>> sentence("usage: cut [-h]\n\ncut: error: no such option: --x")
     'cut: error: no such option: --x'
     """
     if _HTML.search(text[:4000]):

@@ -1,4 +1,4 @@
-"""Too many or too few: "takes 2 arguments but 3 were given", "8 columns but 1 values were supplied"."""
+"""Too many or too few: "takes 2 arguments but 3 were given", "8 columns but 1 values supplied"."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Final
 
 from selfcorrect.model import Category
 
-_WHAT: Final = r"(?:\w+[- ]){0,2}?(?:arg(?:ument)?s?|arg\(s\)|parameters?|params?|values?|columns?|operands?|fields?|inputs?|bindings?|elements?|placeholders?|variables?|expressions?)"
-_SAY: Final = r"(?:was|were|is|are|has|have|got|received|given|supplied|provided|passed|found|but|only|,|;|\.|\(|instead|and|there)"
+_WHAT: Final = (
+    r"(?:\w+[- ]){0,2}?(?:arg(?:ument)?s?|arg\(s\)|parameters?|params?|values?|columns?|operands?"
+    r"|fields?|inputs?|bindings?|elements?|placeholders?|variables?|expressions?)"
+)
+_SAY: Final = (
+    r"(?:was|were|is|are|has|have|got|received|given|supplied|provided|passed|found|but|only|,|;"
+    r"|\.|\(|instead|and|there)"
+)
 _WORDS: Final = {"no": 0, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "none": 0}
 _N: Final = r"(\d{1,6}|no|zero|one|two|three|four|none)"
 _ASKS: Final = (
@@ -16,13 +22,19 @@ _ASKS: Final = (
     r"(?: (?:exactly|at least|at most|from|a minimum of|a maximum of|only|up to|between))*"
 )
 _FORM: Final = re.compile(
-        rf"\b{_ASKS} {_N}(?: (?:to|or|and|-) \d{{1,6}})?(?: {_WHAT})?[\w() ]{{0,30}}?[ ,;:(]{{1,3}}(?:{_SAY}[ ,:]{{0,2}}){{0,5}}{_N}\b",
+    (
+        rf"\b{_ASKS} {_N}(?: (?:to|or|and|-) \d{{1,6}})?(?: {_WHAT})?[\w() ]{{0,30}}?[ "
+        rf",;:(]{{1,3}}(?:{_SAY}[ ,:]{{0,2}}){{0,5}}{_N}\b"
+    ),
     re.IGNORECASE,
 )
 _LEADING: Final = re.compile(rf"(?:\A|[^\w]){_N} {_WHAT} for {_N} {_WHAT}", re.IGNORECASE)
-_MORE: Final = re.compile(r"\bhas more ((?:target )?\w{1,20}) than (?:\w{1,20} ){0,2}\w{1,20}", re.I)
+_MORE: Final = re.compile(
+    r"\bhas more ((?:target )?\w{1,20}) than (?:\w{1,20} ){0,2}\w{1,20}", re.IGNORECASE
+)
 _REVERSED: Final = re.compile(
-    rf"\b(?:given|got|received|passed)[ :]{{1,2}}{_N}[,;]? (?:but )?(?:expected|wanted|needs?|required)[ :]{{1,2}}{_N}\b"
+    rf"\b(?:given|got|received|passed)[ :]{{1,2}}{_N}[,;]? (?:but )?(?:expected|wanted|needs?"
+    rf"|required)[ :]{{1,2}}{_N}\b"
     rf"|\b{_N} (?:passed|given|supplied)[\w ,]{{0,40}} {_N} (?:expected|required|needed)\b",
     re.IGNORECASE,
 )

@@ -82,7 +82,7 @@ def type_names(error: BaseException) -> tuple[str, ...]:
 
 
 def text_of(error: BaseException) -> str:
-    """The exception's own words: at most the first and last 32 kB; its class name if it has none."""
+    """The exception's own words, at most the first and last 32 kB; else its class name."""
     text: Any = None
     with contextlib.suppress(Exception):
         text = str(error)
@@ -196,9 +196,8 @@ def _headers(error: BaseException, response: Any) -> dict[str, str]:
 
 
 def _body(error: BaseException, response: Any) -> str | None:
-    for value in (_get(response, "text"), _get(error, "body"), _get(response, "content")):
-        if isinstance(value, bytes):
-            value = value[:WINDOW].decode("utf-8", "replace")
+    for found in (_get(response, "text"), _get(error, "body"), _get(response, "content")):
+        value = found[:WINDOW].decode("utf-8", "replace") if isinstance(found, bytes) else found
         if isinstance(value, str) and value.strip():
             return value if len(value) <= 2 * WINDOW else f"{value[:WINDOW]}\n{value[-WINDOW:]}"
         if isinstance(value, dict | list):

@@ -12,11 +12,32 @@ from typing import Final
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
 
-_WHOLE: Final = frozenset({"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""})
-_ENVELOPES: Final = ("errors", "fields", "messages", "validation_errors", "validationErrors", "json")
+_WHOLE: Final = frozenset(
+    {"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""}
+)
+_ENVELOPES: Final = (
+    "errors",
+    "fields",
+    "messages",
+    "validation_errors",
+    "validationErrors",
+    "json",
+)
 _SAYS: Final = frozenset({"error", "message", "status", "code", "statusCode"})
 _LEAF: Final = frozenset(
-    {"message", "code", "type", "kind", "path", "value", "reason", "name", "properties", "rule", "msg"}
+    {
+        "message",
+        "code",
+        "type",
+        "kind",
+        "path",
+        "value",
+        "reason",
+        "name",
+        "properties",
+        "rule",
+        "msg",
+    }
 )
 _NO_FIELDS: Final = frozenset({"error", "errors", "detail", "details", "data", "response", "body"})
 _MOST: Final = 50
@@ -60,14 +81,20 @@ def _walk(value: JSON, path: tuple[str, ...], depth: int) -> Iterator[Finding | 
         for item in value:
             yield _finding(item, path, None)
     elif isinstance(value, list) and value and all(isinstance(i, Mapping) for i in value) and path:
-        for index, item in enumerate(value):
-            if isinstance(item.get("message"), str):
-                code = item.get("code") or item.get("error")
-                yield _finding(item["message"], path, code if isinstance(code, str) else None)
-            elif item:
-                yield from _walk(item, (*path, str(index)), depth + 1)
+        yield from _items(value, path, depth)
     else:
         yield None
+
+
+def _items(
+    items: list[Mapping[str, JSON]], path: tuple[str, ...], depth: int
+) -> Iterator[Finding | None]:
+    for index, item in enumerate(items):
+        if isinstance(item.get("message"), str):
+            code = item.get("code") or item.get("error")
+            yield _finding(item["message"], path, code if isinstance(code, str) else None)
+        elif item:
+            yield from _walk(item, (*path, str(index)), depth + 1)
 
 
 def _is_leaf(value: Mapping[str, JSON], path: tuple[str, ...]) -> bool:

@@ -14,7 +14,7 @@ _SECONDS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s\Z")
 
 
 def read(body: JSON) -> tuple[Finding, ...]:
-    """A finding per field violation, or one for the error; nothing if the body is something else."""
+    """A finding per field violation, or one for the error; nothing for other bodies."""
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
     error = body.get("error") if isinstance(body, Mapping) else None

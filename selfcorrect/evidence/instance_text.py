@@ -1,4 +1,4 @@
-"""Messages of jsonschema and jsonschema-rs: "Failed validating 'type' in schema[…] On instance['a']:".
+"""Messages of jsonschema and jsonschema-rs: "Failed validating 'type' in schema[…]".
 
 The text names keyword and place, and then prints schema and instance, which must not speak.
 """
@@ -16,7 +16,9 @@ _FAILED: Final = re.compile(
 )
 _INSTANCE: Final = re.compile(r"On (?:instance|\w{1,20})((?:\[[^\]\n]{1,100}\]){0,20}):")
 _TOKEN: Final = re.compile(r"\[(?:'([^'\]]{1,100})'|\"([^\"\]]{1,100})\"|(\d{1,9}))\]")
-_NAMED: Final = re.compile(r"['\"]([^'\"\n]{1,100})['\"] (?:is a required property|was unexpected|is a dependency of)")
+_NAMED: Final = re.compile(
+    r"['\"]([^'\"\n]{1,100})['\"] (?:is a required property|was unexpected|is a dependency of)"
+)
 _EXTRA: Final = re.compile(r"['\"]([^'\"\n]{1,100})['\"](?=[^()\n]{0,200}(?:was|were) unexpected)")
 
 

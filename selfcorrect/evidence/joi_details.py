@@ -68,7 +68,6 @@ def _finding(item: Mapping[str, JSON]) -> Finding:
 
 def _constraint(kind: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
     base, _, rule = kind.rpartition(".")
-    limit = context.get("limit")
     if rule in ("required", "requiredKeys"):
         return {"required": []}
     if kind == "object.unknown":
@@ -82,9 +81,14 @@ def _constraint(kind: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
         return {"enum": allowed if isinstance(allowed, list) else []}
     if kind.startswith("string.pattern"):
         return {"pattern": str(context.get("regex", ""))}
+    return _bound(base, rule, context)
+
+
+def _bound(base: str, rule: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
+    limit = context.get("limit")
     if base in _SIZES and rule in ("min", "max", "length"):
-        size = _SIZES[base]
-        return {f"{side}{size}": limit for side in (("min", "max") if rule == "length" else (rule,))}
+        sides = ("min", "max") if rule == "length" else (rule,)
+        return {f"{side}{_SIZES[base]}": limit for side in sides}
     if base == "number":
         names = {"min": "minimum", "max": "maximum", "greater": "exclusiveMinimum"}
         names |= {"less": "exclusiveMaximum", "multiple": "multipleOf"}

@@ -33,11 +33,13 @@ def find_json(text: str) -> Embedded | None:
     text = text.strip()
     if len(text) > _LONGEST or not ("{" in text or "[" in text):
         return None
-    if text[:1] in '"' and (inner := _parse(text)) and isinstance(inner[0], str):
+    if text[:1] == '"' and (inner := _parse(text)) and isinstance(inner[0], str):
         return find_json(inner[0])
     position = -1
     for _ in range(_TRIES):
-        starts = [at for at in (text.find("{", position + 1), text.find("[", position + 1)) if at >= 0]
+        starts = [
+            at for at in (text.find("{", position + 1), text.find("[", position + 1)) if at >= 0
+        ]
         if not starts:
             return None
         position = min(starts)
@@ -48,9 +50,50 @@ def find_json(text: str) -> Embedded | None:
         before, after = text[:position].strip(), text[position + length :].strip(" \n.)'\"")
         if not isinstance(value, dict | list) or not value or _scalars_only(value):
             continue
-        if len(after) <= 3 or not before:
+        if not before or (len(after) <= 3 and _speaks(value)):
             return Embedded(value, before, after)
     return None
+
+
+_SAYS: Final = frozenset(
+    [
+        "error",
+        "errors",
+        "message",
+        "msg",
+        "detail",
+        "details",
+        "code",
+        "status",
+        "title",
+        "reason",
+        "type",
+        "fault",
+        "exception",
+        "iserror",
+        "error_description",
+        "errormessage",
+        "issues",
+        "violations",
+        "description",
+        "loc",
+        "ok",
+        "success",
+    ]
+)
+
+
+def _speaks(value: JSON) -> bool:
+    """Whether an object within prose looks like an error, rather than like data that is shown."""
+    if isinstance(value, list):
+        return any(isinstance(item, dict) and _speaks(item) for item in value[:3])
+    names = {str(key).lower() for key in value}
+    inner = [child for child in value.values() if isinstance(child, dict)]
+    return (
+        bool(names & _SAYS)
+        or any(str(key).startswith("odata") for key in value)
+        or (len(inner) == 1 and len(value) == 1 and _speaks(inner[0]))
+    )
 
 
 def _scalars_only(value: JSON) -> bool:

@@ -1,4 +1,4 @@
-"""Kubernetes: `{"kind": "Status", "status": "Failure", "reason", "message", "details": {"causes"}}`."""
+"""Kubernetes: `{"kind": "Status", "reason", "message", "details": {"causes"}}`."""
 
 from __future__ import annotations
 

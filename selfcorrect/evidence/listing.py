@@ -1,9 +1,10 @@
-"""Messages that list several violations as lines: "origin\\n  Field required", "a: must be …", "… at b"."""
+"""Messages that list several violations as lines: "a: must be …", "… at b", pydantic's own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from selfcorrect.model import Finding
@@ -14,7 +15,8 @@ _PATH: Final = r"[A-Za-z_$@][\w$@-]{0,80}(?:(?:\.|/|\[|\]|->|\s?→\s?)[\w$@'\"-
 _PATH_ONLY: Final = re.compile(rf"\A(?:{_PATH}|\d[\w.]{{0,80}})\Z")
 _COUNT: Final = re.compile(r"(?:\A|: )\d{1,6} validation errors? (?:for|in) ")
 _DETAIL: Final = re.compile(
-    r"\s*[\[(]type=([\w.]{1,80})(?:(?:, |; ).{0,2000})?[\])]\s*\Z|\s*\(type=([\w.]{1,80})[^)\n]{0,400}\)\s*\Z"
+    r"\s*[\[(]type=([\w.]{1,80})(?:(?:, |; ).{0,2000})?[\])]\s*\Z"
+    r"|\s*\(type=([\w.]{1,80})[^)\n]{0,400}\)\s*\Z"
 )
 _COLON: Final = re.compile(
     rf"\A[-*•✖✗×\s]{{0,6}}(?:\d{{1,3}}[.)] )?[`'\"]?({_PATH})[`'\"]?\s?(?::|->|=>|-|–|—) (?=\S)"
@@ -23,9 +25,42 @@ _AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"\"]?({_PATH})[`'\"\
 _ARROW: Final = re.compile(rf"\A\s*(?:→|->|↳) at ({_PATH})\s*\Z")
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
-    "error errors message detail details warning reason code status type cause note hint info usage"
-    " fatal line position context value name exception description http https summary title"
-    " file traceback caused context info npm git".split()  # noqa: SIM905
+    [
+        "error",
+        "errors",
+        "message",
+        "detail",
+        "details",
+        "warning",
+        "reason",
+        "code",
+        "status",
+        "type",
+        "cause",
+        "note",
+        "hint",
+        "info",
+        "usage",
+        "fatal",
+        "line",
+        "position",
+        "context",
+        "value",
+        "name",
+        "exception",
+        "description",
+        "http",
+        "https",
+        "summary",
+        "title",
+        "file",
+        "traceback",
+        "caused",
+        "context",
+        "info",
+        "npm",
+        "git",
+    ]
 )
 
 
@@ -44,7 +79,9 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
     ats = [_AT.match(line.strip()) for line in lines]
     if ats and all(ats):
         return tuple(
-            Finding(_BULLET.sub("", match[1]).rstrip(" -"), paths=(pointer(match[2]),)) for match in ats if match
+            Finding(_BULLET.sub("", match[1]).rstrip(" -"), paths=(pointer(match[2]),))
+            for match in ats
+            if match
         )
     return tuple(_colons(lines, known))[:_MOST]
 
@@ -75,7 +112,7 @@ def _pydantic(lines: list[str]) -> Iterator[Finding]:
 
 
 def _arrows(lines: list[str]) -> Iterator[Finding]:
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         if (match := _ARROW.match(line)) is not None:
             yield Finding(_BULLET.sub("", before).strip(), paths=(pointer(match[1]),))
 

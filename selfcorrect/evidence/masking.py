@@ -1,15 +1,15 @@
-"""Mask what a message merely echoes: argument values must not speak for the emitter.
+r"""Mask what a message merely echoes: argument values must not speak for the emitter.
 
-Each echo becomes one private character while the message is read. Afterwards it is put back (`raw`),
-or stands as letters without meaning (`masked`), which keeps lengths, digits' places and quotes, so
-that a pattern such as `[A-Z]{3}` or `\\d{4}-\\d\\d` still fits.
+Each echo becomes one private character while the message is read. Afterwards it is put back
+(`raw`), or stands as letters without meaning (`masked`), which keeps lengths, digits' places and
+quotes, so that a pattern such as `[A-Z]{3}` or `\d{4}-\d\d` still fits.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,9 +21,13 @@ _MOST: Final = 4000
 _LEAVES: Final = 300
 _LONGEST: Final = 32 * 1024
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_KEPT: Final = "-_./:@+"
+"""Signs that shape dates, names, numbers and addresses; any other sign is masked too."""
+
 _WORD: Final = re.compile(r"\w+")
 _QUOTED: Final = re.compile(
-    r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"|`([^`'\n]{1,200})[`']|‘([^’\n]{1,200})’|“([^”\n]{1,200})”"
+    r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"|`([^`'\n]{1,200})[`']|‘([^’\n]{1,200})’"
+    r"|“([^”\n]{1,200})”"
 )
 _RUN: Final = 4
 """So many words in a row, as they stand in an argument, are an echo of it."""
@@ -31,7 +35,7 @@ _RUN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """One place of a message that repeats an argument: its text, and the pointers of the argument."""
+    """One place of a message that repeats an argument: its text, and the argument's pointers."""
 
     text: str
     paths: tuple[str, ...]
@@ -55,7 +59,7 @@ class Masked:
         return _PRIVATE.sub(lambda match: self._show(match[0], blind=False), text)
 
     def masked(self, text: str) -> str:
-        """Any part of the masked text with meaningless letters for the echoes, of the same length."""
+        """Any part of the masked text with meaningless letters for the echoes, of their length."""
         return _PRIVATE.sub(lambda match: self._show(match[0], blind=True), text)
 
     def _show(self, char: str, *, blind: bool) -> str:
@@ -65,8 +69,13 @@ class Masked:
         return "".join(map(_blind, echo.text)) if blind else echo.text
 
 
-def mask(text: str, arguments: JSON) -> Masked:
+def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Masked:
     """Find where a message repeats argument values, in plain, JSON-escaped and quoted form.
+
+    Args:
+        text: The message.
+        arguments: The arguments of the call.
+        shown: What was done to the message before, and so to the values in it.
 
     >>> found = mask("no city 'Error 429' known", {"city": "Error 429"})
     >>> found.masked(found.text)
@@ -75,11 +84,13 @@ def mask(text: str, arguments: JSON) -> Masked:
     text = _PRIVATE.sub("", text)
     spans: list[tuple[int, int, tuple[str, ...], bool]] = []
     values = _strings(arguments)
-    for needle, paths in (*_containers(arguments), *_needles(values)):
+    for needle, paths in (*_containers(arguments), *_needles(values, shown)):
         spans += [(start, start + len(needle), paths, True) for start in _find(text, needle)]
-    for start, end, paths in _quoted_parts(text, values):
+    told = {paths for *_, paths, _ in spans}
+    cut = {value: paths for value, paths in values.items() if paths not in told}
+    for start, end, paths in _runs(text, cut):
         spans.append((start, end, paths, False))
-    for start, end, paths in _runs(text, values):
+    for start, end, paths in _quoted_parts(text, values):
         spans.append((start, end, paths, False))
     spans.sort(key=lambda span: (span[0], -span[1]))
     parts: list[str] = []
@@ -99,7 +110,7 @@ def _blind(char: str) -> str:
         return "0"
     if char.isalpha():
         return "X" if char.isupper() else "x"
-    return char
+    return char if char in _KEPT or char.isspace() else "x"
 
 
 def _strings(arguments: JSON) -> dict[str, tuple[str, ...]]:
@@ -120,14 +131,17 @@ def _strings(arguments: JSON) -> dict[str, tuple[str, ...]]:
     return {value: tuple(sorted(paths)) for value, paths in found.items()}
 
 
-def _needles(values: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _needles(
+    values: Mapping[str, tuple[str, ...]], shown: Callable[[str], str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     for value, paths in sorted(values.items(), key=lambda item: -len(item[0])):
         if len(value) > 2000:
             continue
         forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
         forms |= {repr(value)[1:-1], value.strip()}
-        for form in forms:
-            yield form, paths
+        for form in forms | {shown(form).strip() for form in forms}:
+            if form:
+                yield form, paths
 
 
 def _containers(arguments: JSON) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -162,7 +176,11 @@ def _find(text: str, needle: str) -> Iterator[int]:
         alone = len(needle) >= 2 and (not text[:start].strip() or not text[end:].strip(" .!"))
         closed = before in _OPENERS and after in _CLOSERS and before != "" and after != ""
         free = needle[0] not in "{[" or len(needle) > 2 or alone
-        free = free and not (_wordy(before) and _wordy(needle[0])) and not (_wordy(after) and _wordy(needle[-1]))
+        free = (
+            free
+            and not (_wordy(before) and _wordy(needle[0]))
+            and not (_wordy(after) and _wordy(needle[-1]))
+        )
         if closed or ((loose or alone) and free):
             yield start
             count += 1
@@ -189,11 +207,21 @@ def _quoted_parts(
             return
         group = match.lastindex or 0
         piece = match[group]
-        if len(piece) < 3:
-            continue
-        paths = tuple(path for value, where in long if piece in value for path in where)
+        if len(piece) < 3 or text[match.end() : match.end() + 2].lstrip()[:1] == ":":
+            continue  # too short to tell, or the key of an object
+        paths = tuple(path for value, where in long if _stands(piece, value) for path in where)
         if paths:
             yield match.start(group), match.end(group), paths
+
+
+def _stands(piece: str, value: str) -> bool:
+    """Whether a piece stands in a value as whole words."""
+    start = value.find(piece)
+    end = start + len(piece)
+    return start >= 0 and not (
+        (_wordy(value[start - 1 : start]) and _wordy(piece[0]))
+        or (_wordy(value[end : end + 1]) and _wordy(piece[-1]))
+    )
 
 
 def _runs(
@@ -210,16 +238,16 @@ def _runs(
     found = list(_WORD.finditer(text))
     begin: int | None = None
     end = 0
-    paths: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
     for start in range(len(found) - _RUN + 1):
         here = index.get(tuple(match[0] for match in found[start : start + _RUN]))
         if here is None:
             continue
         if begin is not None and found[start].start() > end:
-            yield begin, end, paths
+            yield begin, end, where
             begin = None
         if begin is None:
-            begin, paths = found[start].start(), here
+            begin, where = found[start].start(), here
         end = found[start + _RUN - 1].end()
     if begin is not None:
-        yield begin, end, paths
+        yield begin, end, where

@@ -1,4 +1,4 @@
-"""MCP tool results with `isError`, and JSON-RPC 2.0 errors: `{"error": {"code", "message", "data"}}`."""
+"""MCP tool results with `isError`, and JSON-RPC 2.0 errors: `{"error": {"code", "message"}}`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any other JSON error body: the usual names for message, code, status and field, wherever they stand.
+"""Any other JSON error body: the usual names for message, code, status and field.
 
 The last reader. It takes an object only if it looks like an error: a message or an error code.
 """
@@ -77,6 +77,7 @@ _LISTS: Final = (
     "failures",
     "problems",
     "messages",
+    "message",
     "data",
 )
 _INNER: Final = (
@@ -98,7 +99,13 @@ _INNER: Final = (
     "body",
 )
 """Where a body that only passes an error on keeps the error itself."""
-_WAITS: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "retryAfterSeconds")
+_WAITS: Final = (
+    "retry_after",
+    "retryAfter",
+    "retry-after",
+    "retry_after_seconds",
+    "retryAfterSeconds",
+)
 _MILLIS: Final = ("retry_after_ms", "retryAfterMs", "msBeforeNext")
 _DEEPEST: Final = 6
 _MOST: Final = 50
@@ -106,7 +113,7 @@ _CODE: Final = re.compile(r"[A-Za-z][\w.:/-]{1,79}\Z")
 
 
 def read(body: JSON) -> tuple[Finding, ...]:
-    """The findings at the bottom of the body, with code and status from above where they lack them."""
+    """The findings at the bottom of the body, with code and status from above for want of own."""
     return tuple(_walk(body, None, None, 0))[:_MOST]
 
 

@@ -13,10 +13,13 @@ _MOST: Final = 50
 
 
 def read(body: JSON) -> tuple[Finding, ...]:
-    """A finding per listed member, or one for the problem; nothing if the body is something else."""
+    """A finding per listed member, or one for the problem; nothing for other bodies."""
     if not isinstance(body, Mapping) or not isinstance(body.get("title"), str):
         return ()
-    if not any(isinstance(body.get(key), str) for key in ("detail", "type")) and "status" not in body:
+    if (
+        not any(isinstance(body.get(key), str) for key in ("detail", "type"))
+        and "status" not in body
+    ):
         return ()
     status = body.get("status")
     status = status if isinstance(status, int) and not isinstance(status, bool) else None

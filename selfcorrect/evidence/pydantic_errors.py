@@ -1,4 +1,4 @@
-"""pydantic's `errors()`, and the same list as FastAPI and others send it: `{"detail": [{"loc", "msg"}]}`.
+"""pydantic's `errors()`, and the same list as FastAPI sends it: `{"detail": [{"loc", "msg"}]}`.
 
 https://docs.pydantic.dev/latest/errors/validation_errors/ lists the types and what `ctx` holds.
 """
@@ -100,7 +100,7 @@ def _entries(body: JSON) -> list[Mapping[str, JSON]]:
 def _finding(item: Mapping[str, JSON]) -> Finding:
     kind = item.get("type") if isinstance(item.get("type"), str) else None
     context = item.get("ctx")
-    loc = list(item.get("loc") or ())
+    loc: list[JSON] = list(item.get("loc") or ())
     if kind == "union_tag_invalid" and isinstance(context, Mapping):
         loc.append(str(context.get("discriminator", "")).strip("'"))
     return Finding(
@@ -117,7 +117,12 @@ def constraint_of(kind: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
     >>> constraint_of("less_than_equal", {"le": 9})
     {'maximum': 9}
     """
-    if kind in ("missing", "missing_argument", "missing_keyword_only_argument", "value_error.missing"):
+    if kind in (
+        "missing",
+        "missing_argument",
+        "missing_keyword_only_argument",
+        "value_error.missing",
+    ):
         return {"required": []}
     if kind in ("extra_forbidden", "unexpected_keyword_argument", "value_error.extra"):
         return {"additionalProperties": False}

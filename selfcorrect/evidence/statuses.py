@@ -1,4 +1,4 @@
-"""The HTTP status that a text names: "502 Server Error", "status code 404", "Error code: 429 - …"."""
+"""The HTTP status that a text names: "502 Server Error", "status code 404", "code: 429 - …"."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from http import HTTPStatus
 from typing import Final
 
 _PHRASES: Final = "|".join(
-    sorted((re.escape(status.phrase) for status in HTTPStatus if status >= 400), key=len, reverse=True)
+    sorted(
+        (re.escape(status.phrase) for status in HTTPStatus if status >= 400), key=len, reverse=True
+    )
 )
 _CODE: Final = r"([45]\d\d)"
 _FORMS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b(?:status|http|response|error)(?:[ _-]?(?:code|status))?(?: is| was| of)?[ :=/(\[]{{1,3}}(?:\d\.\d )?{_CODE}\b(?!\.\d|:\d)",
-        rf"(?:\A|[\s:(\[]){_CODE}[ ,:-]{{1,3}}(?:message=|(?:client error|server error|{_PHRASES}|page not found)\b)",
-        rf"\b(?:returned|responded(?: with)?|answered(?: with)?|received|replied|got|failed with)(?: an?| the)?"
-        rf"(?: http)?(?: status| error| code| response){{0,3}}[ :(]{{1,2}}{_CODE}\b(?! (?:bytes|ms|s|seconds|rows|items)\b)",
+        (
+            rf"\b(?:status|http|response|error)(?:[ _-]?(?:code|status))?(?: is| was| of)?[ "
+            rf":=/(\[]{{1,3}}(?:\d\.\d )?{_CODE}\b(?!\.\d|:\d)"
+        ),
+        (
+            rf"(?:\A|[\s:(\[]){_CODE}[ ,:-]{{1,3}}(?:message=|(?:client error|server error"
+            rf"|{_PHRASES}|page not found)\b)"
+        ),
+        (
+            rf"\b(?:returned|responded(?: with)?|answered(?: with)?|received|replied|got|failed "
+            rf"with)(?: an?| the)?"
+            rf"(?: http)?(?: status| error| code| response){{0,3}}[ :(]{{1,2}}{_CODE}\b(?! "
+            rf"(?:bytes|ms|s|seconds|rows|items)\b)"
+        ),
         rf"\A\W{{0,3}}{_CODE}(?:: | - |\W{{0,3}}\Z)",
         rf"\bHTTP/\d(?:\.\d)? {_CODE}\b",
     )

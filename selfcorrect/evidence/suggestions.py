@@ -6,24 +6,33 @@ import re
 from typing import Final
 
 _HEAD: Final = re.compile(
-    r"\b(?:did you (?:mean|intend)|(?:perhaps|maybe|probably|possibly) you (?:meant|want(?:ed)?|intended)"
-    r"(?: to (?:say|use|reference|type|write|call))?|you (?:may|might|probably) (?:have meant|want(?:ed)?|meant)"
+    r"\b(?:did you (?:mean|intend)|(?:perhaps|maybe|probably|possibly) you (?:meant"
+    r"|want(?:ed)?|intended)"
+    r"(?: to (?:say|use|reference|type|write|call))?|you (?:may|might|probably) (?:have meant"
+    r"|want(?:ed)?|meant)"
     r"|(?:most )?similar (?:\w{1,20} ){0,3}(?:names?|exists?|is|are|commands?|to|found|options?)"
     r"|(?:closest|nearest|best) (?:match(?:es)?|names?)(?: (?:is|are|was))?|suggestions?"
-    r"|candidate (?:\w{1,20} ){1,3}|possible (?:options?|alternatives?|matches)|try (?:using |with )?(?=[`'\"])|instead,? (?:use|try)"
-    r"|use (?=[`'\"‘“][\w.-]{1,60}[`'\"’”] instead)|meant to (?:use|say|type)|help: .{0,40}?similar name(?: exists)?:?)",
+    r"|candidate (?:\w{1,20} ){1,3}|possible (?:options?|alternatives?|matches)|try (?:using "
+    r"|with )?(?=[`'\"])|instead,? (?:use|try)"
+    r"|use (?=[`'\"‘“][\w.-]{1,60}[`'\"’”] instead)|meant to (?:use|say|type)|help: "
+    r".{0,40}?similar name(?: exists)?:?)",
     re.IGNORECASE,
 )
 _FILLER: Final = re.compile(
-    r"[\s:,(\[{-]*(?:(?:the|a|an|to|reference|column|table|alias|field|argument|parameter|option|flag|command|attribute"
-    r"|function|method|key|one of|these|this|either|use|using|named?|is|are|was|instead|type|relation|property)\b[\s:,(\[{]*)*"
+    r"[\s:,(\[{-]*(?:(?:the|a|an|to|reference|column|table|alias|field|argument|parameter"
+    r"|option|flag|command|attribute"
+    r"|function|method|key|one of|these|this|either|use|using|named?|is|are|was|instead|type"
+    r"|relation|property)\b[\s:,(\[{]*)*"
 )
 _ITEM: Final = re.compile(
-    r"\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'|`([^`'\n]{1,80})[`']|‘([^’\n]{1,80})’|“([^”\n]{1,80})”|«([^»\n]{1,80})»"
+    r"\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'|`([^`'\n]{1,80})[`']|‘([^’\n]{1,80})’"
+    r"|“([^”\n]{1,80})”|«([^»\n]{1,80})»"
     r"|(--?[A-Za-z][\w-]{0,60}|[\w$@][\w$@./:-]{0,80})"
 )
 _NEXT: Final = re.compile(r"\s*(?:,(?: (?:or|and))?|\bor\b|/|\n\s*(?=[\"'`\w-]))\s*")
-_STOP: Final = frozenset("to the a an one of it this that for with you it? in".split())  # noqa: SIM905
+_STOP: Final = frozenset(
+    ["to", "the", "a", "an", "one", "of", "it", "this", "that", "for", "with", "you", "it?", "in"]
+)
 _MOST: Final = 10
 
 

@@ -29,8 +29,9 @@ _UNITS: Final = {
     "tagen": 86400, "día": 86400, "días": 86400, "dia": 86400, "dias": 86400, "jour": 86400,
     "jours": 86400, "天": 86400, "日": 86400,
     "ثانية": 1, "ثوان": 1, "ثواني": 1, "دقيقة": 60, "دقائق": 60, "ساعة": 3600, "ساعات": 3600,
-    "saniye": 1, "dakika": 60, "saat": 3600, "초": 1, "분": 60, "시간": 3600, "sekund": 1, "sekundy": 1,
-    "minut": 60, "minuty": 60, "godzin": 3600, "seconden": 1, "minuten": 60, "uur": 3600,
+    "saniye": 1, "dakika": 60, "saat": 3600, "초": 1, "분": 60, "시간": 3600,
+    "sekund": 1, "sekundy": 1,
+    "minut": 60, "minuty": 60, "godzin": 3600, "seconden": 1, "uur": 3600,
     "week": 604800, "weeks": 604800,
 }  # fmt: skip
 _WORDS: Final = {
@@ -51,8 +52,10 @@ _ISO: Final = re.compile(
     r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?(?!\w)"
 )
 _LATER: Final = re.compile(
-    rf"(?<![\d.,])({_NUMBER})[ \u00a0]?({_UNIT})(?: (?:later|from now|before (?:re)?trying|before (?:you )?retry\w{{0,3}}"
-    r"|before (?:trying|attempting|making|sending)|until (?:reset|retry)|sonra|içinde|후|뒤|안에|erneut)| ?[후뒤後后])",
+    rf"(?<![\d.,])({_NUMBER})[ \u00a0]?({_UNIT})(?: (?:later|from now|before (?:re)?trying"
+    rf"|before (?:you )?retry\w{{0,3}}"
+    r"|before (?:trying|attempting|making|sending)|until (?:reset|retry)|sonra|içinde|후|뒤|안에"
+    r"|erneut)| ?[후뒤後后])",
     re.IGNORECASE,
 )
 _CJK: Final = re.compile(r"[^\d\n]{0,12}?(\d{1,9}) ?(秒|分|分钟|小时|時間)")
@@ -63,30 +66,39 @@ _NOT_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKS: Final = re.compile(
-    r"(?:retry|retri\w{2,4}|re-?try|try|versuch\w{0,4}|attempt|trying|wieder|erneut|réessay\w{1,3}|reintent\w{1,3}"
-    r"|inténtelo|intenta|riprova\w{0,3}|tente)\b[ \w,'’-]{0,60}?\b(?:in|after|within|for|until|at|nach"
+    r"(?:retry|retri\w{2,4}|re-?try|try|versuch\w{0,4}|attempt|trying|wieder|erneut"
+    r"|réessay\w{1,3}|reintent\w{1,3}"
+    r"|inténtelo|intenta|riprova\w{0,3}|tente)\b[ \w,'’-]{0,60}?\b(?:in|after|within|for|until"
+    r"|at|nach"
     r"|dans|en|dentro de|après|tra|em|через)\b"
     r"|\bretry[-_ ]?(?:after|in|delay|at)(?:[-_ ]?(?:seconds|secs?|ms|millis\w*))?"
     r"|\b(?:wait|waiting|pause|sleep|hold (?:on|off)|back(?:ing)?[ -]?off|cool(?:ing)?[ -]?down"
     r"|warten|espere|attendez|attendre|aspetta\w{0,2}|aguarde|подождите)(?: sie)?(?: period)?"
     r"(?: (?:of|for|at least|about|approximately|another|until|is|time|bitte|al menos))*"
-    r"|\b(?:available|possible|allowed|permitted|lifted|unlocked|unblocked|resum\w{1,3}|reset\w{0,4}"
+    r"|\b(?:available|possible|allowed|permitted|lifted|unlocked|unblocked|resum\w{1,3}"
+    r"|reset\w{0,4}"
     r"|refresh\w{0,3}|replenish\w{0,3}|renew\w{0,3}|back|ready|restored|verfügbar)\b"
     r"(?: again| wieder)?(?: (?:quota|limit|window|time))?"
     r"[ :]{0,2}(?:in|after|within|at|on|until|about|=)?\b"
     r"|\b(?:limit|ban|block|lock|window|cooldown|restriction) expires in\b|\bagain (?:in|after)\b"
-    r"|\b(?:disponible|disponibile|disponível|disp?on\w{1,6}|доступ\w{0,6})\b[ \w]{0,20}? (?:dans|en|em|tra|fra|in|через)\b"
+    r"|\b(?:disponible|disponibile|disponível|disp?on\w{1,6}|доступ\w{0,6})\b[ \w]{0,20}? "
+    r"(?:dans|en|em|tra|fra|in|через)\b"
     r"|خلال|بعد|请在|请等待|请于|再試行まで|预计|予想",
     re.IGNORECASE,
 )
-_NEGATED: Final = re.compile(r"(?:do not|don't|never|not|no|without|cannot|gave up|giving up|\d)\W+\w{0,8}\W{0,2}\Z", re.I)
+_NEGATED: Final = re.compile(
+    r"(?:do not|don't|never|not|no|without|cannot|gave up|giving up|\d)\W+\w{0,8}\W{0,2}\Z",
+    re.IGNORECASE,
+)
 _STAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
-    r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT"
+    r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} "
+    r"\d\d:\d\d:\d\d GMT"
 )
 _EPOCH: Final = re.compile(r"\d{10}(?:\.\d{1,6})?(?!\d)|\d{13}(?!\d)")
 _SOFT: Final = re.compile(
-    r"[\s:=\"'(~≈]*(?:(?:about|around|approximately|approx\.?|at least|another|up to|a further|the next"
+    r"[\s:=\"'(~≈]*(?:(?:about|around|approximately|approx\.?|at least|another|up to|a further"
+    r"|the next"
     r"|roughly|circa|etwa|in|after|for|of|is|at|on|until|unos|environ|ca\.)[\s:=\"'(~≈]+)*"
 )
 _MOST: Final = 40
@@ -110,7 +122,7 @@ def wait_in_text(text: str, now: datetime | None = None) -> float | None:
         tail = text[match.end() : match.end() + 120]
         soft = _SOFT.match(tail)
         rest = tail[soft.end() :] if soft else tail
-        seconds = _duration(rest, match[0].lower())
+        seconds = _duration(rest)
         if seconds is None:
             seconds = _until(rest, now or datetime.now(UTC))
         if seconds is None and (late := _CJK.match(rest)) is not None:
@@ -160,7 +172,7 @@ def _bare(tail: str, trigger: str) -> float | None:
     return value / 1000 if trigger.endswith(("ms", "millis")) or "milli" in trigger else value
 
 
-def _duration(text: str, trigger: str) -> float | None:
+def _duration(text: str) -> float | None:
     if (match := _CLOCK.match(text)) is not None:
         hours, minutes, seconds = (int(group) for group in match.groups())
         return hours * 3600.0 + minutes * 60 + seconds
@@ -198,8 +210,10 @@ def _moment(text: str) -> datetime | None:
     try:
         if text[:1].isalpha():
             return parsedate_to_datetime(text)
-        plain = text.replace(" UTC", "Z").replace(" GMT", "Z").replace("UTC", "Z").replace("GMT", "Z")
-        moment = datetime.fromisoformat(plain.replace(" +", "+").replace("Z", "+00:00"))
+        plain = (
+            text.replace(" UTC", "Z").replace(" GMT", "Z").replace("UTC", "Z").replace("GMT", "Z")
+        )
+        moment = datetime.fromisoformat(plain.replace(" +", "+"))
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -80,8 +80,12 @@ def _findings(item: Mapping[str, JSON]) -> tuple[Finding, ...]:
     keys = item.get("keys")
     if code == "unrecognized_keys" and isinstance(keys, list):
         return tuple(
-            Finding(item["message"], code=code, paths=(join(*path, str(key)),),
-                    constraint={"additionalProperties": False})
+            Finding(
+                item["message"],
+                code=code,
+                paths=(join(*path, str(key)),),
+                constraint={"additionalProperties": False},
+            )
             for key in keys[:_MOST]
         )
     return (
@@ -101,7 +105,9 @@ def _constraint(item: Mapping[str, JSON], code: str) -> dict[str, JSON]:
     if code == "invalid_type" and (gone or item["message"] == "Required"):
         return {"required": [], **({"type": _TYPES[expected]} if expected in _TYPES else {})}
     if code == "invalid_type":
-        return {"type": _TYPES[expected]} if isinstance(expected, str) and expected in _TYPES else {}
+        return (
+            {"type": _TYPES[expected]} if isinstance(expected, str) and expected in _TYPES else {}
+        )
     if code in ("too_small", "too_big"):
         side = "minimum" if code == "too_small" else "maximum"
         bound = item.get(side)
@@ -116,10 +122,10 @@ def _constraint(item: Mapping[str, JSON], code: str) -> dict[str, JSON]:
         allowed = item.get("options") or item.get("values") or [expected]
         return {"enum": list(allowed) if isinstance(allowed, list) else []}
     if code in ("invalid_string", "invalid_format"):
-        name = item.get("validation") or item.get("format")
-        if name == "regex":
+        wanted = item.get("validation") or item.get("format")
+        if wanted == "regex":
             return {"pattern": item.get("pattern", "")}
-        return {"format": _FORMATS.get(str(name), str(name))}
+        return {"format": _FORMATS.get(str(wanted), str(wanted))}
     if code == "invalid_date":
         return {"format": "date-time"}
     return {}

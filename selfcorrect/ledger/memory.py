@@ -6,6 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 
 from selfcorrect.model import JSON
+from selfcorrect.plain import copied
 from selfcorrect.protocols import Record
 
 
@@ -32,7 +33,7 @@ class MemoryLedger:
         with self._lock:
             record = self._records.get(key)
             if record is not None and record.status != "not_done":
-                return record
+                return Record(record.status, copied(record.value))
             self._records[key] = Record("begun")
             self._records.move_to_end(key)
             self._forget_oldest_settled()
@@ -41,7 +42,7 @@ class MemoryLedger:
     def settle(self, key: str, status: str, value: JSON = None) -> None:
         """Write what came of an intent: `done` with the result, `not_done` or `unknown`."""
         with self._lock:
-            self._records[key] = Record(status, value)
+            self._records[key] = Record(status, copied(value))
 
     def _forget_oldest_settled(self) -> None:
         if len(self._records) <= self._capacity:

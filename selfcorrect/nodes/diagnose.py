@@ -25,7 +25,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     }
     if source == "tool":
         update["attempts"] = _noted(state, findings, context)
-        outcome = _worst(findings)
+        outcome = Outcome.MAYBE if error.get("open") else _worst(findings)
         if context.ledger is not None and (key := error.get("intent")):
             context.ledger.settle(key, "not_done" if outcome is Outcome.NOT_DONE else "unknown")
         tool = context.tools.get(call["name"])
@@ -34,11 +34,12 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
                 "unknown_outcome",
                 f"the tool is {tool.effect} and may or may not have acted before it failed",
             )
+    policy = context.policy_of(state)
     terminal = next(
         (
             finding
             for finding in findings
-            if context.policy.classifies_terminal(finding.kind, call["name"])
+            if policy.classifies_terminal(finding.kind, call["name"])
             and not is_retryable(finding, context.strategies)
         ),
         None,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.errors import ModelFailed, is_control_flow
 from selfcorrect.model import Call, Finding, call_to_json, to_json
 from selfcorrect.model_port import CountingModel, text_of
-from selfcorrect.plain import clean, plain, problem
+from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
 from selfcorrect.reading import read_call_object, read_calls
 from selfcorrect.state import FORMAT, CorrectionState
 
@@ -35,7 +36,11 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     if (place := problem(call.args)) is not None:
         where = f"/args{place[0]}"
         return _started(state, None, counts) | _stopped(f"{where}: {place[1]}")
-    update = _started(state, call, counts)
+    if not storable(call.args):
+        detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
+        return _started(state, None, counts) | _stopped(detail)
+    # Whoever holds the caller's object must not be able to change a call that was checked.
+    update = _started(state, replace(call, args=copied(call.args)), counts)
     findings = [broken] if broken is not None else []
     if call.name and call.name not in context.tools:
         findings.insert(0, unknown_tool(context))
@@ -70,6 +75,10 @@ async def _read(
     state: CorrectionState, context: RunContext, counts: dict[str, Any]
 ) -> tuple[Call, Finding | None]:
     given, raw = state.get("call"), state.get("raw")
+    if not isinstance(state.get("messages") or [], list | tuple):
+        raise _Unusable("messages must be a list")
+    if not isinstance(state.get("finish_reason") or "", str):
+        raise _Unusable("finish_reason must be text")
     if given is not None:
         return _from_object(given, context, state.get("finish_reason"))
     if raw is not None:
@@ -78,7 +87,7 @@ async def _read(
         return _from_text(raw, context, state.get("finish_reason"))
     if state.get("request"):
         return await _from_request(state, context, counts)
-    raise _Unusable("the input has none of call, raw and request")
+    raise _Unusable("the input has none of call, raw and request: {'call': {'name', 'args'}}")
 
 
 def _from_object(
@@ -145,8 +154,10 @@ async def _from_request(
     try:
         bound = context.model.bind_tools(tools)
         answer = await port.messages(messages, bound)
-    except (BudgetSpent, ModelFailed, NotImplementedError, AttributeError) as error:
-        raise _Unusable(f"the model could not plan a call: {error}") from error
+    except Exception as error:
+        if is_control_flow(error):
+            raise
+        raise _Unusable(f"the model could not plan a call: {as_text(error)[:200]}") from error
     metadata = getattr(answer, "response_metadata", None) or {}
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
     cut = reason if reason in ("length", "max_tokens") else None
@@ -158,7 +169,11 @@ async def _from_request(
         return _from_object(calls[0], context, None)
     if calls or invalid:
         return _from_object((invalid or calls)[0], context, "length" if cut else None)
-    return _from_text(text_of(answer), context, "length" if cut else None)
+    try:
+        text = text_of(answer)
+    except ModelFailed as error:
+        raise _Unusable(str(error)) from error
+    return _from_text(text, context, "length" if cut else None)
 
 
 def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from selfcorrect.answers import options_of, usable_answer
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import is_control_flow
 from selfcorrect.limits import spent
@@ -37,7 +38,7 @@ from selfcorrect.model import (
     to_json,
 )
 from selfcorrect.model_port import CountingModel
-from selfcorrect.plain import clean, plain, problem
+from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key
 from selfcorrect.repair_context import repair_context
@@ -145,20 +146,22 @@ class _Round:
             )
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
+        # A strategy gets a copy: what it does not say in its answer must not happen.
+        call = replace(self.call, args=copied(self.call.args))
         try:
-            answer = await self.context.host.call(strategy, self.call, diagnosis, given)
+            answer = await self.context.host.call(strategy, call, diagnosis, given)
         except Exception as error:
             if is_control_flow(error):
                 raise
-            return GiveUp(f"raised {type(error).__name__}: {clean(str(error)[:200])}")
-        if not isinstance(answer, Repair):
-            return GiveUp(f"answered {type(answer).__name__}, which is not a Repair")
-        return answer
+            return GiveUp(f"raised {type(error).__name__}: {as_text(error)[:200]}")
+        return usable_answer(answer)
 
     def take(  # noqa: C901 -- one case for each member of the union
         self, item: dict[str, Any], group: list[Finding], answer: Repair
     ) -> None:
         match answer:
+            case Changed(changes) if any(c.safety is Safety.HUMAN for c in changes):
+                self.note(item, group, "failed", "only a person's answer is of class human")
             case Changed():
                 self.change(item, group, answer)
             case GiveUp(reason):
@@ -182,7 +185,7 @@ class _Round:
                 keys = {key: item.get(key) for key in ("rule", "strategy", "path")}
                 self.question = {
                     "question": clean(question),
-                    "options": plain(list(options)),
+                    "options": plain(options_of(options)),
                     "finding": index,
                 } | keys
             case Result(value):
@@ -305,7 +308,7 @@ class _Round:
         if self.changes:
             return "changed" if not self.findings else "gave_up"
         if self.wait is not None and not self.findings:
-            return "wait"
+            return "changed" if self.state.get("pending") else "wait"
         return "gave_up"
 
 
@@ -317,13 +320,15 @@ def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str
     for change in changes:
         if look(now, change.path) != change.before:
             return f"{change.path} is not what the strategy took it for"
+        if not storable(change.after):
+            return f"{change.path}: a number of more than 64 bits"
         if change.after is not ABSENT and (wrong := problem(change.after)) is not None:
             return f"{change.path}: {wrong[1]}"
         if change.safety is Safety.MODEL and not _within(change.path, group):
             return f"the model changed {change.path}, which it was not asked about"
         try:
             now = apply(now, (change,))
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
             return str(error)
     args: Any = now.args
     if not isinstance(args, Mapping):

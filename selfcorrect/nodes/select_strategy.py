@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from selfcorrect.answers import options_of, usable_answer
 from selfcorrect.context import RunContext, Update
-from selfcorrect.errors import StrategyNotFound
+from selfcorrect.errors import StrategyNotFound, is_control_flow
 from selfcorrect.limits import spent
-from selfcorrect.model import Ask, Call, Diagnosis, Finding, call_from_json, finding_from_json
-from selfcorrect.plain import plain
+from selfcorrect.model import (
+    Ask,
+    Call,
+    Diagnosis,
+    Finding,
+    GiveUp,
+    call_from_json,
+    finding_from_json,
+)
+from selfcorrect.plain import copied, plain
 from selfcorrect.progress import call_key, try_key
 from selfcorrect.protocols import Strategy
+from selfcorrect.redaction import outside
 from selfcorrect.repair_context import repair_context
 from selfcorrect.state import CorrectionState
 
@@ -56,6 +67,9 @@ async def _cheapest(
     hopeless = any(rung is None for rung in rungs)
     if free:
         return _selected(free, skipped)
+    if found and (bound := spent(state["counts"], context.limits, "attempts")):
+        # Nothing is paid, and nobody is asked, for a call that may not run any more.
+        return _stopped("attempts_exhausted", bound)
     if hopeless or not found:
         return _nothing_left(findings, rungs, skipped)
     models = [rung for rung in found if rung["cost"] == 1]
@@ -143,13 +157,20 @@ async def _question(
     call: Call,
 ) -> dict[str, Any]:
     strategy = context.strategies.strategy(finding.rule or "", rung["strategy"])
-    asked = await context.host.call(
-        strategy, call, Diagnosis((finding,)), repair_context(state, context, None)
-    )
-    ask = asked if isinstance(asked, Ask) else Ask(finding.text)
+    copy = replace(call, args=copied(call.args))
+    try:
+        asked = await context.host.call(
+            strategy, copy, Diagnosis((finding,)), repair_context(state, context, None)
+        )
+    except Exception as error:
+        if is_control_flow(error):
+            raise
+        asked = GiveUp(f"raised {type(error).__name__}")
+    answer = usable_answer(asked)
+    ask = answer if isinstance(answer, Ask) else Ask(outside(finding.text, 500))
     return {
         "question": ask.question,
-        "options": plain(list(ask.options)),
+        "options": plain(options_of(ask.options)),
         "finding": rung["finding"],
         "rule": rung["rule"],
         "strategy": rung["strategy"],

@@ -117,8 +117,8 @@ def _marked_sensitive(schema: Any, tokens: Sequence[str]) -> str | None:
         schema = _child(_resolve(schema, root), token, root)
         if _marked(schema, root):
             return str(token)
-    if tokens and _marked_below(schema, root):
-        return str(tokens[-1])
+    if _marked_below(schema, root):
+        return str(tokens[-1]) if tokens else "one of the arguments"
     return None
 
 
@@ -154,9 +154,19 @@ def _child(schema: Any, token: str, root: Any) -> Any:
         properties = variant.get("properties")
         if isinstance(properties, Mapping) and token in properties:
             return _resolve(properties[token], root)
-        if token.isdigit() and isinstance(variant.get("items"), Mapping):
-            return _resolve(variant["items"], root)
+        for keyword in ("items", "additionalProperties"):
+            if isinstance(variant.get(keyword), Mapping) and (
+                keyword != "items" or token.isdigit()
+            ):
+                return _resolve(variant[keyword], root)
+        several = [*_values(variant.get("patternProperties")), *(variant.get("prefixItems") or ())]
+        if several:
+            return {"anyOf": several}
     return None
+
+
+def _values(schemas: Any) -> list[Any]:
+    return list(schemas.values()) if isinstance(schemas, Mapping) else []
 
 
 def _marked(schema: Any, root: Any) -> bool:
@@ -175,7 +185,7 @@ def _marked_below(schema: Any, root: Any) -> bool:
         if isinstance(item, Mapping):
             if item.get("x-sensitive"):
                 return True
-            stack.extend(value for value in item.values() if isinstance(value, Mapping))
+            stack.extend(value for value in item.values() if isinstance(value, Mapping | list))
         elif isinstance(item, list):
             stack.extend(item)
     return False

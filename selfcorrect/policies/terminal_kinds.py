@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any, final
 
 from selfcorrect.model import ErrorKind
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class ToolErrorPolicy:
     """The kinds of settled error that end a run; empty by default. Immutable.
@@ -44,6 +46,11 @@ class ToolErrorPolicy:
         """A policy that ends a run for this kind, too."""
         return replace(self, terminal=self.terminal | {ErrorKind(kind)})
 
+    def and_terminal(self, kinds: Iterable[ErrorKind | str]) -> ToolErrorPolicy:
+        """A policy that ends a run for these kinds, too."""
+        added = frozenset(ErrorKind(kind) for kind in kinds)
+        return self if added <= self.terminal else replace(self, terminal=self.terminal | added)
+
     def for_tool(self, tool: str, policy: ToolErrorPolicy) -> ToolErrorPolicy:
         """A policy that uses another one, whole, for one tool."""
         return replace(self, per_tool=MappingProxyType({**self.per_tool, tool: policy}))
@@ -52,3 +59,27 @@ class ToolErrorPolicy:
         """Whether a settled error of this kind ends the run."""
         policy = self.per_tool.get(tool, self) if tool else self
         return kind in policy.terminal
+
+    def as_data(self) -> dict[str, Any]:
+        """This policy as plain JSON, so that a run can carry it.
+
+        >>> ToolErrorPolicy.of(["auth"]).as_data()
+        {'terminal': ['auth'], 'per_tool': {}}
+        """
+        return {
+            "terminal": sorted(kind.value for kind in self.terminal),
+            "per_tool": {
+                tool: sorted(kind.value for kind in policy.terminal)
+                for tool, policy in self.per_tool.items()
+            },
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> ToolErrorPolicy:
+        """The policy that `as_data` wrote down.
+
+        Raises:
+            ValueError: If it names a kind of error that does not exist.
+        """
+        own = {tool: cls.of(kinds) for tool, kinds in data["per_tool"].items()}
+        return replace(cls.of(data["terminal"]), per_tool=MappingProxyType(own))

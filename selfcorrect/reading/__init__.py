@@ -89,8 +89,19 @@ __all__ = [
 ]
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
-CUT_REASONS: Final = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
-"""What providers call it when a text ends because it had become too long."""
+_HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
+_TALK: Final = frozenset({"wrapped in the tool's name", "the name stands before the arguments"})
+_RISKY: Final = "words around what may be a call of a destructive tool"
+CUT_REASONS: Final = frozenset(
+    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
+    | {"content_filter", "safety", "recitation", "incomplete", "error", "cancelled", "abort"}
+)
+"""What providers call it when a text ends before the model had finished."""
+DONE_REASONS: Final = frozenset(
+    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed"}
+    | {"tool_calls", "tool_call", "tool_use", "function_call"}
+)
+"""What they call it when the model had finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +168,9 @@ def read_calls(
     strict = _strict(text, tools, keys)
     if strict is not None:
         return Reading((strict,), strict=True)
+    inner = _inside(text)
+    if inner is not None:
+        return _read_inside(inner, tools, finish_reason, keys, request)
     offered = Offered(tools)
     ending = _ending(finish_reason)
     code = PythonCalls(ending, request or "")
@@ -170,6 +184,8 @@ def read_calls(
     broken = next((call for call in calls if call.fault is not None), None)
     if broken is not None and broken.fault is not None:
         return Reading((), _refusal(text, broken.fault), wordy=wordy)
+    if wordy and any(_too_risky(call, offered) for call in calls):
+        return Reading((), _finding("wrapped_text", _RISKY), wordy=wordy)
     around = (
         Deviation(0, "words around the call", Safety.INFERRED)
         if wordy
@@ -217,15 +233,45 @@ def _strict(text: str, tools: Mapping[str, Tool], keys: ToolCallKeys) -> Candida
     return Candidate(call.name, call.args, 0, len(text), (), call.id)
 
 
+def _inside(text: str) -> str | None:
+    """The text that a text stands for which is a JSON string, or was escaped once too often."""
+    body = text.strip()
+    if body.startswith(("{\\", "[\\", "[{\\")):
+        body = f'"{body}"'
+    if not body.startswith('"'):
+        return None
+    read = strict_json(body)
+    return read.value if read is not None and _HOLDS_MORE.match(read.value) else None
+
+
+def _read_inside(
+    inner: str,
+    tools: Mapping[str, Tool],
+    finish_reason: str | None,
+    keys: ToolCallKeys,
+    request: str | None,
+) -> Reading:
+    reading = read_calls(inner, tools, finish_reason=finish_reason, keys=keys, request=request)
+    note = Deviation(0, "a call inside a string", Safety.EXACT)
+    calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
+    return replace(reading, calls=tuple(calls), strict=False)
+
+
 def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
     return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
 
 
+def _too_risky(call: Candidate, tools: Offered) -> bool:
+    """Whether a tool that destroys something may only be talked about here, not called."""
+    tool = tools.meant(call.name)
+    if tool is None or tool.effect != "destructive":
+        return False
+    return call.code or any(each.what in _TALK for each in call.deviations)
+
+
 def _ending(finish_reason: str | None) -> Ending:
-    if finish_reason is None:
-        return Ending()
-    cut = finish_reason.lower() in CUT_REASONS
-    return Ending(closers=not cut, complete=not cut)
+    reason = (finish_reason or "").lower()
+    return Ending(closers=reason not in CUT_REASONS, complete=reason in DONE_REASONS)
 
 
 def _finding(code: str, text: str) -> Finding:

@@ -22,6 +22,8 @@ def other_readings(container: Any) -> Iterator[JSON]:
     >>> list(other_readings([["a"]]))
     [['a']]
     """
+    if not isinstance(container, dict | list):
+        return
     chain = _last_children(container)
     for level, node in enumerate(chain):
         if isinstance(node, list) and len(node) == 1 and isinstance(node[0], dict | list):

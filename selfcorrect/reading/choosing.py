@@ -26,6 +26,7 @@ _MARKUP: Final = re.compile(
     r"|<[|\uff5c][^<>\n]{1,60}[|\uff5c]>|\[/?[A-Z_]{3,20}\]",
     re.MULTILINE,
 )
+_NEGATED: Final = re.compile(r"\b(?:not|never|cannot|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
 
 
@@ -40,13 +41,15 @@ def choose(
     """
     calls = _outermost(seen)
     turn = _turn(text, calls)
-    own = _without_remarks(text, [call for call in calls if call.start < turn])
+    own = [call for call in calls if call.start < turn and not _negated(text, call)]
+    own = _without_remarks(text, own)
     explicit = [call for call in own if not call.code]
     known = [call for call in own if call.code and tools.meant(call.name) is not None]
     nameless = [call for call in own if call.code and not call.name]
-    chosen = explicit or known or nameless or own
+    alone = [call for call in own if call.fault is None]
+    chosen = explicit or known or nameless or alone
     wordy = _wordy(text[:turn], chosen)
-    if wordy and chosen is own:
+    if wordy and chosen is alone:
         chosen = []
     if turn < len(text) and chosen:
         note = Deviation(turn, "a turn that the model made up is left out", Safety.INFERRED)
@@ -76,6 +79,14 @@ def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
             groups.append([])
         groups[-1].append(call)
     return [call for group in groups if any(c.fault is None for c in group) for call in group]
+
+
+def _negated(text: str, call: Candidate) -> bool:
+    """Whether the line says before code that this is not to be called."""
+    if not call.code:
+        return False
+    line = text.rfind("\n", 0, call.start) + 1
+    return _NEGATED.search(text, max(line, call.start - 300), call.start) is not None
 
 
 def _turn(text: str, calls: Sequence[Candidate]) -> int:

@@ -110,7 +110,7 @@ class Candidate:
         id: The call's id, if it has one.
         raw_args: The text of arguments that could not be read.
         fault: Why they could not be read.
-        code: Written as a call in code (`f(x=1)`), so that it may be a mere mention.
+        code: Written as a call in code (`f(x=1)`), or only seems to be one: it may be a mention.
     """
 
     name: str

@@ -38,6 +38,8 @@ _MEANS_NOTHING: Final = frozenset(
         *_ID_TOO,
     }
 )
+_ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
+"""With one of these and no arguments, an object is a tool's answer, not a call of it."""
 _DEPTH: Final = 8
 
 
@@ -74,6 +76,8 @@ def read_call_object(
     written = _key_of(value, (*keys.arguments, "input"))
     others = beside(value, keys)
     if written is None:
+        if not _ANSWERS.isdisjoint(value):
+            return None
         return replace(call, raw=_as_text(others)) if others else call
     known = parameters((tools or {}).get(name)).keys()
     moved = {key: item for key, item in others.items() if key in known}
@@ -185,6 +189,8 @@ class _Reader:
         known = parameters(self.tools.meant(name))
         if self.tools.meant(name) is None or not left.keys() <= known.keys():
             return None
+        if not _ANSWERS.isdisjoint(value):
+            return None
         why = "the arguments stand beside the name" if left else "there are no arguments"
         return self.candidate(name, {}, left, id_, why)
 
@@ -200,7 +206,8 @@ class _Reader:
             inside = next((k for k in self.keys.name if isinstance(args.get(k), str)), None)
             if inside is not None:
                 tool = self.tools.meant(str(args[inside]))
-                if tool is not None and inside not in parameters(tool):
+                destroys = tool is not None and tool.effect == "destructive"
+                if tool is not None and not destroys and inside not in parameters(tool):
                     rest = {key: item for key, item in args.items() if key != inside}
                     why = "the name stands inside the arguments"
                     return self.candidate(str(args[inside]), rest, {}, None, why)

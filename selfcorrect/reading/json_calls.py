@@ -34,6 +34,7 @@ from selfcorrect.reading import (
 _OPEN: Final = re.compile(
     r"\{(?=\s*+[\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
 )
+_TOKEN: Final = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"|'(?:[^'\\\n]++|\\.)*+'|[{}\[\]]", re.DOTALL)
 _MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
 _CALL_TAG: Final = re.compile(
     r"(?:<(?:tool_?calls?|function_?calls?|functions?|tools?|multi_?tool_?calls?|actions?)>"
@@ -88,11 +89,11 @@ class JsonCalls:
             work -= ATTEMPT
             if isinstance(read, Fault):
                 deep = read.what.startswith("nested")
-                work -= (read.reach - start) * (_DEEP if deep else 1)
+                work -= 2 * ATTEMPT + (read.reach - start) * (_DEEP if deep else 1)
                 if self._is_call(text, start, tools):
-                    broken.append(
-                        Candidate("", None, start, max(read.reach, start + 1), fault=read)
-                    )
+                    end = _extent(text, start, read.offset)
+                    work -= end - start
+                    broken.append(Candidate("", None, start, end, fault=read))
                 elif self._stands_for_a_call(text, start):
                     broken.append(Candidate("", None, start, start + 1, fault=read, code=True))
                 pos = read.offset if deep else start + 1
@@ -168,12 +169,7 @@ class JsonCalls:
                 calls, start = [named], read.start - named.start
         if not calls:
             calls = self._quoted(read.value, tools)
-        return [
-            replace(
-                call, start=start, end=read.end, deviations=(*read.deviations, *call.deviations)
-            )
-            for call in calls
-        ]
+        return [_placed(call, start, read) for call in calls]
 
     def _sure(self, read: JsonRead, tools: Offered) -> Sequence[Candidate]:
         """The calls in the value, if no other reading of the text holds other calls."""
@@ -238,6 +234,26 @@ def _names(keys: ToolCallKeys) -> re.Pattern[str]:
     either = "|".join(map(re.escape, (*keys.name, "function", "function_name")))
     quotes = "\"'\u201c\u201d\u2018\u2019\\\\"
     return re.compile(rf"\b(?:{either})[{quotes}]*\s*:\s*[{quotes}]+([\w.\-:/]+)")
+
+
+def _extent(text: str, start: int, offset: int) -> int:
+    """Where an object that starts here and is broken at an offset seems to end."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        char = token[0]
+        depth += (char in "{[") - (char in "]}")
+        if depth <= 0:
+            return max(token.end(), offset)
+    following = _MARKUP_NEXT.search(text, max(offset, start + 1))
+    return following.start() if following else len(text)
+
+
+def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
+    """A call with its place in the text, instead of one in the value that it was found in."""
+    notes = tuple(each._replace(offset=read.start) for each in call.deviations)
+    fault = replace(call.fault, offset=read.start) if call.fault else None
+    notes = (*read.deviations, *notes)
+    return replace(call, start=start, end=read.end, deviations=notes, fault=fault)
 
 
 def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:

@@ -25,6 +25,7 @@ from selfcorrect.reading import (
     JsonRead,
     Offered,
     by_position,
+    other_readings,
     parameters,
     read_json,
     surest,
@@ -117,8 +118,7 @@ class PythonCalls:
         """The call that starts here, or None if it is a mere mention."""
         fault: Fault | None = None
         if end and end - paren < _LONGEST and not _ODD_ESCAPE.search(text, paren, end):
-            code = text[paren:end] + missing
-            tree = _parse(code.replace("\\_", "_") if "\\_" in code else code)
+            tree = _parse(text[paren:end] + missing)
             if tree is not None:
                 notes = [Deviation(start, "a call in code", Safety.EXACT)]
                 if missing:
@@ -127,6 +127,9 @@ class PythonCalls:
                 if _is_mention(tree, tool):
                     return None
                 call = _from_tree(tree, name, tool, start, end, notes, fault)
+                if missing.strip(")") and _has_rival(call, tool):
+                    unclear = "a bracket is missing that could stand in several places"
+                    return replace(call, args=None, fault=Fault(end, unclear))
                 bare = tool is not None and call.fault is not None and not missing
                 again = self._slipped(text, start, paren, name, tool) if bare else None
                 return again if again is not None and _only_bare(again) else call
@@ -160,6 +163,15 @@ class PythonCalls:
         if following is None and not _ends(text, paren + 1, limit):
             fault = Fault(len(text), "cut off inside a call", cut=True)
         return Candidate(name, None, start, paren + 1, fault=fault, code=True)
+
+
+def _has_rival(call: Candidate, tool: Tool | None) -> bool:
+    """Whether a bracket that is missing in the last argument could stand elsewhere in it."""
+    if not call.args:
+        return False
+    last = next(reversed(list(call.args)))
+    rivals = tuple({**call.args, last: other} for other in other_readings(call.args[last]))
+    return isinstance(surest(JsonRead(dict(call.args), 0, 0, (), rivals), tool), Fault)
 
 
 def _only_bare(call: Candidate) -> bool:

@@ -13,6 +13,9 @@ EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r"[\\\x00-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_BOUNDARY: Final = re.compile(r"""["'][\s]*+[,:][\s]*+["']|["']\s*+[{}\[\]]""")
+"""What stands between two strings; inside one, a key or a value may have been swallowed."""
+
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _ESCAPES: Final = MappingProxyType(
     {**{c: c for c in "\"\\/'`"}, "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -56,7 +59,7 @@ COMMA_MISSING: Final = MappingProxyType(
         "}": re.compile(rf"\s*+{_KEY_NEXT}", re.DOTALL),
         "]": re.compile(
             rf"\s++(?:{_STRICT_STRING})\s*+[,\]\"']|(?:\s|(?<=[}}\]]))\s*+[{{\[]"
-            r"|\s++(?:-?[0-9][0-9.eE+-]*+|true|false|null|True|False|None)\s*+[,\]]",
+            r"|(?<=[\"'])\s++(?:-?[0-9][0-9.eE+-]*+|true|false|null|True|False|None)\s*+[,\]]",
             re.DOTALL,
         ),
     }
@@ -202,6 +205,8 @@ def _character(found: re.Match[str], kept: set[str]) -> str:
 
 def _one_reading(content: str, quote: str, *, listed: bool, inches: bool) -> bool:
     """Whether quotes inside a string are surely part of it, and no lost quote is behind them."""
+    if _BOUNDARY.search(content):
+        return False
     ends = QUOTES[quote]
     plain = re.sub(r"\\.", "..", content, flags=re.DOTALL)
     if re.search(rf"[{ends}][\"']?\s*+(?::|[{ends}])", plain):

@@ -48,9 +48,9 @@ _WS = r"[ \t\r\n]*+"
 _STRING = r"\"([^\"\\\x00-\x1f]*+)\"|'([^'\\\x00-\x1f]*+)'"
 _KEY = re.compile(rf"{_WS}(?:{_STRING}|([A-Za-z_$][\w$-]*+)){_WS}:{_WS}")
 _SCALAR = re.compile(
-    rf"{_WS}(?:{_STRING}"
-    r"|(-?(?:0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?)"
-    rf"|(true|false|null|True|False|None)){_WS}([,}}\])])"
+    rf"{_WS}(?:(?:{_STRING}){_WS}([,}}\])])"
+    r"|(?:(-?(?:0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?)"
+    rf"|(true|false|null|True|False|None)){_WS}(?:([,}}\])])|(?<=\s)(?=[\"'])))"
 )
 _AFTER = re.compile(rf"{_WS}([,}}\])])")
 _SPACE = re.compile(
@@ -223,15 +223,16 @@ class _Scan(Strings):
                 self.item(frame, pos)
                 continue
             frame.put(self.plain(found, frame))
-            if found[7] == ",":
+            follow = found[3] or found[8]
+            if follow == ",":
                 self.pos = found.end()
             else:
-                self.pos = found.end() - 1
+                self.pos = found.end() - len(follow or "")
                 self.settle()
 
     def plain(self, found: re.Match[str], frame: _Frame) -> JSON:
         """The value of a match of `_SCALAR`."""
-        double, single, number, fraction, exponent, word, _ = found.groups()
+        double, single, _, number, fraction, exponent, word, _ = found.groups()
         if double is not None:
             frame.last = found.start(1) - 1
             return double
@@ -243,9 +244,9 @@ class _Scan(Strings):
         if number is not None:
             if fraction is None and exponent is None:
                 return int(number)
-            return self.finite(float(number), found.start(3))
+            return self.finite(float(number), found.start(4))
         if word not in _STRICT_WORDS:
-            self.note(found.start(6), "Python literal", EXACT)
+            self.note(found.start(7), "Python literal", EXACT)
         return _LITERALS[word]
 
     def finite(self, number: float, offset: int) -> float:
@@ -490,7 +491,7 @@ class _Scan(Strings):
 
     def extend(self, frame: _Frame) -> bool:
         """Take the last string further, where what follows its comma cannot be an item."""
-        if frame.last < 0:
+        if frame.last < 0 or self.text[self.space(self.pos)] in QUOTES:
             return False
         pos = frame.last
         end = self.longer(pos, self.body(pos), frame.closer, inches=False)

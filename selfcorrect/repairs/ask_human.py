@@ -34,6 +34,7 @@ from selfcorrect.subschema import same
 _MOST_OPTIONS: Final = 20
 _LONGEST: Final = 500
 _REJECTED: Final = "rejected"
+_NO: Final = ("reject", "rejected", "cancel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,7 @@ def _question(call: Call, finding: Finding) -> str:
 
 def _proposals(finding: Finding, refused: Sequence[Change]) -> Iterator[JSON]:
     """What was refused for this finding: a value, or all changes of one strategy together."""
-    for _, group in groupby(refused, key=lambda c: (c.strategy, c.rule, c.reason, c.safety)):
-        changes = list(group)
+    for changes in _together(refused):
         if finding.path is not None and not any(c.path == finding.path for c in changes):
             continue
         alone = len(changes) == 1 and changes[0].path == finding.path
@@ -102,6 +102,22 @@ def _proposals(finding: Finding, refused: Sequence[Change]) -> Iterator[JSON]:
             yield changes[0].after
         else:
             yield to_json(changes)
+
+
+def _together(refused: Sequence[Change]) -> Iterator[list[Change]]:
+    """Changes that only make sense together: what a strategy takes away here and puts there."""
+    for _, source in groupby(refused, key=lambda c: (c.strategy, c.rule, c.reason, c.safety)):
+        changes = list(source)
+        puts = [index for index, change in enumerate(changes) if change.after is not ABSENT]
+        if len(puts) in (0, len(changes)):
+            yield from ([change] for change in changes)
+            continue
+        start = 0
+        for index, change in enumerate(changes):
+            if index > start and change.after is ABSENT and index - 1 in puts:
+                yield changes[start:index]
+                start = index
+        yield changes[start:]
 
 
 def _values(finding: Finding, place: Place | None, context: RepairContext) -> list[JSON]:
@@ -130,14 +146,12 @@ def read_answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JS
     >>> read_answer(None, Call("book"), finding)
     Terminal(reason='rejected')
     """
-    if answer is None:
-        return Terminal(_REJECTED)
-    if not isinstance(answer, Mapping) or answer.get("action") not in _ACTIONS:
+    if _says_no(answer):
+        why = answer.get("reason") if isinstance(answer, Mapping) else None
+        return Terminal(f"rejected: {clean(why[:_LONGEST])}" if _is_text(why) else _REJECTED)
+    if not isinstance(answer, Mapping) or "action" not in answer:
         return _at_fault(answer, call, finding)
     match answer["action"]:
-        case "reject":
-            why = answer.get("reason")
-            return Terminal(f"rejected: {clean(why[:_LONGEST])}" if _is_text(why) else _REJECTED)
         case "approve":
             if len(options) != 1:
                 return GiveUp(f"there is not one proposal to approve, but {len(options)}")
@@ -146,12 +160,18 @@ def read_answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JS
             return _choice(answer.get("choice", ABSENT), call, finding, options)
         case "edit" if "value" not in answer:
             return _edited(answer, call)
+    if answer["action"] not in ("answer", "edit"):
+        return GiveUp("the answer has an unknown action")
     if "value" not in answer:
         return GiveUp("the answer holds no value")
     return _at_fault(answer["value"], call, finding)
 
 
-_ACTIONS: Final = frozenset({"answer", "approve", "choose", "edit", "reject"})
+def _says_no(answer: JSON) -> bool:
+    """A rejection in any of its spellings; as the text of an argument it is never run."""
+    if isinstance(answer, Mapping):
+        answer = answer.get("action", answer.get("type", ""))
+    return answer is None or (isinstance(answer, str) and answer.strip().lower() in _NO)
 
 
 def _is_text(value: Any) -> TypeGuard[str]:

@@ -212,9 +212,11 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
 
 
 def _looks_like_several(text: str) -> bool:
-    lowered = text[:10_000].lower()
-    bracketed = lowered.lstrip().startswith(("[", "{", "("))
-    return not text.strip() or bracketed or any(mark in lowered for mark in _SEVERAL)
+    if len(text) > 10_000:
+        return True
+    lowered = text.strip().lower()
+    bracketed = lowered.startswith(("[", "{", "("))
+    return not lowered or bracketed or any(mark in lowered for mark in _SEVERAL)
 
 
 def _item_forms(place: Place, value: JSON) -> Iterator[_Candidate]:

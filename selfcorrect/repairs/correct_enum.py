@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
@@ -16,13 +17,26 @@ from selfcorrect.text import (
     VALUE_SLIP,
     misspells,
     plain_letters,
+    rivals,
     spelling,
     tokens,
 )
 from selfcorrect.words import NEGATIONS, WORDS, singular
 
 GENERIC: Final = frozenset(
-    {"category", "class", "format", "grade", "kind", "level", "method", "mode"}
+    {
+        "category",
+        "choice",
+        "class",
+        "facility",
+        "feature",
+        "format",
+        "grade",
+        "kind",
+        "level",
+        "method",
+        "mode",
+    }
     | {"option", "setting", "sort", "state", "status", "style", "type", "unit", "value"}
 )
 """Nouns that name the sort of a value and say nothing of the value itself."""
@@ -123,32 +137,34 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
         return
     own = {singular(word) for word in tokens(place.name)}
     theirs = {one: _words(one) for one in members if _only_words(one)}
+    uses = Counter(word for words in theirs.values() for word in set(words))
     for member, words in theirs.items():
-        others = [frozenset(w) for one, w in theirs.items() if one != member]
-        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - frozenset().union(*others)
+        elsewhere = {word for word in ours if uses[word] > (word in words)}
+        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - elsewhere
         said = [word for word in ours if word in words or word not in idle]
         asked = [word for word in words if word in ours or word not in GENERIC]
-        unrivalled = len(asked) == len(words) or not any(one.issuperset(ours) for one in others)
-        if said == asked and unrivalled and not GENERIC.issuperset(said):
+        if said != asked or GENERIC.issuperset(said):
+            continue
+        fuller = (one for one, other in theirs.items() if one != member and set(ours) <= set(other))
+        if len(asked) == len(words) or next(fuller, None) is None:
             yield member
 
 
 def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
-    """The members that differ by a slip inside one word, if one of them is clearly nearest."""
+    """The members that differ by a slip inside one word, and those that are nearly as near."""
     ours = tokens(text)
     known = WORDS | {singular(word) for word in tokens(place.description[:LONGEST])}
-    found: dict[str, int] = {}
+    found: list[str] = []
     for member in members:
         theirs = tokens(member)
         if not ours or len(theirs) != len(ours) or not _only_words(member):
             continue
         pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
-        if len(pairs) == 1:
-            edits = misspells(*pairs[0], VALUE_SLIP, known)
-            if edits is not None:
-                found[member] = edits
-    nearest = min(found.values(), default=0)
-    yield from (member for member, edits in found.items() if edits <= nearest + 1)
+        if len(pairs) == 1 and misspells(*pairs[0], VALUE_SLIP, known) is not None:
+            found.append(member)
+    for member in found:
+        yield member
+        yield from (one for one in rivals(text, member, members) if one not in found)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -153,8 +153,10 @@ def _of_pattern(text: str, schema: JsonObject) -> Iterator[Form]:
         yield from _other_case(joined, Safety.EXACT)
     if "\\+" in pattern or "[+]" in pattern:
         yield from _phone(text)
-    if (grouped := _grouped(re.sub(r"[\s_.()/\-]", "", bare), pattern)) is not None:
-        yield grouped, Safety.INFERRED
+    if re.fullmatch(r"\(?\d[\d\s_.()/\-]*", bare, re.ASCII):
+        grouped = _grouped(re.sub(r"\D", "", bare), pattern)
+        if grouped is not None:
+            yield grouped, Safety.INFERRED
 
 
 def _other_case(text: str, safety: Safety) -> Iterator[Form]:
@@ -170,7 +172,7 @@ _PART: Final = re.compile(
 
 def _grouped(digits: str, pattern: str) -> str | None:
     r"""The digits with the separators of a pattern such as `^\\d{3}-\\d{4}$`, if they fill it."""
-    if not (digits.isascii() and digits.isdigit()) or len(pattern) > _LONGEST_PATTERN:
+    if len(pattern) > _LONGEST_PATTERN:
         return None
     body = pattern.removeprefix("^").removesuffix("$")
     out, at, used = [], 0, 0

@@ -19,10 +19,10 @@ from selfcorrect.model import (
     Safety,
 )
 from selfcorrect.places import faults, is_within, object_at, parent, place_of
-from selfcorrect.pointer import apply, join, look, split
+from selfcorrect.pointer import apply, join, look
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.redaction import quoted
-from selfcorrect.subschema import at, required
+from selfcorrect.subschema import alternatives, required
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class RenameArgument:
         given, schemas, names = around
         if (place.key in given) == (place.key in names):
             return GiveUp("the argument is neither unknown nor missing")
-        tokens = split(above)[1:]
-        absent = {n: at(place.tool.schema, [*tokens, n]) or () for n in names if n not in given}
+        root = place.tool.schema
+        absent = {n: alternatives(said, root) for n, said in names.items() if n not in given}
         surroundings = Surroundings(
             tool=place.tool,
             names=absent,

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import ABSENT, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.text import (
     LONGEST,
     normal,
-    one_best,
+    rivals,
     similar_names,
     spelling,
     tokens,
@@ -40,7 +40,8 @@ class RenameTool:
 
     Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
-    a namespace that was left out or made up. Never onto a destructive tool, never by swapping a
+    a namespace that was left out or made up; the arguments decide between two tools of one name,
+    and for a name without a letter. Never onto a destructive tool, never by swapping a
     word for another (`delete_order` is not `create_order`); where two tools are near, it gives up
     and says which.
 
@@ -57,9 +58,9 @@ class RenameTool:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Rename the call, if its tool does not exist and exactly one is meant."""
         about = diagnosis.finding.path in (None, "/name")
-        if not about or not call.name or call.name in context.tools:
+        if not about or call.name in context.tools or call.raw is not None:
             return GiveUp("the call does not name an unknown tool")
-        found = _meant(call.name, context.tools)
+        found = _meant(call, context.tools)
         if found is None:
             names = list(context.tools)
             near = similar_names(call.name, names).names
@@ -67,21 +68,29 @@ class RenameTool:
         name, safety, reason = found
         if context.tools[name].effect == "destructive":
             return GiveUp("a call is never renamed onto a destructive tool")
-        return Changed(Change("/name", call.name, name, safety, reason))
+        return Changed(Change("/name", call.name or ABSENT, name, safety, reason))
 
 
-def _meant(requested: str, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | None:
+def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | None:
     names = list(tools)[:_MOST]
-    bare = _without_residue(requested)
-    if bare is None:
-        return None
+    bare = _without_residue(call.name)
+    if bare is None or not normal(bare):
+        fitting = _fitting(names, call, tools) if call.args else []
+        return _only(fitting, Safety.INFERRED, "no name, and arguments that fit one tool")
     if same := [name for name in names if name == bare] or _spelled(bare, names):
         return _only(same, Safety.EXACT, "another spelling of a tool's name")
     if equal := _equal_letters(bare, names):
         return _only(equal, Safety.INFERRED, "the same letters and digits as a tool's name")
     spaces, typos = _with_namespace(bare, names), _typos(bare, names)
+    if len(spaces) > 1 and not typos and call.args:
+        spaces = _fitting(spaces, call, tools)
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
     return _only(list(dict.fromkeys(spaces + typos)), Safety.INFERRED, reason)
+
+
+def _fitting(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> list[str]:
+    """The tools that take the arguments as they are."""
+    return [name for name in names if tools[name].is_valid(call.args)]
 
 
 def _only(found: list[str], safety: Safety, reason: str) -> tuple[str, Safety, str] | None:
@@ -138,6 +147,6 @@ def _ends_with(long: tuple[str, ...], short: tuple[str, ...], written: str) -> b
 
 
 def _typos(bare: str, names: Collection[str]) -> list[str]:
-    found = {name: edits for name in names if (edits := typo(bare, name)) is not None}
-    best = one_best(found, margin=1)
-    return [best] if best is not None else sorted(found)
+    found = [name for name in names if typo(bare, name) is not None]
+    near = [other for name in found for other in rivals(bare, name, names)]
+    return list(dict.fromkeys(found + near))

@@ -45,7 +45,9 @@ class SuggestAlternative:
     """
 
     name: ClassVar[str] = "suggest-alternative"
-    safety: ClassVar[tuple[Safety, ...]] = tuple(Safety)
+    safety: ClassVar[tuple[Safety, ...]] = (
+        *(Safety.EXACT, Safety.INFERRED, Safety.LOSSY, Safety.MODEL),
+    )
     needs: ClassVar[str] = "nothing"
 
     hook: Callable[[Call, Diagnosis, RepairContext], Any] | None = None

@@ -211,6 +211,11 @@ def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:
     if around is None:
         return None
     given, _, names = around
+    if any(
+        isinstance(given.get(n), str) and not _says_nothing(n, given[n], tool)
+        for n in _NAMES - names.keys()
+    ):
+        return None
     sources = [key for key in list(given)[:_MOST] if key not in names]
     if place.value is not ABSENT:
         sources = [place.key]

@@ -67,7 +67,7 @@ def test_what_is_no_iso_date_is_not_moved(value):
 DAYS = st.dates(date(2026, 10, 1), date(2026, 10, 31))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(DAYS, st.sets(DAYS, max_size=5))
 def test_nothing_on_offer_is_nearer(day, offered):
     found = moved(day.isoformat(), sorted(offered), today="2026-10-01", within_days=5)

@@ -16,8 +16,10 @@ from selfcorrect.tools import ToolSpec
 
 SCHEMA = {
     "properties": {
-        "passengers": {"type": "integer", "minimum": 1}, "note": {"type": "string"},
-        "cabin": {"enum": ["economy", "business"]}, "day": {"$ref": "#/$defs/day"},
+        "passengers": {"type": "integer", "minimum": 1},
+        "note": {"type": "string"},
+        "cabin": {"enum": ["economy", "business"]},
+        "day": {"$ref": "#/$defs/day"},
         "who": {"type": "object", "properties": {"age": {"type": "integer"}}},
     },
     "required": ["passengers", "cabin"],
@@ -150,6 +152,25 @@ def test_outside_text_cannot_leave_its_quotes():
     _, model = asked({"cabin": "economy"}, {"passengers": 1, "cabin": "x"}, request=request)
     line = next(ln for ln in model.asked[0][0].splitlines() if ln.startswith("The request"))
     assert json.loads(line.removeprefix("The request: data: ")) == request
+
+
+def test_what_the_schema_marks_as_sensitive_is_not_shown():
+    schema = {
+        "properties": {
+            "pin": {"type": "string", "maxLength": 4, "x-sensitive": True},
+            "iban": {"type": "string", "x-sensitive": True},
+            "mood": {"enum": ["happy", "sad"]},
+        }
+    }
+    model = Model({"mood": "happy"})
+    args = {"mood": "glad", "iban": "DE0123", "pin": "987"}
+    try_strategy(AskModel(), schema, args, ask_model=model)
+    told = Finding("bad pin", ("E",), paths=("/args/pin",))
+    try_strategy(AskModel(), schema, args, told, ask_model=model)
+    assert len(model.asked) == 2
+    for prompt, _ in model.asked:
+        assert "DE0123" not in prompt
+        assert "987" not in prompt
 
 
 def test_an_unknown_tool():

@@ -203,14 +203,14 @@ def test_a_finding_deep_inside():
     assert (change.path, change.before, change.after) == ("/args/people/1/age~1years", "2", 2)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(-(10**30), 10**30), st.sampled_from(["{}", " {}", "{:,}", "{}.0", "{}.00"]))
 def test_an_integer_in_any_clean_spelling_keeps_its_value(mend, number, form):
     found = mend(ConvertType(), INT, form.format(number))
     assert found == (number, EXACT)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_keeps_its_value(mend, number):
     assert mend(ConvertType(), NUM, repr(number))[0] == number
@@ -218,7 +218,7 @@ def test_a_number_keeps_its_value(mend, number):
     assert text is None or float(text[0]) == number
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.text(alphabet="0123456789.,-+eE_ $%\u0663xk/", max_size=12))
 def test_what_it_reads_is_what_python_reads_or_plain_thousands(mend, text):
     found = mend(ConvertType(), NUM, text)

@@ -137,7 +137,7 @@ def test_inside_a_list():
     assert (change.path, change.after) == ("/args/x/1", "Camping")
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.text(alphabet="abcde -_12", min_size=1, max_size=8), min_size=1, max_size=5, unique=True

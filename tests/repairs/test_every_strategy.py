@@ -17,7 +17,7 @@ from selfcorrect.places import faults
 from selfcorrect.plain import problem
 from selfcorrect.pointer import apply
 from selfcorrect.registry import bind, built_in_names, class_name, resolve
-from selfcorrect.testing.conformance import Case, check_strategy, try_strategy
+from selfcorrect.testing.conformance import check_strategy, try_strategy
 from selfcorrect.tools import ToolSpec
 
 NAMES = built_in_names()
@@ -110,7 +110,7 @@ def compiled(schema):
 
 
 @pytest.mark.parametrize("name", FREE)
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     schema=SCHEMAS, value=VALUES, key=st.sampled_from(["x", "x", "x", "X", "y"]), need=st.booleans()
 )
@@ -152,7 +152,6 @@ def test_what_the_tool_takes_is_left_alone(name):
         "tags": ["a, b"],
         "note": "None",
     }
-    check_strategy(strategy, [Case(whole, args)])
     for key in args:
         stale = Finding("old", ("InvalidArgs",), code="type", paths=(f"/args/{key}",))
         assert not isinstance(try_strategy(strategy, whole, args, stale), Changed)

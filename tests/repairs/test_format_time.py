@@ -60,7 +60,7 @@ def test_an_offset_that_the_map_gives(mend):
         FormatTime(timezone="CET")
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.times().map(lambda t: t.replace(microsecond=0)), st.sampled_from(["%H:%M:%S", "%I:%M:%S %p"])
 )

@@ -71,7 +71,7 @@ def test_refuses(mend, schema, value):
 VALUES = st.dictionaries(st.just("a"), st.integers(), min_size=1, max_size=1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(VALUES, st.integers(1, 5))
 def test_any_number_of_encodings_up_to_the_bound(mend, value, times):
     text = value

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import Call, Changed, Diagnosis, Finding
+from selfcorrect.model import Call, Changed, Diagnosis, Finding, GiveUp
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.rename_tool import RenameTool
 from selfcorrect.testing.conformance import try_rename
@@ -113,6 +113,30 @@ def test_never_onto_a_destructive_tool(name):
     assert meant(name, [tool("delete_user", "mutating")]) is not None
 
 
+def taking(name, *params):
+    properties = {param: {} for param in params}
+    schema = {"type": "object", "properties": properties, "required": list(params)}
+    return ToolSpec.from_schema({"name": name, "parameters": schema})
+
+
+def test_arguments_break_a_tie_of_namespaces():
+    tools = [taking("money.convert", "amount", "currency"), taking("unit.convert", "value", "unit")]
+    rename = RenameTool()
+    assert isinstance(try_rename(rename, "convert", tools), GiveUp)
+    (change,) = try_rename(rename, "convert", tools, {"value": 1, "unit": "km"}).changes
+    assert (change.after, change.safety.value) == ("unit.convert", "inferred")
+    assert isinstance(try_rename(rename, "convert", tools, {"value": 1}), GiveUp)
+    assert isinstance(try_rename(rename, "transform", tools, {"value": 1, "unit": "km"}), GiveUp)
+
+
+@pytest.mark.parametrize("name", ["[{", "", "''", "<|x|>"])
+def test_arguments_stand_for_a_name_that_is_none(name):
+    tools = [taking("one", "a"), taking("two", "b")]
+    assert try_rename(RenameTool(), name, tools, {"b": 1}).changes[0].after == "two"
+    assert isinstance(try_rename(RenameTool(), name, tools, {"c": 1}), GiveUp)
+    assert isinstance(try_rename(RenameTool(), name, [taking("one")], {}), GiveUp)
+
+
 def test_the_reason_is_feedback():
     answer = try_rename(RenameTool(), "vector_lookup", ["vectorSearch", "book"])
     assert answer.reason == (
@@ -128,7 +152,7 @@ def test_an_existing_tool_is_left_alone():
     assert not isinstance(answer, Changed)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.text(max_size=20), st.lists(st.text(min_size=1, max_size=12), max_size=4, unique=True))
 def test_any_name_becomes_an_offered_one_or_stays(name, tools):
     tools = [one for one in tools if one.strip()]

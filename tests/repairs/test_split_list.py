@@ -72,7 +72,7 @@ def test_places_and_people_keep_their_commas(mend):
     assert mend(SplitList(), TEXTS, "smith, john", name="authors") is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-99, 99), min_size=2, max_size=6), st.sampled_from([", ", "; ", " "]))
 def test_numbers_come_back(mend, numbers, separator):
     text = separator.join(map(str, numbers))

@@ -1,4 +1,4 @@
-"""Which parameter is at fault: the one that is named, whose value is quoted, or that breaks the rule.
+"""Which parameter is at fault: the one named, whose value is quoted, or that breaks the rule.
 
 Structure first (a path in the error), then names in the text, then quoted values, then what breaks
 the stated constraint, then the only candidate there is.
@@ -7,16 +7,25 @@ the stated constraint, then the only candidate there is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
 
-from selfcorrect.evidence.faults.names import absent, named, unknown_names
+from selfcorrect.evidence.faults.absent import absent
+from selfcorrect.evidence.faults.names import named, unknown_names
 from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
-from selfcorrect.evidence.faults.values import by_breaking, by_got_type, by_noun, by_number, by_schema, category_by_schema
+from selfcorrect.evidence.faults.values import (
+    by_breaking,
+    by_got_type,
+    by_noun,
+    by_number,
+    by_schema,
+    category_by_schema,
+)
 from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding
 from selfcorrect.pointer import join, split
 
-__all__ = ["Place", "category_at", "settle"]
+__all__ = ["Place", "category_at", "from_wire", "settle"]
 
 Echo: TypeAlias = tuple[tuple[str, ...], bool]
 """The pointers that hold an echoed value, and whether all of it is echoed."""
@@ -26,9 +35,28 @@ Echoes: TypeAlias = Mapping[str, Echo]
 
 _INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
 _FREE_FORM: Final = frozenset(
-    "command cmd query sql expression expr code script statement argv program filter xpath template".split()  # noqa: SIM905
+    [
+        "command",
+        "cmd",
+        "query",
+        "sql",
+        "expression",
+        "expr",
+        "code",
+        "script",
+        "statement",
+        "argv",
+        "program",
+        "filter",
+        "xpath",
+        "template",
+    ]
 )
-_DATES: Final = frozenset("date datetime time when start end since until day month".split())  # noqa: SIM905
+_BESIDE: Final = frozenset({"variables", "timeout", "cwd", "workdir", "env", "shell", "encoding"})
+_VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
+_DATES: Final = frozenset(
+    ["date", "datetime", "time", "when", "start", "end", "since", "until", "day", "month"]
+)
 _TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
@@ -45,6 +73,8 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
         echoes: What was taken out.
         place: The arguments and their schema.
     """
+    if finding.captures.get("param"):
+        return _captured(finding, text, echoes, place)
     if finding.paths:
         if finding.kind not in _INPUT:
             return ()
@@ -54,33 +84,43 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
     first = text.split(" -> ", maxsplit=1)[0]
     quoted = _quoted([echoes[char] for char in first if char in echoes], place)
-    free = _free_form(place)
+    free = [] if _VARIABLE.search(text) else _free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & _TOOLS]
         found = found if len(found) == 1 else []
     elif finding.kind in _INPUT:
-        found = free or _search(finding, text, quoted, [echoes[c] for c in text if c in echoes], place)
+        found = free or _search(
+            finding, text, quoted, [echoes[c] for c in text if c in echoes], place
+        )
     elif finding.category is Category.UNKNOWN_RESOURCE:
         found = quoted or _only(finding, place)
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
-        found = quoted or (_only(finding, place) if "PermissionError" in finding.types else [])
+        found = (
+            free or quoted or (_only(finding, place) if "PermissionError" in finding.types else [])
+        )
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
+
+
+def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+    """A rule's pattern named the parameter; what the text and the schema show may say more."""
+    bare = replace(finding, paths=(), captures={})
+    found = settle(bare, text, echoes, place)
+    return found or settle(replace(finding, captures={}), text, echoes, place)
 
 
 def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
     """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
     found = from_wire(path, place)
     wanted = split(path)[-1] if path.startswith("/") else path
-    if missing and found and split(found)[-1] != wanted and not wanted.isdigit():
-        if place.value(found) is not ABSENT:
-            return found.rpartition("/")[0] + join(wanted)
-    return found
+    if not missing or found is None or wanted.isdigit() or split(found)[-1] == wanted:
+        return found
+    return found if place.value(found) is ABSENT else found.rpartition("/")[0] + join(wanted)
 
 
 def category_at(finding: Finding, place: Place) -> Category:
-    """What is wrong at the place at fault, where the text did not say: from schema, value and name."""
+    """What is wrong where the text did not say: from schema, value and name of the place."""
     if finding.kind is not ErrorKind.VALIDATION or len(finding.paths) != 1:
         return finding.category
     path = finding.paths[0].removeprefix("/args")
@@ -106,9 +146,11 @@ def _dated_value(finding: Finding, value: JSON) -> Category:
 
 def _free_form(place: Place) -> list[str]:
     """The one argument that holds a whole command or query, where there is nothing beside it."""
-    if len(place.top) != 1 or split(place.top[0])[-1].lower() not in _FREE_FORM:
+    names = {path: split(path)[-1].lower() for path in place.top}
+    main = [path for path, name in names.items() if name not in _BESIDE]
+    if len(main) != 1 or names[main[0]] not in _FREE_FORM:
         return []
-    return [place.top[0]]
+    return main
 
 
 def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
@@ -141,7 +183,9 @@ def _search(
         return both or quoted
     if weak:
         return _narrow(weak, quoted, finding, place)
-    return _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+    return (
+        _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+    )
 
 
 def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place) -> list[str]:
@@ -175,7 +219,7 @@ def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
 
 def _by_class(finding: Finding, place: Place) -> list[str]:
     """The arguments that a class found in their light speaks of."""
-    tests = {
+    tests: dict[str, Callable[[Any], bool]] = {
         "ArgumentIsZero": lambda value: value == 0 and not isinstance(value, bool),
         "ArgumentIsNull": lambda value: value is None,
         "ArgumentLength": lambda value: isinstance(value, list),
@@ -200,7 +244,7 @@ def _marked(text: str, place: Place) -> list[str]:
     """A name that the text marks outright, where the call's arguments are not known."""
     if place.leaves or place.declared:
         return []
-    return [join(*name.split(".")) for name in unknown_names(text)[:1]]
+    return [join(*name.lstrip("$").split(".")) for name in unknown_names(text)[:1]]
 
 
 def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list[str]:
@@ -210,13 +254,19 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list
     by_rule = by_schema(finding, place)
     found = absent(text, place)
     if by_rule and (not found or {split(p)[-1] for p in found} <= {split(p)[-1] for p in by_rule}):
-        return [path for path in by_rule if not found or split(path)[-1] in {split(p)[-1] for p in found}]
+        return [
+            path
+            for path in by_rule
+            if not found or split(path)[-1] in {split(p)[-1] for p in found}
+        ]
     if found:
         return [_inner(path, text, place) for path in found]
     if place.lacking:
         return [join(name) for name in place.lacking]
     nothing = [path for path in place.top if place.value(path) in (None, "")]
-    return nothing if len(nothing) == 1 else _only(finding, place) if not sure else sure
+    if len(nothing) == 1:
+        return nothing
+    return sure or _only(finding, place)
 
 
 def _inner(path: str, text: str, place: Place) -> str:
@@ -231,22 +281,23 @@ def _inner(path: str, text: str, place: Place) -> str:
 
 
 _EXTRA: Final = re.compile(
-    r"(?::|\bfor) (?P<c>[\w$@.-]{1,60}(?:, [\w$@.-]{1,60}){0,9})\s*\Z|"
+    r"(?::|\bfor) (?P<c>[\w$@:.-]{1,60}(?:, [\w$@.-]{1,60}){0,9})\s*\Z|"
     r"[\"'`‘“«](?P<a>[\w$@.\[\] -]{1,80})[\"'`’”»]|(?<![\w-])--?(?P<b>[A-Za-z][\w-]{0,60})"
 )
 
 
 def _extra(text: str, sure: list[str], place: Place) -> list[str]:
     found = list(_EXTRA.finditer(text))[:10]
-    names = [name for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
+    names = [name.lstrip(":$") for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
     for name in names:
         exact = [path for path, _ in place.leaves if split(path)[-1] == name]
         if exact:
-            return deepest(exact)[:1] if len(exact) > 1 else exact
+            more = [p for n in names[1:] for p in place.top if split(p)[-1] == n]
+            return [*deepest(exact)[:1], *more]
     if place.declared and place.leaves:
         unknown = [path for path in place.top if path not in place.declared]
         if len(unknown) == 1:
             return unknown
     if sure:
         return sure
-    return [join(names[0])] if names and not place.leaves else []
+    return [join(names[0].lstrip("$:"))] if names and not place.leaves else []

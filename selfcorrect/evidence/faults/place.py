@@ -12,13 +12,59 @@ from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.pointer import get, join, split
 
 HEADS: Final = frozenset(
-    "args arguments argument body query path header headers cookie cookies form data params parameters"
-    " parameter input inputs request requestbody payload kwargs root instance json value values $"
-    " properties variables spec attributes relationships object member".split()  # noqa: SIM905
+    [
+        "args",
+        "arguments",
+        "argument",
+        "body",
+        "query",
+        "path",
+        "header",
+        "headers",
+        "cookie",
+        "cookies",
+        "form",
+        "data",
+        "params",
+        "parameters",
+        "parameter",
+        "input",
+        "inputs",
+        "request",
+        "requestbody",
+        "payload",
+        "kwargs",
+        "root",
+        "instance",
+        "json",
+        "value",
+        "values",
+        "$",
+        "properties",
+        "variables",
+        "spec",
+        "attributes",
+        "relationships",
+        "object",
+        "member",
+    ]
 )
 """Containers of the wire that are no part of the call: taken off the front of a path."""
 
-_WHOLES: Final = frozenset("args arguments body query data params parameters input root instance".split())  # noqa: SIM905
+_WHOLES: Final = frozenset(
+    [
+        "args",
+        "arguments",
+        "body",
+        "query",
+        "data",
+        "params",
+        "parameters",
+        "input",
+        "root",
+        "instance",
+    ]
+)
 MOST: Final = 300
 _DEEPEST: Final = 10
 _TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -197,14 +243,14 @@ def from_wire(path: str, place: Place) -> str | None:
 def follow(tokens: Sequence[str], place: Place) -> list[str] | None:
     """As many tokens as lead somewhere in the call or the schema, in the call's own spelling."""
     found: list[str] = []
-    value: JSON = place.arguments
+    value: Any = place.arguments
     for token in tokens:
         if isinstance(value, list | tuple) and token.isdigit():
             found.append(token)
             value = value[int(token)] if len(token) < 7 and int(token) < len(value) else ABSENT
             continue
         own = _key(value, token)
-        if own is not None:
+        if own is not None and isinstance(value, Mapping):
             value = value[own]
         else:
             wanted = [normal(t) for t in found if not t.isdigit()] + [normal(token)]

@@ -1,10 +1,10 @@
-"""Parameters that a text speaks of without naming them: by number, by noun, by the rule they break."""
+"""Parameters that a text speaks of without naming them: by number, noun, or the rule they break."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sized
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.evidence.faults.place import Place, deepest, singular, words_of
 from selfcorrect.model import JSON, Category, Finding
@@ -12,7 +12,24 @@ from selfcorrect.pointer import split
 
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
 _SUFFIXES: Final = frozenset(
-    "id name key identifier arn uri url path number code ref uuid slug file str list".split()  # noqa: SIM905
+    [
+        "id",
+        "name",
+        "key",
+        "identifier",
+        "arn",
+        "uri",
+        "url",
+        "path",
+        "number",
+        "code",
+        "ref",
+        "uuid",
+        "slug",
+        "file",
+        "str",
+        "list",
+    ]
 )
 
 
@@ -49,7 +66,7 @@ def _violations(place: Place) -> tuple[Finding, ...]:
 
     try:
         return Checker(dict(place.schema), "tool").violations(dict(place.arguments))
-    except Exception:  # noqa: BLE001 -- a recorded schema may be anything
+    except Exception:
         return ()
 
 
@@ -82,11 +99,14 @@ def by_number(text: str, place: Place) -> list[str]:
 
 
 _GOT: Final = re.compile(
-    r"\b(?:got|received|not|found|input of type:?|has type|was|of type|but|actual:?|given:?|for [^\s:]{1,8}:)[ :]{0,2}(?:an? )?['\"`<(]*(?:class )?['\"]?"
-    r"(NoneType|None|null|undefined|nil|dict|dictionary|object|list|array|tuple|str|string|int|integer|float|number|bool|boolean)\b",
+    r"\b(?:got|received|not|found|input of type:?|has type|was|of type|but|actual:?|given:?"
+    r"|for [^\s:]{1,8}:)[ :]{0,2}(?:an? )?['\"`<(]*(?:class )?['\"]?"
+    r"(NoneType|None|null|undefined|nil|dict|dictionary|object|list|array|tuple|str|string|int"
+    r"|integer|float|number|bool|boolean)\b",
     re.IGNORECASE,
 )
-_IS: Final = {
+_Test: TypeAlias = Callable[[Any], bool]
+_IS: Final[dict[str, _Test]] = {
     "nonetype": lambda v: v is None,
     "dict": lambda v: isinstance(v, Mapping),
     "list": lambda v: isinstance(v, list | tuple),
@@ -141,24 +161,11 @@ def by_breaking(constraint: Mapping[str, JSON], place: Place) -> list[str]:
 
 
 def _breaks(key: str, bound: JSON, value: JSON) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
     limit = isinstance(bound, int | float) and not isinstance(bound, bool)
-    if limit and number:
-        if key == "multipleOf":
-            return bool(bound) and abs(value / bound - round(value / bound)) > 1e-9
-        tests = {
-            "minimum": value < bound,
-            "maximum": value > bound,
-            "exclusiveMinimum": value <= bound,
-            "exclusiveMaximum": value >= bound,
-        }
-        return tests.get(key, False)
+    if limit and isinstance(value, int | float) and not isinstance(value, bool):
+        return _exceeds(key, bound, value)
     if limit and isinstance(value, str | list | tuple | Mapping):
-        own = {"Length": str, "Items": list | tuple, "Properties": Mapping}
-        for name, kind in own.items():
-            if key.endswith(name) and isinstance(value, kind):
-                return len(value) < bound if key.startswith("min") else len(value) > bound
-        return False
+        return _missized(key, bound, value)
     if key == "type" and isinstance(bound, str) and not isinstance(value, Mapping):
         return bound in _FITS and not _FITS[bound](value)
     if key == "enum" and isinstance(bound, list) and isinstance(value, str):
@@ -167,7 +174,29 @@ def _breaks(key: str, bound: JSON, value: JSON) -> bool:
     return False
 
 
-_FITS: Final = {
+def _exceeds(key: str, bound: float, value: float) -> bool:
+    if key == "multipleOf":
+        try:
+            return bool(bound) and abs(value / bound - round(value / bound)) > 1e-9
+        except (OverflowError, ValueError):  # beyond what a float holds, infinite, no number
+            return False
+    tests = {
+        "minimum": value < bound,
+        "maximum": value > bound,
+        "exclusiveMinimum": value <= bound,
+        "exclusiveMaximum": value >= bound,
+    }
+    return tests.get(key, False)
+
+
+def _missized(key: str, bound: float, value: Sized) -> bool:
+    for name, kind in (("Length", str), ("Items", list | tuple), ("Properties", Mapping)):
+        if key.endswith(name) and isinstance(value, kind):
+            return len(value) < bound if key.startswith("min") else len(value) > bound
+    return False
+
+
+_FITS: Final[dict[str, _Test]] = {
     "string": lambda v: isinstance(v, str),
     "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
     "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),

@@ -1,0 +1,73 @@
+"""What strategies answer, checked before anything is made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from selfcorrect.model import (
+    JSON,
+    Ask,
+    Change,
+    Changed,
+    Escalate,
+    GiveUp,
+    Repair,
+    Retry,
+    Safety,
+    Severity,
+    Terminal,
+    Wait,
+    to_json,
+)
+from selfcorrect.plain import as_text
+from selfcorrect.pointer import split
+
+
+def usable_answer(answer: Any) -> Repair:
+    """The answer, or a `GiveUp` that says why it cannot be used. Never raises."""
+    if not isinstance(answer, Repair):
+        return GiveUp(f"answered {type(answer).__name__}, which is not a Repair")
+    try:
+        return _checked(answer)
+    except (TypeError, ValueError, AttributeError) as error:
+        return GiveUp(f"answered {type(answer).__name__} that cannot be used: {as_text(error)}")
+
+
+def _checked(answer: Repair) -> Repair:
+    match answer:
+        case Changed(changes):
+            return Changed([_change(change) for change in changes])
+        case Wait(seconds):
+            waited = float(seconds)
+            if not math.isfinite(waited) or waited < 0:
+                raise ValueError(f"seconds must be a number from 0 up, not {seconds!r}")
+            return Wait(waited)
+        case Retry(times):
+            if type(times) is not int or times < 1:
+                raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
+        case GiveUp(reason):
+            return GiveUp(as_text(reason))
+        case Terminal(reason):
+            return Terminal(as_text(reason))
+        case Escalate(reason, severity):
+            return Escalate(as_text(reason), Severity(severity))
+        case Ask(question, options):
+            return Ask(as_text(question), tuple(options or ()))
+        case _:
+            pass
+    return answer
+
+
+def _change(change: Any) -> Change:
+    if not isinstance(change, Change):
+        raise TypeError(f"a change is a Change, not {type(change).__name__}")
+    split(change.path)
+    return replace(change, safety=Safety(change.safety), reason=as_text(change.reason))
+
+
+def options_of(options: Sequence[Any]) -> list[JSON]:
+    """The options of a question as JSON; changes stay recognisable, alone or together."""
+    return [[to_json(item)] if isinstance(item, Change) else to_json(item) for item in options]

@@ -1,0 +1,200 @@
+"""Bounds in prose: ranges, lengths, multiples; demands and complaints.
+
+"must be greater than 5" is a demand (`exclusiveMinimum`); "7 is greater than 5" is a complaint, and
+so the opposite bound.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from selfcorrect.model import JSON
+
+_N: Final = r"[-−+]?\d{1,15}(?:,\d{3})*(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?(?![\w]|\.\d)"
+_OF: Final = (
+    r"(?: (?:value|length|size|number|count|limit|of|is|for|was|=|allowed|permitted|:))*[ "
+    r":=]{0,3}[\"'(\[]?"
+)
+
+_PATTERNS: Final[tuple[tuple[str, str], ...]] = (
+    ("between", rf"\bbetween ({_N})(?: \w+)? and ({_N})"),
+    (
+        "between",
+        (
+            rf"\b(?:in|within|of|from|out of|outside|outside of)(?: the| a| permitted| valid| "
+            rf"allowed)*"
+            rf"(?: (?:range|interval))?(?: of| from| is)?[ :]{{0,2}}(?:[\[(]({_N}) ?, "
+            rf"?({_N})[\])]|[\[(]?({_N}) ?(?:to|and|-|–|—|\.\.\.?|…|through) ?({_N}))"
+        ),
+    ),
+    ("between", rf"({_N}) ?<=? ?\w{{1,30}} ?<=? ?({_N})"),
+    ("between", rf"\brange[ :=(\[]{{1,4}}({_N}) ?(?:to|-|–|,|\.\.\.?|…) ?({_N})"),
+    (
+        "ge",
+        (
+            rf"(?:>=|≥|=>|greater than or equal to|greater or equal (?:to|than)|(?:more|larger"
+            rf"|higher"
+            rf"|bigger) than or equal to"
+            rf"|equal to or (?:greater|more|larger|higher) than|at least|no (?:less|fewer"
+            rf"|smaller|lower|shorter) than"
+            rf"|not (?:be )?(?:less|fewer|smaller|lower|shorter|below|under)(?: than)?|can(?:no"
+            rf"|')t be (?:less|fewer|smaller|lower|shorter) than)"
+            rf"(?: the)?(?: minimum)?{_OF}({_N})"
+        ),
+    ),
+    (
+        "le",
+        (
+            rf"(?:<=|≤|=<|less than or equal to|(?:less|lower|smaller) or equal (?:to|than)"
+            rf"|(?:fewer"
+            rf"|smaller|lower) than or equal to"
+            rf"|equal to or (?:less|fewer|smaller|lower) than|at most|no (?:more|greater|larger"
+            rf"|longer|higher) than|up to"
+            rf"|not (?:be )?(?:more|greater|larger|longer|higher|above|over|exceed)(?: than)?"
+            rf"|can(?:no|')t (?:be (?:more|greater|larger|longer|higher) than|exceed))"
+            rf"(?: the)?(?: maximum)?{_OF}({_N})"
+        ),
+    ),
+    (
+        "ge",
+        (
+            rf"\bmin(?:imum)?(?:[_ -](?:allowed|value|length|len|size|items))*(?: (?:value|length"
+            rf"|number|size|of|allowed|is|characters?|items))*{_OF}({_N})"
+        ),
+    ),
+    (
+        "le",
+        (
+            rf"\bmax(?:imum)?(?:[_ -](?:allowed|value|length|len|size|items|limit))*(?: (?:value"
+            rf"|length|number|size|of|allowed|is|characters?|items|permitted))*{_OF}({_N})"
+        ),
+    ),
+    (
+        "le",
+        (
+            rf"\b(?:exceed(?:s|ed|ing)?|over|above|beyond)(?: (?:the|a|an|its|limit|maximum|allowed"
+            rf"|permitted|upper|length|size|of|bound))*{_OF}({_N})"
+        ),
+    ),
+    ("le", rf"\blimit(?:ed)?(?: (?:is|of|to|:))*[ :=(]{{1,3}}({_N})"),
+    ("ge", rf"({_N}) or (?:more|greater|larger|higher|above|longer)"),
+    ("le", rf"({_N}) or (?:less|fewer|smaller|lower|below|shorter)"),
+    ("le", rf"({_N})[- ](?:character|char|byte|item|element|word|digit)s? (?:limit|maximum|max)"),
+    (
+        "gt",
+        (
+            rf"(?<![<=])(?:>|(?:strictly )?(?:greater|more|larger|longer|higher|bigger) "
+            rf"than)(?! or) "
+            rf"?(?:the )?{_OF}({_N})"
+        ),
+    ),
+    (
+        "lt",
+        (
+            rf"(?<![>=])(?:<|(?:strictly )?(?:less|fewer|smaller|shorter|lower) than|below"
+            rf"|under)(?! "
+            rf"or) ?(?:the )?{_OF}({_N})"
+        ),
+    ),
+    ("multiple", rf"(?:multiples? of|divisible by){_OF}({_N})"),
+    ("le", rf"\b(?:var)?char(?:acter)?(?: varying)?\(({_N})\)"),
+    (
+        "exactly",
+        (
+            rf"\b(?:exactly|length (?:must be|of|is)|must be|expected|expects|requires?|not) "
+            rf"({_N})(?:[- ]| of )(?:characters?|chars?|digits?|bytes?|items?|elements?"
+            rf"|letters?|hex)"
+        ),
+    ),
+)
+_COMPILED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _PATTERNS)
+
+_POSITIVE: Final = re.compile(r"\b(?:a |finite )?(?<!non-)(?<!non)positive\b", re.IGNORECASE)
+_NOT_NEGATIVE: Final = re.compile(
+    r"\bnon-?negative\b|(?:must not|cannot|can't|may not|should not|can not|not) be negative"
+    r"|negative \S{1,40}(?: \S{1,20}){0,3} (?:not|in)\w* ?(?:allowed|supported|permitted|valid)?",
+    re.IGNORECASE,
+)
+_SIZE: Final = re.compile(
+    r"\b(character|char(?:acter)?(?: varying)?(?=\()|varchar|char|letter|digit|byte|symbol"
+    r"|octet|item|element|entr(?:y|ie)|value|row|member"
+    r"|propert(?:y|ie)|key|long|short|length|size|too (?:long|short|many|few))s?\b",
+    re.IGNORECASE,
+)
+_DEMAND: Final = re.compile(
+    r"\b(?:must|should|shall|has to|have to|need|needs|required?|requires|ensure|expect\w{0,3}"
+    r"|be|only"
+    r"|allowed|valid|want|accepts?)\b",
+    re.IGNORECASE,
+)
+
+
+def bounds_in(text: str) -> dict[str, JSON]:
+    """The bounds that a sentence states, as a JSON Schema fragment.
+
+    >>> bounds_in("DelaySeconds must be >= 0 and <= 900.")
+    {'minimum': 0, 'maximum': 900}
+    """
+    found: dict[str, JSON] = {}
+    for name, pattern in _COMPILED:
+        match = pattern.search(text)
+        if match is None:
+            continue
+        if name in ("gt", "lt") and found:
+            continue
+        demanded = _DEMAND.search(text[max(0, match.start() - 40) : match.start()])
+        around = text[max(0, match.start() - 80) : match.end() + 40]
+        sized = _sized(around)
+        numbers = [_number(group) for group in match.groups() if group]
+        if name == "between" and len(numbers) == 2:
+            return _pair(sized, *numbers)
+        if name == "exactly":
+            return _pair(sized, numbers[0], numbers[0])
+        if name == "multiple":
+            return {"multipleOf": numbers[0]}
+        side = name if demanded else {"gt": "le", "lt": "ge"}.get(name, name)
+        key = _keyword(side, sized)
+        value = numbers[0]
+        if sized and side in ("gt", "lt") and isinstance(value, int):
+            value += 1 if side == "gt" else -1
+        found.setdefault(key, value)
+    return found
+
+
+def _keyword(name: str, sized: str | None) -> str:
+    low = name in ("ge", "gt")
+    if sized:
+        return f"{'min' if low else 'max'}{sized}"
+    side = "Minimum" if low else "Maximum"
+    return side.lower() if name in ("ge", "le") else f"exclusive{side}"
+
+
+def _pair(sized: str | None, low: float, high: float) -> dict[str, JSON]:
+    names = (f"min{sized}", f"max{sized}") if sized else ("minimum", "maximum")
+    return {names[0]: low, names[1]: high}
+
+
+def _sized(text: str) -> str | None:
+    words = [match[1].lower() for match in _SIZE.finditer(text)]
+    word = next((word for word in words if word != "value"), None)
+    if word is None:
+        return None
+    if word.startswith(("item", "element", "entr", "row", "member", "too many", "too few")):
+        return "Items"
+    if word.startswith(("propert", "key")):
+        return "Properties"
+    return "Length"
+
+
+def _number(text: str) -> int | float:
+    plain = text.replace(",", "").replace("−", "-").lstrip("+")
+    value = float(plain)
+    return int(value) if value.is_integer() and "e" not in plain and "." not in plain else value
+
+
+def sign_in(text: str) -> dict[str, JSON]:
+    """The sign that a sentence asks for: "must be positive", "cannot be negative"."""
+    if _NOT_NEGATIVE.search(text):
+        return {"minimum": 0}
+    return {"exclusiveMinimum": 0} if _POSITIVE.search(text) else {}

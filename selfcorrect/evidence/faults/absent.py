@@ -1,0 +1,116 @@
+"""Parameters that a text says are not there."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES
+from selfcorrect.evidence.faults.place import Place, normal
+from selfcorrect.pointer import join, split
+
+_Q: Final = r"[\"'`‘“«(\[]"
+_E: Final = r"[\"'`’”»)\]]"
+_ID: Final = IDENTIFIER
+_OUTRIGHT: Final[tuple[re.Pattern[str], ...]] = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        (
+            rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| "
+            rf"missing| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}"
+        ),
+        rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} {MARK}\b",
+        r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})",
+        r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})",
+        rf"\b(?:missing|required) (?:{MARK} )+(?:is |are )?: ?(?P<n>{_ID})",
+        (
+            rf"(?:required|missing|lacks|following|provide|supply|specify|without)(?: "
+            rf"{MARK})?(?:\(s\))?(?: (?:is|are|the|an?|value|for|field))*: "
+            rf"?(?P<n>[\w$@][\w$@.-]{{0,60}}(?:,? (?:and )?[\w$@][\w$@.-]{{0,60}}){{0,9}})"
+        ),
+        rf"\b{MARK}:? (?:missing|required): (?P<n>{_ID})",
+        r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing)\b",
+        rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z",
+        rf"[@|→] ?data\[['\"](?P<n>{_ID})['\"]\]\s*\Z",
+        rf"\b{MARK}: [:$](?P<n>{_ID})",
+    )
+)
+"""Ways of naming that leave no doubt; the name need not be known."""
+
+_SUBJECT: Final = re.compile(
+    r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? "
+    r"(?:is|was|must|cannot|may not|should|are|required|missing|not provided)\b",
+    re.IGNORECASE,
+)
+_HINTS: Final[tuple[re.Pattern[str], ...]] = (
+    _SUBJECT,
+    re.compile(
+        r"\b(?:missing|without|provide|specify|supply|lacks?|omitted|requires?) (?:the |an? "
+        r"|required |value for |key |field |parameter )*[\"'`‘“(]?(?P<n>[\w$@][\w$@.-]{1,60})",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}"),
+    re.compile(rf"\b(?:for|at|of) (?P<n>{_ID})(?=\s*(?:[.,;:)\n]|\Z))", re.IGNORECASE),
+)
+"""Ways of naming that count for uncommon words only, and mostly for known names only."""
+
+
+def absent(text: str, place: Place) -> list[str]:
+    """Pointers of what a text says is not there; the first way of naming that fits is taken."""
+    text = text.split(" or (", maxsplit=1)[0]
+    for pattern in _OUTRIGHT:
+        if found := _places(pattern, text, place, common=True):
+            return found
+    blank = not (place.leaves or place.declared)
+    for pattern in _HINTS:
+        found = _places(pattern, text, place, common=False)
+        declared = any(_wanted(split(path)[-1], place) for path in found)
+        if found and (blank or declared or pattern is _SUBJECT):
+            return found
+    return []
+
+
+def _places(pattern: re.Pattern[str], text: str, place: Place, *, common: bool) -> list[str]:
+    found: list[str] = []
+    for match in list(pattern.finditer(text))[:20]:
+        inside = match.groupdict().get("w")
+        for name in [*re.split(r",? and |, ", match["n"]), *_further(text, match.end())]:
+            plain = name.strip("-. '\"")
+            if plain and plain.lower() not in NO_NAMES and (common or _telling(plain, place)):
+                host = inside if inside and inside.lower() not in COMMON else None
+                found += _lacking(f"{host}.{plain}" if host else plain, place)
+    return list(dict.fromkeys(path for path in found if not _filled(path, place)))
+
+
+def _telling(name: str, place: Place) -> bool:
+    """Whether a name may stand for a parameter where nothing marks it as one."""
+    blank = not (place.leaves or place.declared)
+    return blank or name.lower() not in COMMON or _wanted(name, place)
+
+
+_MORE: Final = re.compile(rf",?(?: and| or)? ?{_Q}([\w$@][\w$@.\[\]-]{{0,80}}){_E}")
+
+
+def _further(text: str, position: int) -> list[str]:
+    """The rest of a list of quoted names that starts before `position`."""
+    found: list[str] = []
+    while len(found) < 20 and (match := _MORE.match(text, position)) is not None:
+        found.append(match[1])
+        position = match.end()
+    return found
+
+
+def _wanted(name: str, place: Place) -> bool:
+    return any(normal(name) == normal(split(path)[-1]) for path in place.declared)
+
+
+def _filled(path: str, place: Place) -> bool:
+    value = place.value(path)
+    return value not in (None, "", [], {}) and type(value).__name__ != "_Absent"
+
+
+def _lacking(name: str, place: Place) -> list[str]:
+    known = place.known(name)
+    if known:
+        return list(known)
+    return [join(*[token for token in re.split(r"[.\[\]]+", name.lstrip("$:")) if token])]

@@ -1,0 +1,186 @@
+"""Messages: from the text of an error to its findings, through wrappers, bodies and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from selfcorrect.evidence import (
+    ajv_errors,
+    aws_body,
+    field_map,
+    github_body,
+    google_rpc,
+    graphql_body,
+    instance_text,
+    joi_details,
+    json_api,
+    kubernetes_status,
+    listing,
+    llm_api,
+    mcp_result,
+    odata_body,
+    plain_body,
+    problem_details,
+    pydantic_errors,
+    slack_body,
+    xml_body,
+    zod_issues,
+)
+from selfcorrect.evidence.clean import sentence, visible
+from selfcorrect.evidence.faults import Place
+from selfcorrect.evidence.json_text import find_json
+from selfcorrect.evidence.masking import Masked, mask
+from selfcorrect.evidence.wrappers import unwrap
+from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.pointer import split
+
+__all__ = ["over", "put_back", "read_body", "read_text"]
+
+BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
+    pydantic_errors.read,
+    zod_issues.read,
+    ajv_errors.read,
+    joi_details.read,
+    mcp_result.read,
+    kubernetes_status.read,
+    google_rpc.read,
+    llm_api.read,
+    odata_body.read,
+    json_api.read,
+    graphql_body.read,
+    problem_details.read,
+    aws_body.read,
+    github_body.read,
+    slack_body.read,
+    field_map.read,
+    plain_body.read,
+)
+"""One per family of JSON error bodies; the first that knows the body reads it."""
+
+DEPTH: Final = 4
+"""How deep an error inside an error's text is read."""
+
+DEEPEST: Final = 60
+"""Deepest JSON value that is compared with the arguments."""
+
+MOST: Final = 50
+"""Findings of one error."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A message with its echoes taken out, and what they are echoes of."""
+
+    hidden: Masked
+    known: frozenset[str]
+    arguments: JSON
+    place: Place
+
+    def is_echo(self, value: JSON) -> bool:
+        """Whether a JSON value in a text is (a part of) the arguments themselves."""
+        shown = put_back(value, self.hidden)
+        return shown == self.arguments or any(
+            shown == held for _, held in self.place.leaves if isinstance(held, dict | list)
+        )
+
+
+def read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Finding, ...]:
+    """The findings of a message: what its body lists, what its lines list, or its sentence.
+
+    Paths are those of the wire; kind and category are left open. At least one finding.
+    """
+    hidden = mask(visible(message), arguments, visible)
+    place = Place(arguments, schema)
+    known = frozenset(
+        token for path in (*(p for p, _ in place.leaves), *place.declared) for token in split(path)
+    )
+    source = _Source(hidden, known, arguments, place)
+    found = tuple(_read(hidden.text, source, 0))
+    return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
+
+
+def _shown(finding: Finding, hidden: Masked) -> Finding:
+    """The finding with what was masked put back."""
+    return replace(
+        finding,
+        text=hidden.raw(finding.text),
+        code=hidden.raw(finding.code) if finding.code else finding.code,
+        paths=tuple(hidden.raw(path) for path in finding.paths),
+        constraint={key: put_back(value, hidden) for key, value in finding.constraint.items()},
+    )
+
+
+def put_back(value: JSON, hidden: Masked, depth: int = 0) -> JSON:
+    """A JSON value with the echoes in its texts put back."""
+    if isinstance(value, str):
+        return hidden.raw(value)
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {hidden.raw(k): put_back(v, hidden, depth + 1) for k, v in value.items()}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [put_back(item, hidden, depth + 1) for item in value]
+    return value
+
+
+def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
+    embedded = find_json(text) if depth <= DEPTH else None
+    if embedded is not None and not source.is_echo(embedded.value):
+        found = read_body(embedded.value)
+        if found and (found[0].text or found[0].code):
+            outer = unwrap(embedded.before) if embedded.before else None
+            for finding in found:
+                inner = tuple(_read(finding.text, source, depth + 1))
+                for item in inner:
+                    joined = over(finding, item)
+                    yield replace(joined, types=(*joined.types, *outer.types)) if outer else joined
+            return
+    xml = xml_body.read(text) if "<" in text else ()
+    if xml:
+        yield from xml
+        return
+    yield from _read_prose(text, source, depth)
+
+
+def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
+    blocks = instance_text.read(text)
+    short = unwrap(sentence(text))
+    outer = Finding(
+        short.text,
+        types=tuple(reversed(short.types)),
+        code=next((code for code in reversed(short.codes)), None),
+        status=short.status,
+    )
+    if blocks:
+        yield from (over(replace(outer, text=""), block) for block in blocks)
+        return
+    if depth <= DEPTH and short.text != text.strip() and find_json(short.text) is not None:
+        yield from (over(outer, item) for item in _read(short.text, source, depth + 1))
+        return
+    lines = listing.read(short.text, source.known)
+    if lines:
+        yield from (over(outer, line) for line in lines)
+        return
+    yield outer
+
+
+def read_body(body: JSON) -> tuple[Finding, ...]:
+    """The findings of a JSON body, by the first reader that knows it."""
+    for read in BODY_READERS:
+        if found := read(body):
+            return found[:MOST]
+    return ()
+
+
+def over(outer: Finding, inner: Finding) -> Finding:
+    """The inner finding, with what only the outer one knows."""
+    return replace(
+        inner,
+        text=inner.text or outer.text,
+        types=(*inner.types, *(name for name in outer.types if name not in inner.types)),
+        status=inner.status if inner.status is not None else outer.status,
+        code=outer.code if inner.code is None else inner.code,
+        paths=inner.paths or outer.paths,
+        constraint=inner.constraint or outer.constraint,
+        retry_after=inner.retry_after if inner.retry_after is not None else outer.retry_after,
+    )
