@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
-from selfcorrect.map_files import Document, MapSource
-from selfcorrect.matching import status_names
-from selfcorrect.merging import MapRule
+from selfcorrect.mapping.files import Document, MapSource
+from selfcorrect.mapping.matching import status_names
+from selfcorrect.mapping.merging import MapRule
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.redaction import redact
 from selfcorrect.rules import ErrorRule

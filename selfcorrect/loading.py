@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.map_files import MapSource, map_names, starter_dir
+from selfcorrect.mapping.files import MapSource, map_names, starter_dir
 from selfcorrect.strategy_map import StrategyMap
 
 __all__ = ["DEFAULT", "ENVIRONMENT", "load_map", "map_names", "reload_map", "starter_dir"]

@@ -8,16 +8,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from selfcorrect.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.map_files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.matching import Conditions, Evidence, RuleIndex, takes
-from selfcorrect.merging import MapRule, linked, merged_rules, merged_section
+from selfcorrect.mapping.binding import Binder
+from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
+from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
+from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, takes
+from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
+from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.model import Finding, Safety
-from selfcorrect.patterns import PatternError, compile_pattern
 from selfcorrect.protocols import Effect, Strategy
 from selfcorrect.rules import ErrorRule, MapPolicy
-from selfcorrect.strategy_binding import Binder
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from selfcorrect.cli import app
-from selfcorrect.map_files import map_names, starter_dir
+from selfcorrect.mapping.files import map_names, starter_dir
 
 ROOT = Path(__file__).parents[1]
 

@@ -5,8 +5,8 @@ import pytest
 from selfcorrect.evidence import read_report
 from selfcorrect.linting import example_finding, lint
 from selfcorrect.loading import load_map
+from selfcorrect.mapping.patterns import compile_pattern, window
 from selfcorrect.model import Category, ErrorKind, Finding, Safety
-from selfcorrect.patterns import compile_pattern, window
 from selfcorrect.registry import built_in_names
 from selfcorrect.rules import ErrorRule
 from selfcorrect.strategy_map import StrategyMap
@@ -395,7 +395,7 @@ def test_a_rule_of_ones_own_comes_before_the_default_ones():
 
 
 def test_the_default_map_means_the_same_without_google_re2(default, monkeypatch):
-    monkeypatch.setattr("selfcorrect.patterns.has_linear_engine", lambda: False)
+    monkeypatch.setattr("selfcorrect.mapping.patterns.has_linear_engine", lambda: False)
     fallback = StrategyMap.load("default")
     for placed in default.rules:
         if placed.rule.match is not None:

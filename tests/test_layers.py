@@ -19,15 +19,16 @@ LAYERS = (
     {"errors"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"effects", "limits", "log", "plain", "pointer", "protocols", "state"},
-    {"deadlines", "hints", "patterns", "redaction", "text", "words"},
-    {"advice", "captures", "dates", "keys", "places", "prompts", "quantities", "subschema"},
-    # tools, and the model behind its port
-    {"langchain_tools", "model_port", "schema", "signatures"},
-    {"tools"},
+    {"effects", "hints", "limits", "log", "plain", "pointer", "protocols", "state"},
+    {"redaction", "text", "words"},
+    {"values"},
+    # tools, and models behind their port
+    {"schema"},
+    {"models", "tools"},
     # the error-strategy map
     {"rules"},
-    {"map_files", "matching", "merging", "registry", "strategy_binding"},
+    {"registry"},
+    {"mapping"},
     {"strategy_map"},
     {"linting", "loading"},
     # what the nodes use

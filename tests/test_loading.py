@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import selfcorrect
-from selfcorrect import map_files
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
 from selfcorrect.linting import check_map
 from selfcorrect.loading import ENVIRONMENT, load_map, map_names, reload_map, starter_dir
-from selfcorrect.map_files import MAPS_GROUP, Document
-from selfcorrect.merging import linked, merged_rules, merged_section
+from selfcorrect.mapping import files as map_files
+from selfcorrect.mapping.files import MAPS_GROUP, Document
+from selfcorrect.mapping.merging import linked, merged_rules, merged_section
 from selfcorrect.model import ErrorKind, Finding, GiveUp, Safety
 from selfcorrect.rules import ErrorRule, MapDocument, MapPolicy
 from selfcorrect.strategy_map import StrategyMap

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import selfcorrect
-from selfcorrect.captures import (
+from selfcorrect.limits import Limits
+from selfcorrect.mapping.captures import (
     allowed_of,
     constraint_of,
     number_of,
@@ -18,8 +19,7 @@ from selfcorrect.captures import (
     pointers_of,
     seconds_of,
 )
-from selfcorrect.limits import Limits
-from selfcorrect.map_files import read_document
+from selfcorrect.mapping.files import read_document
 from selfcorrect.model import Category, ErrorKind, Safety
 from selfcorrect.pointer import split
 from selfcorrect.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, map_json_schema

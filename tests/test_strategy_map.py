@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from selfcorrect.errors import MapError, StrategyNotFound
 from selfcorrect.linting import lint
-from selfcorrect.matching import error_names, status_names
+from selfcorrect.mapping.matching import error_names, status_names
+from selfcorrect.mapping.patterns import (
+    LONGEST_CAPTURE,
+    WINDOW,
+    PatternError,
+    PatternSet,
+    compile_pattern,
+    has_linear_engine,
+    window,
+)
 from selfcorrect.model import (
     Category,
     ErrorKind,
@@ -21,15 +30,6 @@ from selfcorrect.model import (
     Safety,
     finding_from_json,
     to_json,
-)
-from selfcorrect.patterns import (
-    LONGEST_CAPTURE,
-    WINDOW,
-    PatternError,
-    PatternSet,
-    compile_pattern,
-    has_linear_engine,
-    window,
 )
 from selfcorrect.registry import strategy
 from selfcorrect.rules import ErrorRule
@@ -501,7 +501,7 @@ def test_half_matches_do_not_drown_the_real_one(capfd):
 
 
 def test_without_the_engine_only_built_in_patterns_run(monkeypatch):
-    monkeypatch.setattr("selfcorrect.patterns.has_linear_engine", lambda: False)
+    monkeypatch.setattr("selfcorrect.mapping.patterns.has_linear_engine", lambda: False)
     with pytest.raises(PatternError, match="google-re2 is not installed"):
         compile_pattern("a")
     pattern = compile_pattern(r"(?i)no (?P<hint>\w+)", built_in=True)

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from selfcorrect.model import ABSENT, Call, Finding, GiveUp
-from selfcorrect.places import fits, place_of, present
 from selfcorrect.protocols import RepairContext
-from selfcorrect.subschema import (
+from selfcorrect.schema.places import fits, place_of, present
+from selfcorrect.schema.subschema import (
     alternatives,
     at,
     declared,

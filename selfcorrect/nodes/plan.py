@@ -14,7 +14,7 @@ from typing import Any
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
 from selfcorrect.model import Call, Finding, call_to_json, to_json
-from selfcorrect.model_port import CountingModel, text_of
+from selfcorrect.models.port import CountingModel, text_of
 from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
 from selfcorrect.reading import read_call_object, read_calls
 from selfcorrect.state import FORMAT, CorrectionState

@@ -37,7 +37,7 @@ from selfcorrect.model import (
     finding_from_json,
     to_json,
 )
-from selfcorrect.model_port import CountingModel
+from selfcorrect.models.port import CountingModel
 from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key

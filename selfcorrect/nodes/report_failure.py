@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from selfcorrect.advice import advice, for_model
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
 from selfcorrect.model import FailureReport, to_json
+from selfcorrect.models.advice import advice, for_model
 from selfcorrect.state import CorrectionState
 
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")

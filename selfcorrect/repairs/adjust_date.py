@@ -8,11 +8,11 @@ from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Any, ClassVar
 
-from selfcorrect.dates import read_date
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import place_of
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import place_of
 from selfcorrect.text import Unclear
+from selfcorrect.values.dates import read_date
 
 _MOST = 10_000
 

@@ -23,13 +23,13 @@ from selfcorrect.model import (
     change_from_json,
     to_json,
 )
-from selfcorrect.places import Place, place_of
 from selfcorrect.plain import clean
 from selfcorrect.pointer import join, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading import ToolCallKeys, read_call_object
 from selfcorrect.redaction import outside, quoted
-from selfcorrect.subschema import same
+from selfcorrect.schema.places import Place, place_of
+from selfcorrect.schema.subschema import same
 
 _MOST_OPTIONS: Final = 20
 _LONGEST: Final = 500

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.prompts import WRONG_TASK, ask, questions
+from selfcorrect.models.prompts import WRONG_TASK, ask, questions
 from selfcorrect.protocols import RepairContext
 
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
-from selfcorrect.places import Place, present
 from selfcorrect.protocols import RepairContext
-from selfcorrect.subschema import is_number, types_of
+from selfcorrect.schema.places import Place, present
+from selfcorrect.schema.subschema import is_number, types_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, object_at, parent, present, without
 from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
-from selfcorrect.quantities import MINOR_UNITS, Quantity, currencies_in, read_quantity, unit_agrees
-from selfcorrect.subschema import at, same, type_of, types_of
+from selfcorrect.schema.places import Place, object_at, parent, present, without
+from selfcorrect.schema.subschema import at, same, type_of, types_of
 from selfcorrect.text import Unclear, tokens
+from selfcorrect.values.quantities import (
+    MINOR_UNITS,
+    Quantity,
+    currencies_in,
+    read_quantity,
+    unit_agrees,
+)
 
 
 class _Candidate(NamedTuple):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, present, without
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import quoted
-from selfcorrect.subschema import strings
+from selfcorrect.schema.places import Place, present, without
+from selfcorrect.schema.subschema import strings
 from selfcorrect.text import (
     LONGEST,
     VALUE_SLIP,

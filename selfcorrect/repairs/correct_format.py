@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
-from selfcorrect.places import Place, present, without
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import Place, present, without
 
 Form = tuple[str, Safety]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import place_of
 from selfcorrect.protocols import RepairContext
-from selfcorrect.subschema import same
+from selfcorrect.schema.places import place_of
+from selfcorrect.schema.subschema import same
 
 
 @dataclass(frozen=True, slots=True)

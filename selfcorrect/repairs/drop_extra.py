@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from selfcorrect.keys import is_spelled, resembles
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, object_at, parent, place_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import quoted
-from selfcorrect.subschema import same
+from selfcorrect.schema.keys import is_spelled, resembles
+from selfcorrect.schema.places import Place, object_at, parent, place_of
+from selfcorrect.schema.subschema import same
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
-from selfcorrect.dates import (
+from selfcorrect.model import JSON, Call, Category, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import Place, present, without
+from selfcorrect.text import Unclear
+from selfcorrect.values.dates import (
     Read,
     ReadTime,
     offset_in,
@@ -16,10 +20,6 @@ from selfcorrect.dates import (
     written,
     zone_named,
 )
-from selfcorrect.model import JSON, Call, Category, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, present, without
-from selfcorrect.protocols import RepairContext
-from selfcorrect.text import Unclear
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from selfcorrect.dates import ReadTime, read_time
 from selfcorrect.model import Call, Category, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, present, without
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import Place, present, without
 from selfcorrect.text import Unclear
+from selfcorrect.values.dates import ReadTime, read_time
 
 
 @dataclass(frozen=True, slots=True)

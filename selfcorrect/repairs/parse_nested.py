@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.places import Place, is_within, present, without
 from selfcorrect.pointer import join, put, split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading import Fault, read_json
-from selfcorrect.subschema import type_of
+from selfcorrect.schema.places import Place, is_within, present, without
+from selfcorrect.schema.subschema import type_of
 
 _DEEPEST: Final = 8
 _LONGEST: Final = 1_000_000

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from selfcorrect.keys import Surroundings, is_open, meant_by
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -18,11 +17,12 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
-from selfcorrect.places import faults, is_within, object_at, parent, place_of
 from selfcorrect.pointer import apply, join, look
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.redaction import quoted
-from selfcorrect.subschema import alternatives, required
+from selfcorrect.schema.keys import Surroundings, is_open, meant_by
+from selfcorrect.schema.places import faults, is_within, object_at, parent, place_of
+from selfcorrect.schema.subschema import alternatives, required
 
 
 @dataclass(frozen=True, slots=True)

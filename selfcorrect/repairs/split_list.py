@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
-from selfcorrect.places import present, without
 from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
-from selfcorrect.quantities import read_quantity
-from selfcorrect.subschema import at, members, strings, types_of
+from selfcorrect.schema.places import present, without
+from selfcorrect.schema.subschema import at, members, strings, types_of
 from selfcorrect.text import Unclear, spelling, tokens
+from selfcorrect.values.quantities import read_quantity
 from selfcorrect.words import singular
 
 _LONGEST: Final = 20_000

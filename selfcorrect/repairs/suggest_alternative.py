@@ -17,9 +17,9 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
-from selfcorrect.places import Place, place_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import quoted
+from selfcorrect.schema.places import Place, place_of
 from selfcorrect.text import VALUE_SLIP, spelling, tokens, typo
 
 _MOST = 100

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from selfcorrect.keys import is_spelled
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -19,11 +18,12 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
-from selfcorrect.places import Place, object_at, parent, place_of, present
 from selfcorrect.pointer import apply, join, split
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
-from selfcorrect.subschema import at, declared
+from selfcorrect.schema.keys import is_spelled
+from selfcorrect.schema.places import Place, object_at, parent, place_of, present
+from selfcorrect.schema.subschema import at, declared
 from selfcorrect.text import spelling
 
 _WRAPPERS: Final = frozenset(

@@ -27,10 +27,10 @@ from selfcorrect.model import (
     Safety,
     to_json,
 )
-from selfcorrect.places import faults
 from selfcorrect.plain import problem
 from selfcorrect.pointer import apply, look
 from selfcorrect.protocols import Effect, RepairContext, Strategy
+from selfcorrect.schema.places import faults
 from selfcorrect.tools import ToolSpec
 
 _SLOW: Final = 2.0

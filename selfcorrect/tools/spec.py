@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.deadlines import in_time, late
 from selfcorrect.effects import EFFECTS, UNDECLARED
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
@@ -22,7 +21,8 @@ from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
 from selfcorrect.schema import Checker
-from selfcorrect.signatures import ArgumentDeserializationError, signature_of
+from selfcorrect.tools.deadlines import in_time, late
+from selfcorrect.tools.signatures import ArgumentDeserializationError, signature_of
 
 __all__ = ["ArgumentDeserializationError", "ToolSpec", "tool_specs"]
 
@@ -289,7 +289,7 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
         """
-        from selfcorrect.langchain_tools import adapted
+        from selfcorrect.tools.langchain import adapted
 
         found = adapted(tool)
         metadata = getattr(tool, "metadata", None) or {}

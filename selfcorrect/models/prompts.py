@@ -25,11 +25,11 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
-from selfcorrect.places import Place, fits, place_of
 from selfcorrect.plain import problem
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.redaction import outside, quoted
-from selfcorrect.subschema import at, same, shown
+from selfcorrect.schema.places import Place, fits, place_of
+from selfcorrect.schema.subschema import at, same, shown
 
 _MOST_QUESTIONS: Final = 12
 _MOST_MESSAGES: Final = 4

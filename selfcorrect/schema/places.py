@@ -25,7 +25,7 @@ from selfcorrect.model import (
     Safety,
 )
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.subschema import (
+from selfcorrect.schema.subschema import (
     Alternatives,
     at,
     declared,

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
-from selfcorrect.map_files import Document, load_object
-from selfcorrect.merging import MapRule
+from selfcorrect.mapping.files import Document, load_object
+from selfcorrect.mapping.merging import MapRule
 from selfcorrect.protocols import Strategy
 from selfcorrect.registry import Factory, bind, built_in_names, resolve
 from selfcorrect.rules import STRATEGY_NAME

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
+from selfcorrect.mapping.patterns import Pattern, PatternSet, window
 from selfcorrect.model import Finding
-from selfcorrect.patterns import Pattern, PatternSet, window
 from selfcorrect.rules import MOST_NAME_PARTS, ErrorRule
 
 _MOST_TYPES: Final = 100

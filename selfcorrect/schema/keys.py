@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.protocols import Tool
-from selfcorrect.subschema import Alternatives, has_type, types_of
+from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.text import (
     LONGEST,
     distance,

@@ -26,7 +26,7 @@ MapSource: TypeAlias = str | os.PathLike[str]
 """A bare name, or the path of a file."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_PACKAGE: Final = Path(__file__).parent
+_PACKAGE: Final = Path(__file__).parents[1]
 _LOADING: Final = threading.RLock()
 _SECTIONS: Final[Mapping[str, type[BaseModel]]] = {"policy": MapPolicy, "limits": MapLimits}
 

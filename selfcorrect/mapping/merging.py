@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from selfcorrect.errors import MapFault
 from selfcorrect.hints import near
-from selfcorrect.map_files import Document
+from selfcorrect.mapping.files import Document
 from selfcorrect.rules import ErrorRule
 
 _MOST_HINTS: Final = 20
