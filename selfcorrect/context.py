@@ -178,7 +178,8 @@ class RunContext:
         """The policy for a run that starts now: what either code or map ends a run for."""
         if isinstance(self.policy, ToolErrorPolicy):
             return self.policy
-        return self.policy.policy(self.tenant).and_terminal(self.strategies.policy.terminal or ())
+        said = ToolErrorPolicy.of_map(self.strategies.policy)
+        return self.policy.policy(self.tenant).joined(said, self.tools)
 
     def policy_of(self, state: CorrectionState) -> ToolErrorPolicy:
         """The policy that a run started with."""

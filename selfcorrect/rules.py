@@ -277,6 +277,7 @@ class MapPolicy(_Model):
     Attributes:
         allow: Classes of change that run unasked.
         terminal: Kinds of error that end a run.
+        per_tool: Kinds that end a run instead, by the tool's name or a glob.
         sensitive: Fields whose value never changes without a person.
     """
 
@@ -284,6 +285,8 @@ class MapPolicy(_Model):
     """Classes of change that run unasked; the default is exact and inferred."""
     terminal: Kinds | SkipJsonSchema[None] = None
     """Kinds of error that end a run."""
+    per_tool: Mapping[str, Kinds] | SkipJsonSchema[None] = None
+    """Kinds of error that end a run instead, by the tool's name; `*`, `?` and `[…]` are globs."""
     sensitive: Texts | SkipJsonSchema[None] = None
     """Fields whose value never changes without a person."""
 
@@ -294,6 +297,7 @@ class MapPolicy(_Model):
             *,
             allow: Sequence[Safety | str] | None = None,
             terminal: Sequence[ErrorKind | str] | None = None,
+            per_tool: Mapping[str, Sequence[ErrorKind | str]] | None = None,
             sensitive: Sequence[str] | None = None,
         ) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -92,11 +92,12 @@ def assemble(parts: Parts) -> Loop:
         raise GraphSetupError("on_error is not supported yet; give the map a rule instead")
     strategies = load_map(parts.strategies)
     nodes = _nodes(parts.slots)
+    tools = MappingProxyType(_with_effects(tool_specs(parts.tools), strategies))
     context = RunContext(
-        tools=MappingProxyType(_with_effects(tool_specs(parts.tools), strategies)),
+        tools=tools,
         strategies=strategies,
         limits=_limits(parts.limits, strategies),
-        policy=_terminal(parts.policy, strategies),
+        policy=_terminal(parts.policy, strategies, tools),
         safety=_safety(strategies, parts.model),
         ledger=parts.ledger,
         model=_model(parts.model),
@@ -166,7 +167,7 @@ def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) 
 
 
 def _terminal(
-    policy: ToolErrorPolicy | PolicySource | None, strategies: StrategyMap
+    policy: ToolErrorPolicy | PolicySource | None, strategies: StrategyMap, tools: Iterable[str]
 ) -> ToolErrorPolicy | PolicySource:
     """Code and map add up: what either ends a run for, ends it; a source is asked per run."""
     if isinstance(policy, PolicySource):
@@ -174,7 +175,7 @@ def _terminal(
     policy = policy if policy is not None else ToolErrorPolicy()
     if not isinstance(policy, ToolErrorPolicy):
         raise GraphSetupError(f"policy must be a ToolErrorPolicy or PolicySource, not {policy!r}")
-    return policy.and_terminal(strategies.policy.terminal or ())
+    return policy.joined(ToolErrorPolicy.of_map(strategies.policy), tools)
 
 
 def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:

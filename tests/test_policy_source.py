@@ -11,10 +11,14 @@ from itertools import cycle
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import GraphSetupError, MapError, ToolErrorPolicy, ToolSpec, build_graph
 from selfcorrect._walk import awalk, walk
+from selfcorrect.loading import load_map
+from selfcorrect.model import ErrorKind
 from selfcorrect.policies import PolicySource
 from selfcorrect.wiring import Parts, assemble
 
@@ -165,8 +169,8 @@ def runs(count: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 def check(inputs: Any, outputs: Any, started: dict[str, bool]) -> None:
     fixed = {"safe": True, "open": False}
-    for (given, config), out in zip(inputs, outputs, strict=True):
-        expected = started[given["task_id"]]
+    for (sent, config), out in zip(inputs, outputs, strict=True):
+        expected = started[sent["task_id"]]
         assert ended(out) == expected
         tenant = config.get("configurable", {}).get("tenant")
         assert expected == fixed.get(tenant, expected), tenant
@@ -345,3 +349,42 @@ def test_threads_that_read_a_changing_file_see_whole_policies_only(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         seen = set(pool.map(read, range(200)))
     assert seen <= {frozenset({"auth"}), frozenset({"auth", "quota"})}
+
+
+PER_TOOL = """\
+format = 1
+extends = ["default"]
+[policy]
+terminal = ["quota"]
+per_tool = { "look*" = ["auth"], "look_twice" = [] }
+"""
+
+
+def test_a_map_names_terminal_kinds_by_tool(tmp_path):
+    (tmp_path / "own.toml").write_text(PER_TOOL, encoding="utf-8")
+    policy = ToolErrorPolicy.of_map(load_map(tmp_path / "own.toml").policy)
+    assert policy.classifies_terminal(ErrorKind.AUTH, "look")
+    assert not policy.classifies_terminal(ErrorKind.QUOTA, "look"), "it holds instead"
+    assert not policy.classifies_terminal(ErrorKind.AUTH, "look_twice"), "an exact name is first"
+    assert policy.classifies_terminal(ErrorKind.QUOTA, "pay")
+    assert ended(build_graph([tool()], strategies=tmp_path / "own.toml").invoke(CALL))
+
+
+def test_a_policy_per_tool_does_not_escape_what_the_map_ends_a_run_for():
+    lenient = SAFE.for_tool("look", OPEN)
+    assert not ended(build_graph([tool()], policy=lenient).invoke(CALL))
+    for policy in (lenient, PolicySource(lenient)):
+        assert ended(build_graph([tool()], strategies="strict", policy=policy).invoke(CALL))
+
+
+@given(
+    st.lists(st.sampled_from([OPEN, SAFE, ToolErrorPolicy.of(["auth"])]), min_size=4, max_size=4),
+    st.sampled_from(["look", "pay", "other"]),
+    st.sampled_from(ErrorKind),
+)
+def test_joined_policies_end_a_run_where_one_of_them_does(parts, name, kind):
+    one = parts[0].for_tool("l*", parts[1])
+    other = parts[2].for_tool("pay", parts[3])
+    both = one.joined(other, ["look", "pay"])
+    either = one.classifies_terminal(kind, name) or other.classifies_terminal(kind, name)
+    assert both.classifies_terminal(kind, name) == either

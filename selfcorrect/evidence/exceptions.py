@@ -73,7 +73,7 @@ def type_names(error: BaseException) -> tuple[str, ...]:
     """Dotted class names over the MRO, most specific first; builtins without their module."""
     names = []
     for cls in type(error).__mro__:
-        if cls in (object, BaseException, Exception):
+        if cls in (object, BaseException):
             continue
         module = cls.__module__ if isinstance(cls.__module__, str) else ""
         name = cls.__qualname__.replace("<locals>.", "")

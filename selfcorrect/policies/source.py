@@ -191,7 +191,7 @@ def _stamp(file: Path) -> tuple[_Stamp, bool]:
 
 
 def _policy_of(strategies: StrategyMap) -> ToolErrorPolicy:
-    return ToolErrorPolicy.of(strategies.policy.terminal or ())
+    return ToolErrorPolicy.of_map(strategies.policy)
 
 
 def _usable(policy: Any) -> ToolErrorPolicy:

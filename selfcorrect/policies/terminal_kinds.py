@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, final
 
+from selfcorrect.mapping.matching import takes
 from selfcorrect.model import ErrorKind
+from selfcorrect.rules import MapPolicy
 
 
 @final
@@ -23,6 +25,11 @@ class ToolErrorPolicy:
     (True, False)
     >>> policy.add_terminal_kind("internal").classifies_terminal(ErrorKind.INTERNAL)
     True
+
+    Attributes:
+        terminal: The kinds.
+        per_tool: Policies that hold instead, by the tool's name or a glob. An exact name comes
+            before globs; among globs the first that fits decides.
     """
 
     terminal: frozenset[ErrorKind] = frozenset()
@@ -38,6 +45,12 @@ class ToolErrorPolicy:
         return cls(frozenset(ErrorKind(kind) for kind in kinds))
 
     @classmethod
+    def of_map(cls, said: MapPolicy) -> ToolErrorPolicy:
+        """The policy that a map's `[policy]` states with `terminal` and `per_tool`."""
+        own = {tool: cls.of(kinds) for tool, kinds in (said.per_tool or {}).items()}
+        return replace(cls.of(said.terminal or ()), per_tool=MappingProxyType(own))
+
+    @classmethod
     def operator_safe(cls) -> ToolErrorPolicy:
         """Ends a run for auth, quota and permanent: what an operator, not a model, must settle."""
         return cls.of(("auth", "quota", "permanent"))
@@ -46,19 +59,41 @@ class ToolErrorPolicy:
         """A policy that ends a run for this kind, too."""
         return replace(self, terminal=self.terminal | {ErrorKind(kind)})
 
-    def and_terminal(self, kinds: Iterable[ErrorKind | str]) -> ToolErrorPolicy:
-        """A policy that ends a run for these kinds, too."""
-        added = frozenset(ErrorKind(kind) for kind in kinds)
-        return self if added <= self.terminal else replace(self, terminal=self.terminal | added)
+    def joined(self, other: ToolErrorPolicy, tools: Iterable[str]) -> ToolErrorPolicy:
+        """A policy that ends a run wherever one of the two does, for each of these tools.
+
+        >>> lenient = ToolErrorPolicy.operator_safe().for_tool("ping", ToolErrorPolicy())
+        >>> both = lenient.joined(ToolErrorPolicy.of(["auth"]), ["ping", "pay"])
+        >>> both.classifies_terminal(ErrorKind.AUTH, "ping")
+        True
+        >>> both.classifies_terminal(ErrorKind.QUOTA, "ping")
+        False
+        """
+        if other == ToolErrorPolicy():
+            return self
+        terminal = self.terminal | other.terminal
+        own = {tool: self._for(tool).terminal | other._for(tool).terminal for tool in tools}
+        differ = {
+            tool: replace(self, terminal=kinds, per_tool=MappingProxyType({}))
+            for tool, kinds in own.items()
+            if kinds != terminal
+        }
+        return ToolErrorPolicy(terminal, MappingProxyType(differ))
 
     def for_tool(self, tool: str, policy: ToolErrorPolicy) -> ToolErrorPolicy:
-        """A policy that uses another one, whole, for one tool."""
+        """A policy that uses another one, whole, for one tool, or for those that fit a glob."""
         return replace(self, per_tool=MappingProxyType({**self.per_tool, tool: policy}))
 
     def classifies_terminal(self, kind: ErrorKind, tool: str | None = None) -> bool:
         """Whether a settled error of this kind ends the run."""
-        policy = self.per_tool.get(tool, self) if tool else self
-        return kind in policy.terminal
+        return kind in self._for(tool).terminal
+
+    def _for(self, tool: str | None) -> ToolErrorPolicy:
+        if not tool or not self.per_tool:
+            return self
+        if tool in self.per_tool:
+            return self.per_tool[tool]
+        return next((own for glob, own in self.per_tool.items() if takes((glob,), tool)), self)
 
     def as_data(self) -> dict[str, Any]:
         """This policy as plain JSON, so that a run can carry it.
