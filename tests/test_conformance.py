@@ -70,7 +70,7 @@ def boom(call):
         (lambda call: at_x(call, 5, before="6"), "does not say what was at /args/x"),
         (lambda call: at_x(call, 5, before=ABSENT), "does not say what was at /args/x"),
         (lambda call: at_x(call, 5, path="/args/z/0"), "a place that cannot exist"),
-        (lambda call: at_x(call, 5, path="/id", before=ABSENT), "a place that cannot exist"),
+        (lambda call: at_x(call, 5, path="/nowhere", before=ABSENT), "a place that cannot exist"),
         (lambda call: at_x(call, 5, reason=""), "has no reason"),
     ],
 )

@@ -145,7 +145,9 @@ def check_strategy(strategy: Strategy, cases: Iterable[Case] = ()) -> None:
 
 def _shown(case: Case) -> str:
     text = repr(dict(case.args))
-    return text if len(text) <= 100 else f"{text[:100]}…"
+    text = text if len(text) <= 100 else f"{text[:100]}…"
+    paths = _finding_of(case, _tool(case.schema, "mutating", "")).paths
+    return f"{text} with {', '.join(paths) or 'nothing'} at fault"
 
 
 def _broken_attributes(strategy: Strategy) -> list[str]:
@@ -165,7 +167,7 @@ def _broken_by(strategy: Strategy, case: Case) -> list[str]:
     tool = _tool(case.schema, "mutating", "")
     call = Call(case.name, case.args, "call-1")
     valid = case.name == "tool" and tool.is_valid(case.args)
-    finding = case.finding or _stale(tool, case.args)
+    finding = _finding_of(case, tool)
     known = tool if case.name == "tool" else None
     context = RepairContext(tool=known, tools={"tool": tool})
     before = copy.deepcopy(call)
@@ -235,6 +237,10 @@ def _tool(schema: JsonObject, effect: Effect, description: str) -> ToolSpec:
 def _compiled(parameters: str, effect: Effect, description: str) -> ToolSpec:
     whole = {"name": "tool", "description": description, "parameters": json.loads(parameters)}
     return ToolSpec.from_schema(whole, effect=effect)
+
+
+def _finding_of(case: Case, tool: ToolSpec) -> Finding:
+    return case.finding or _stale(tool, case.args)
 
 
 def _stale(tool: ToolSpec, args: JsonObject) -> Finding:
