@@ -336,11 +336,25 @@ def test_a_missing_map_is_a_fault_of_the_map_that_extends_it(write):
     assert "did you mean 'default'?" in str(found[0]) + str(found[1])
 
 
-def test_two_maps_of_one_name_are_refused(write):
-    path = write(default="format = 1\nextends = ['default']")
+def test_maps_may_share_a_name(write):
+    path = write(sql="format = 1\nextends = ['default']\ndisable = ['sql/own']" + rule("own"))
+    loaded = load_map(path)
+    assert "sql/own" not in {rule.id for rule in loaded.rules}
+    assert "sql/no-such" in {rule.id for rule in loaded.rules}
+
+
+def test_two_rules_of_one_full_name_are_refused(write):
+    path = write(
+        top="format = 1\nextends = ['a/same.toml', 'b/same.toml']",
+        **{
+            "a/same": "format = 1" + rule("x") + rule("y"),
+            "b/same": "format = 1" + rule("x") + rule("z"),
+        },
+    )
     (fault,) = faults(load_map, path)
-    assert "two maps are named 'default'" in fault.message
-    assert fault.hint == "rename one of the files"
+    assert fault.message.endswith("has a rule 'same/x' too")
+    assert (fault.rule, fault.key) == ("x", "id")
+    assert fault.hint == "rename the rule, or one of the files"
 
 
 def test_disabled_rules_are_left_out(write):

@@ -44,45 +44,50 @@ def linked(
         load: Reads a map that another one names in `extends`.
 
     Returns:
-        The documents, and the faults of `extends`: missing maps, cycles, two maps of one name.
+        The documents, and the faults of `extends`: missing maps and cycles.
     """
-    seen: dict[str, Document] = {}
+    seen: set[object] = set()
     done: list[Document] = []
     faults: list[MapFault] = []
     # A map is done after all that it extends; without recursion, so each entry knows its way.
-    todo: list[tuple[Document, tuple[str, ...], bool]] = [(root, (), False)]
+    todo: list[tuple[Document, tuple[Document, ...], bool]] = [(root, (), False)]
     while todo:
         document, way, entered = todo.pop()
         if entered:
             done.append(document)
             continue
-        known = seen.get(document.name)
-        if known is not None:
-            faults += _met_again(document, known, way)
+        key = _key(document)
+        if key in seen:
+            faults += _met_again(document, key, way)
             continue
-        seen[document.name] = document
+        seen.add(key)
         todo.append((document, way, True))
         for name in document.content.extends:
             found = load(name, document)
             if isinstance(found, MapFault):
                 faults.append(found)
             else:
-                todo.append((found, (*way, document.name), False))
+                todo.append((found, (*way, document), False))
     return done[::-1], faults
 
 
-def _met_again(document: Document, known: Document, way: tuple[str, ...]) -> Iterator[MapFault]:
-    """What is wrong with reaching a map for the second time."""
-    if document is not known and not _same_file(document, known):
-        message = f"two maps are named {document.name!r}: this one and {known.label or 'yours'}"
-        yield document.fault(message, hint="rename one of the files")
-    elif document.name in way:
-        circle = " → ".join((*way[way.index(document.name) :], document.name))
+def _met_again(document: Document, key: object, way: Sequence[Document]) -> Iterator[MapFault]:
+    """What is wrong with reaching a map for the second time: nothing, or a circle."""
+    keys = [_key(each) for each in way]
+    if key in keys:
+        circle = " → ".join(each.name for each in (*way[keys.index(key) :], document))
         yield document.fault(f"these maps extend each other: {circle}", key="extends")
 
 
-def _same_file(one: Document, other: Document) -> bool:
-    return one.file is not None and other.file is not None and one.file.samefile(other.file)
+def _key(document: Document) -> object:
+    """What makes two documents one map: the same file, under whatever path."""
+    if document.file is None:
+        return id(document)
+    try:
+        found = document.file.stat()
+    except OSError:  # read a moment ago, and gone since
+        return document.file
+    return found.st_dev, found.st_ino
 
 
 def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
@@ -161,6 +166,12 @@ def _placed(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault
         rules += [
             MapRule(f"{document.name}/{rule.id}", rule, document) for rule in document.content.rule
         ]
+    first: dict[str, MapRule] = {}
+    for rule in rules:
+        known = first.setdefault(rule.id, rule)
+        if known.source is not rule.source:
+            message = f"{known.source.label or 'another map'} has a rule {rule.id!r} too"
+            faults.append(_at(rule, message, "id", "rename the rule, or one of the files"))
     return rules, faults
 
 
