@@ -1,0 +1,99 @@
+"""What can be edited here, as text; secrets stay masked on screen and whole in the state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from selfcorrect.notebook.editing import ladder_of
+from selfcorrect.notebook.recorder import is_start
+from selfcorrect.plain import problem
+from selfcorrect.redaction import redact
+
+if TYPE_CHECKING:
+    from selfcorrect.notebook.stepper import Stepper
+
+_LONGEST: Final = 20_000
+"""Characters of a form; larger states are edited with `Stepper.edit` in a cell."""
+
+
+def form_of(stepper: Stepper) -> dict[str, Any] | None:
+    """The form for an edit here; None where nothing can be edited."""
+    if not stepper.here.next:
+        return None
+    subject, values = editable(stepper)
+    text = json.dumps(masked(values), ensure_ascii=False, indent=2)
+    if len(text) > _LONGEST:
+        text = ""
+    ladder = ladder_of(stepper.parts, stepper.values) if "repair" in stepper.here.next else []
+    selected = stepper.values.get("selected") or [{}]
+    chosen = selected[0].get("strategy", "") if ladder else ""
+    return {"subject": subject, "text": text, "strategies": ladder, "strategy": chosen}
+
+
+def editable(stepper: Stepper) -> tuple[str, Any]:
+    """What a form is about (`args` or `state`), and its value now."""
+    values = stepper.values
+    if stepper.parts.loop is None:
+        keys = [key for key in stepper.parts.editable if key in values]
+        return "state", {key: values[key] for key in keys if problem(values[key]) is None}
+    call = values.get("call") if is_start(stepper.here) else values.get("current")
+    args = call.get("args") if isinstance(call, Mapping) else None
+    return "args", args if isinstance(args, Mapping) else {}
+
+
+def edit_from(stepper: Stepper, text: str, strategy: str | None) -> dict[str, Any]:
+    """The edit that a filled form means.
+
+    Raises:
+        ValueError: If the text is no JSON object.
+    """
+    subject, old = editable(stepper)
+    wanted: dict[str, Any] = {}
+    if text.strip():
+        try:
+            new = json.loads(text)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+        if not isinstance(new, dict):
+            raise ValueError("a JSON object is needed")
+        new = unmasked(new, old)
+        if subject == "state":
+            wanted = {
+                key: value for key, value in new.items() if key not in old or value != old[key]
+            }
+        elif new != old:
+            wanted = {"args": new}
+    form = form_of(stepper) or {}
+    if strategy and strategy != form.get("strategy"):
+        wanted["strategy"] = strategy
+    if not wanted:
+        raise ValueError("nothing was changed")
+    return wanted
+
+
+def masked(value: Any, key: str = "") -> Any:
+    """The value with every secret in it masked, texts whole otherwise."""
+    if isinstance(value, Mapping):
+        return {name: masked(item, str(name)) for name, item in value.items()}
+    if isinstance(value, list):
+        return [masked(item, key) for item in value]
+    if isinstance(value, str):
+        text = redact(value)
+        told = redact(json.dumps({key: value}, ensure_ascii=False)) if key else ""
+        return (
+            "[secret]" if text == value and "[secret]" in told and "[secret]" not in value else text
+        )
+    return value
+
+
+def unmasked(new: Any, old: Any, key: str = "") -> Any:
+    """The new value, with what is still masked in it as it was before."""
+    if isinstance(new, dict) and isinstance(old, Mapping):
+        return {name: unmasked(item, old.get(name), name) for name, item in new.items()}
+    if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
+        return [unmasked(a, b, key) for a, b in zip(new, old, strict=True)]
+    if isinstance(new, str) and isinstance(old, str) and new == masked(old, key):
+        return old
+    return new

@@ -1,0 +1,209 @@
+"""What one step did, ready to be looked at: bounded, masked, plain JSON.
+
+Everything that is shown of a run is made of frames: by the widget, the replay, the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from selfcorrect.model import ABSENT
+from selfcorrect.notebook.marked import marked
+from selfcorrect.notebook.shown import cut, plain_text, value_text
+from selfcorrect.strategy_map import StrategyMap
+
+_MOST: Final = 40
+"""Changes, findings or tries of one step that are shown."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One item of the timeline.
+
+    Attributes:
+        id: Where it can be gone to.
+        parent: The item that it follows, or None.
+        kind: `start`, `step`, `edit`, `error` (a node raised), or `fork`.
+        nodes: What ran, one name per task.
+        next: What runs after it.
+        tone: `ok`, `error`, `edit` or `question`.
+        attempt: Which attempt it belongs to, from 1; 0: the graph knows no attempts.
+        seconds: How long it took, or None where nobody knows.
+        replayed: Whether a stored result stood in for the tool.
+        title: What happened, in a few words.
+        changes: Changes of the call: path, before, after, safety, strategy, rule, reason.
+        findings: What was wrong, with rule, pattern and marked text.
+        tried: What strategies came to.
+        written: Other keys of the state that changed: path, before, after.
+        state: The state after it: key and text.
+        model: What models cost in it.
+        inside: Nodes of graphs inside that ran.
+        error: What a node raised.
+    """
+
+    id: str
+    parent: str | None
+    kind: str = "step"
+    nodes: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    tone: str = "ok"
+    attempt: int = 0
+    seconds: float | None = None
+    replayed: bool = False
+    title: str = ""
+    changes: list[dict[str, str]] = field(default_factory=list)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    tried: list[dict[str, str]] = field(default_factory=list)
+    written: list[list[str]] = field(default_factory=list)
+    state: list[list[str]] = field(default_factory=list)
+    model: dict[str, Any] = field(default_factory=dict)
+    inside: list[str] = field(default_factory=list)
+    error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The frame as plain JSON."""
+        return asdict(self)
+
+
+def tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None = None) -> None:
+    """Add to a frame what an event of a trail says."""
+    try:
+        _tell(frame, event, strategies)
+    except (TypeError, ValueError, AttributeError, KeyError):
+        # A trail may come from anywhere; what cannot be read is shown as it is.
+        frame.title = frame.title or value_text(event, 120)
+
+
+def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None) -> None:
+    frame.changes += [change_row(change) for change in _listed(event, "changes")]
+    frame.changes += [change_row(change, refused=True) for change in _listed(event, "refused")]
+    frame.findings += [_finding(item, strategies) for item in _listed(event, "findings")]
+    frame.tried += [_tried(item) for item in _listed(event, "tried")]
+    frame.tried += [_skipped(item) for item in _listed(event, "skipped")]
+    errors = event.get("error")
+    if isinstance(errors, list) and not frame.findings:
+        frame.findings += [
+            {**_finding({"text": str(text)}, None), "open": True} for text in errors[:_MOST]
+        ]
+    frame.replayed = frame.replayed or event.get("replayed") is True
+    if frame.tone == "ok" and _is_bad(event):
+        frame.tone = "error"
+    frame.title = title_of(event)
+
+
+def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one branch a node
+    """What an event of a trail comes to, in a few words."""
+    node = event.get("node")
+    if "stopped" in event:
+        return plain_text(event["stopped"], 160)
+    if "problem" in event:
+        return plain_text(event["problem"], 160)
+    if node == "plan":
+        return "found something wrong" if event.get("findings") else "took the call"
+    if node == "execute":
+        if event.get("replayed"):
+            return "replayed the stored result" if event.get("ok") else "outcome unknown"
+        if "attempt" in event:
+            return "the tool answered" if event.get("ok") else "the tool failed"
+        return "the call does not fit the tool"
+    if node == "diagnose":
+        rules = dict.fromkeys(
+            str(item.get("rule") or "no rule") for item in _listed(event, "findings")
+        )
+        return plain_text(", ".join(rules), 160)
+    if node == "select_strategy":
+        names = dict.fromkeys(str(item.get("strategy")) for item in _listed(event, "selected"))
+        return plain_text(", ".join(names), 160) if names else "nothing left to try"
+    if node == "repair":
+        count = len(_listed(event, "changes"))
+        return f"{count} change{'' if count == 1 else 's'}" if count else "no change"
+    if node == "validate":
+        return "valid" if event.get("ok") else "not valid"
+    if node == "retry":
+        wait = event.get("wait")
+        return f"after {wait:.3g} s" if isinstance(wait, int | float) and wait else "again"
+    if node == "report_failure":
+        return plain_text(event.get("reason", ""), 160)
+    if node == "edit":
+        return "edited by hand"
+    return ""
+
+
+def change_row(change: Mapping[str, Any], *, refused: bool = False) -> dict[str, str]:
+    """One change as texts."""
+    path = str(change.get("path", ""))
+    name = path.rpartition("/")[2]
+    return {
+        "path": cut(path, 200),
+        "before": value_text(change.get("before", ABSENT), 300, name),
+        "after": value_text(change.get("after", ABSENT), 300, name),
+        "safety": cut(str(change.get("safety") or ""), 40),
+        "strategy": cut(str(change.get("strategy") or ""), 80),
+        "rule": cut(str(change.get("rule") or ""), 120),
+        "reason": plain_text(change.get("why") if refused else change.get("reason") or "", 200),
+        "refused": "refused" if refused else "",
+    }
+
+
+def finding_rows(
+    findings: Sequence[Any], strategies: StrategyMap | None = None
+) -> list[dict[str, Any]]:
+    """Findings of a state, as they are shown."""
+    return [_finding(item, strategies) for item in findings[:_MOST] if isinstance(item, Mapping)]
+
+
+def _finding(item: Mapping[str, Any], strategies: StrategyMap | None) -> dict[str, Any]:
+    rule = item.get("rule")
+    known = strategies.rule(rule) if strategies is not None and isinstance(rule, str) else None
+    captures = item.get("captures")
+    texts = {str(k): str(v) for k, v in captures.items()} if isinstance(captures, Mapping) else {}
+    return {
+        "rule": cut(str(rule or ""), 120),
+        "kind": cut(str(item.get("kind") or ""), 40),
+        "category": cut(str(item.get("category") or ""), 40),
+        "places": [cut(str(path), 120) for path in _listed(item, "paths", of=str)],
+        "ladder": [cut(str(name), 80) for name in _listed(item, "ladder", of=str)],
+        "conditions": _conditions(known),
+        **marked(str(item.get("text", "")), known.match if known else None, texts),
+    }
+
+
+def _conditions(rule: Any) -> list[list[str]]:
+    """What a rule asks for beside its pattern: why this rule was the one."""
+    if rule is None:
+        return []
+    found = []
+    for name in ("tool", "error", "status", "code"):
+        values = getattr(rule, name)
+        if values:
+            found.append([name, cut(", ".join(str(value) for value in values[:8]), 160)])
+    return found
+
+
+def _tried(item: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "strategy": cut(str(item.get("strategy")), 80),
+        "outcome": cut(str(item.get("outcome", "")).replace("_", " "), 40),
+        "reason": plain_text(item.get("reason") or "", 200),
+        "path": cut(str(item.get("path") or ""), 120),
+    }
+
+
+def _skipped(item: Mapping[str, Any]) -> dict[str, str]:
+    return _tried({**item, "outcome": "skipped", "reason": item.get("why")})
+
+
+def _is_bad(event: Mapping[str, Any]) -> bool:
+    if event.get("node") == "validate":
+        return event.get("ok") is False
+    bad = event.get("ok") is False or "stopped" in event or "problem" in event
+    return bad or event.get("node") == "report_failure"
+
+
+def _listed(event: Mapping[str, Any], key: str, of: Any = Mapping) -> list[Any]:
+    items = event.get(key)
+    return (
+        [item for item in items[:_MOST] if isinstance(item, of)] if isinstance(items, list) else []
+    )

@@ -1,0 +1,156 @@
+"""What happened on a thread, branches included, and the head: the place one looks at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from selfcorrect.drawing import END, START, Shape, label_of
+from selfcorrect.drawing.svg import Marks
+from selfcorrect.drawing.visible import visible
+from selfcorrect.notebook.frame import Frame
+
+
+@dataclass(slots=True)
+class Moment:
+    """One item of the timeline.
+
+    Attributes:
+        number: Its place in the history; what a person goes to.
+        checkpoint: LangGraph's id, or None for what left no checkpoint: a node that raised.
+        parent: The number of the moment that it follows.
+        next: The nodes that run after it, one per task.
+        frame: What is shown of it.
+        used: The stored execution that stood in for a tool in it, if one did.
+    """
+
+    number: int
+    checkpoint: str | None
+    parent: int | None
+    next: tuple[str, ...]
+    frame: Frame
+    used: int | None = None
+
+
+@dataclass(slots=True)
+class History:
+    """All moments of a thread in the order in which they happened, and the head among them."""
+
+    moments: list[Moment] = field(default_factory=list)
+    head: int = 0
+    _by_checkpoint: dict[str, int] = field(default_factory=dict)
+    _line: tuple[int, list[int]] = (-1, [])
+
+    def __len__(self) -> int:
+        return len(self.moments)
+
+    def add(
+        self,
+        frame: Frame,
+        *,
+        checkpoint: str | None = None,
+        parent: int | None = None,
+        following: Sequence[str] = (),
+    ) -> Moment:
+        """Add a moment; one with a checkpoint becomes the head."""
+        number = len(self.moments)
+        frame.id, frame.parent = str(number), None if parent is None else str(parent)
+        frame.next = tuple(following)
+        moment = Moment(number, checkpoint, parent, tuple(following), frame)
+        self.moments.append(moment)
+        if checkpoint is not None:
+            self._by_checkpoint[checkpoint] = number
+            self.head = number
+        return moment
+
+    def alias(self, checkpoint: str, number: int | None) -> None:
+        """A checkpoint that is no moment of its own stands for another one, or for the start."""
+        self._by_checkpoint[checkpoint] = -1 if number is None else number
+
+    def knows(self, checkpoint: str | None) -> bool:
+        """Whether a checkpoint was met before; None, before every start, always was."""
+        return checkpoint is None or checkpoint in self._by_checkpoint
+
+    def of_checkpoint(self, checkpoint: str | None) -> Moment | None:
+        """The moment of a checkpoint, if it is known."""
+        number = self._by_checkpoint.get(checkpoint or "", -1)
+        return None if number < 0 else self.moments[number]
+
+    @property
+    def here(self) -> Moment:
+        """The moment at the head."""
+        return self.moments[self.head]
+
+    @property
+    def tip(self) -> Moment:
+        """The latest moment that has a checkpoint: where the thread itself stands."""
+        return next(m for m in reversed(self.moments) if m.checkpoint is not None)
+
+    def line(self, number: int | None = None) -> list[int]:
+        """The numbers from the start to a moment (the head): its branch."""
+        at: int | None = self.head if number is None else number
+        end = self.head if number is None else number
+        known, line = self._line
+        if known == end:
+            return line
+        if known >= 0 and at is not None and self.moments[at].parent == known:
+            line = [*line, end]
+        else:
+            line = []
+            while at is not None:
+                line.append(at)
+                at = self.moments[at].parent
+            line.reverse()
+        self._line = (end, line)
+        return line
+
+    def visits(self, line: Iterable[int]) -> dict[str, int]:
+        """How often each node ran on a branch."""
+        return dict(
+            Counter(
+                node
+                for number in line
+                if self.moments[number].frame.kind in ("start", "step")
+                for node in self.moments[number].frame.nodes
+            )
+        )
+
+    def ways(self, line: Iterable[int], shape: Shape) -> dict[tuple[str, str], int]:
+        """How often each edge was taken on a branch."""
+        known = {(edge.source, edge.target) for edge in shape.edges}
+        taken: Counter[tuple[str, str]] = Counter()
+        for number in line:
+            moment = self.moments[number]
+            if moment.frame.kind in ("start", "step"):
+                for way, count in ways_of(moment.frame.nodes, moment.next).items():
+                    if way in known:
+                        taken[way] += count
+        return dict(taken)
+
+
+def ways_of(nodes: Sequence[str], following: Sequence[str]) -> Mapping[tuple[str, str], int]:
+    """The edges that lead from what ran to what runs next; nothing next: the end."""
+    targets = Counter(following) or Counter([END])
+    sources = tuple(dict.fromkeys(nodes)) or (START,)
+    return {(source, target): count for source in sources for target, count in targets.items()}
+
+
+def marks_of(history: History, shape: Shape, breakpoints: Iterable[str] = ()) -> Marks:
+    """Where the head stands in the picture."""
+    line, here = history.line(), history.here
+    ended = (END,) if here.frame.kind == "step" else ()
+    return Marks(
+        visits=history.visits(line),
+        ways=history.ways(line, shape),
+        current=tuple(dict.fromkeys(here.frame.nodes)),
+        next=tuple(dict.fromkeys(here.next)) or ended,
+        breakpoints=tuple(sorted(breakpoints)),
+    )
+
+
+def label(frame: Frame) -> str:
+    """What an item of the timeline is called."""
+    if frame.kind in ("edit", "fork"):
+        return frame.kind
+    return visible(" + ".join(label_of(name) for name in dict.fromkeys(frame.nodes))) or "start"

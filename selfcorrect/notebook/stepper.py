@@ -1,0 +1,406 @@
+"""`Stepper`: one run, a step at a time, forwards and backwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+from uuid import uuid4
+
+from selfcorrect.drawing import Shape
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.hints import near
+from selfcorrect.notebook.display import Display
+from selfcorrect.notebook.driver import Driver, Outcome, as_checkpoint, asked
+from selfcorrect.notebook.editing import edit_of
+from selfcorrect.notebook.frame import Frame
+from selfcorrect.notebook.history import History, Moment
+from selfcorrect.notebook.meter import Meter, Prices
+from selfcorrect.notebook.parts import steppable
+from selfcorrect.notebook.recorded import Recorded
+from selfcorrect.notebook.recorder import Recorder
+from selfcorrect.notebook.replaying import Executions
+from selfcorrect.notebook.report import report_of
+from selfcorrect.notebook.second import Second, only_reads, second_execution
+from selfcorrect.notebook.shown import cut, plain_text
+from selfcorrect.notebook.status import status_of
+from selfcorrect.notebook.view_model import question_of, result_of
+
+
+class Stepper(Display):
+    """Steps through a run of a graph: forwards, back, to any moment; edits, forks, answers.
+
+    Shown in a notebook by being a cell's last value. Takes what `build_graph` returns, and any
+    other compiled LangGraph graph. Going back and forking never runs a tool that changes
+    something a second time, unless `confirm` says so: what it did is replayed. Not the right tool
+    for runs that are over: `trail` shows those.
+
+    >>> from selfcorrect import build_graph
+    >>> def double(number: int) -> int:
+    ...     return number * 2
+    >>> call = {"name": "double", "args": {"number": "21"}}
+    >>> stepper = Stepper(build_graph([double]), {"call": call}).run(until="validate")
+    >>> [(change["before"], change["after"]) for change in stepper.here.frame.changes]
+    [('"21"', '21')]
+    >>> stepper.run().values["result"]
+    42
+    >>> stepper.back().step().here.frame.title
+    'replayed the stored result'
+
+    Args:
+        graph: The compiled graph; it is not changed.
+        inputs: What a run starts from. A thread that exists already is picked up where it stands.
+        thread: The thread's id, or a whole LangGraph config; by default a new thread.
+        limit: Steps of one `run`, so that a graph that never ends is stopped.
+        asynchronous: Whether to await the graph; None finds out.
+        prices: Money for a million tokens in and out, by the start of a model's name.
+        title: What it is called on screen.
+
+    Raises:
+        GraphSetupError: If it is no compiled graph, or there is neither an input nor a thread.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        inputs: Any = None,
+        *,
+        thread: str | Mapping[str, Any] | None = None,
+        limit: int = 1_000,
+        asynchronous: bool | None = None,
+        prices: Prices | None = None,
+        title: str | None = None,
+    ) -> None:
+        self.executions = Executions()
+        self.parts = steppable(graph, self.executions, asynchronous=asynchronous)
+        self.title = title or str(getattr(graph, "name", "") or "graph")
+        self.limit = limit
+        self.breakpoints: set[str] = set()
+        self.history = History()
+        self.alert = ""
+        self.halt = ""
+        self.running: tuple[str, ...] | None = None
+        self.raised: tuple[int, str] | None = None
+        self.questions: dict[int, list[tuple[str, Any]]] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._busy = threading.Lock()
+        self._pause = threading.Event()
+        self._meter = Meter(dict(prices or {}))
+        config = thread if isinstance(thread, Mapping) else _config(thread)
+        self._driver = Driver(self.parts.graph, config, asynchronous=self.parts.asynchronous)
+        self._recorder = Recorder(self.history, self.parts.loop, self.executions)
+        if thread is not None and self._pick_up():
+            return
+        if inputs is None:
+            raise GraphSetupError("give inputs, or the thread of a run that has begun")
+        outcome = self._driver.advance(inputs, None, [])
+        if outcome.error is not None:
+            raise outcome.error
+        self._take(outcome, None)
+
+    # -- what is there ---------------------------------------------------------------------
+
+    @property
+    def here(self) -> Moment:
+        """The moment one looks at."""
+        return self.history.here
+
+    @property
+    def is_past(self) -> bool:
+        """Whether one looks at another moment than the thread's latest."""
+        return self.here.number != self.history.tip.number
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The state at this moment."""
+        known = self._recorder.values_of(self.here)
+        if known is None:
+            snapshot = self._driver.state(self.here.checkpoint)
+            known = snapshot.values if isinstance(snapshot.values, Mapping) else {}
+            self._recorder.remember(self.here, known)
+        return known
+
+    @property
+    def asking(self) -> list[tuple[str, Any]]:
+        """What a person is asked now."""
+        return [] if self.is_past else self.questions.get(self.here.number, [])
+
+    @property
+    def second(self) -> Second | None:
+        """What the next step would do a second time, if anything."""
+        self._arm(really=False)
+        return second_execution(self)
+
+    @property
+    def shape(self) -> Shape:
+        return self.parts.shape
+
+    def recorded(self) -> list[Recorded]:
+        values = self.values
+        return [
+            Recorded(
+                cut(self.title, 120),
+                status_of(self),
+                self.history,
+                report_of(values),
+                result_of(values) if not self.here.next else None,
+                question_of(self.asking),
+                sorted(self.breakpoints),
+            )
+        ]
+
+    def make_widget(self, name: str) -> Any:
+        from selfcorrect.notebook.widget import stepper_widget
+
+        return stepper_widget(self, name)
+
+    # -- what a person does ----------------------------------------------------------------
+
+    def step(self, *, confirm: bool = False) -> Self:
+        """Run what is next. In the past this forks, and stored results stand in for tools.
+
+        Args:
+            confirm: Really run it, although it may have been done before.
+
+        Raises:
+            GraphSetupError: If nothing is next, a person has to answer first, or it would be a
+                second execution that nobody confirmed.
+        """
+        with self._working():
+            self._may_go_on()
+            self._step(confirm=confirm)
+        return self
+
+    def run(self, until: str | Sequence[str] = (), *, confirm: bool = False) -> Self:
+        """Go on to a breakpoint, a question, an error, the end, or the limit of steps.
+
+        Args:
+            until: Nodes to stop before, beside the breakpoints.
+            confirm: As for `step`, for every step.
+        """
+        stops = {until} if isinstance(until, str) and until else set(until)
+        for node in stops:
+            self._known(node)
+        with self._working():
+            self._may_go_on()
+            for count in range(self.limit):
+                if count and (stops | self.breakpoints).intersection(self.here.next):
+                    self.halt = "breakpoint"
+                    break
+                if self._pause.is_set():
+                    self.halt = "paused"
+                    break
+                if self._needs_word(confirm=confirm):
+                    break
+                self._step(confirm=confirm)
+                if not self.here.next or self.asking or self.raised:
+                    break
+            else:
+                self.halt = "limit"
+        return self
+
+    def pause(self) -> Self:
+        """Stop a `run` that is going on elsewhere, after the node that is running."""
+        self._pause.set()
+        return self
+
+    def back(self) -> Self:
+        """Look at the moment before this one. Runs nothing and undoes nothing."""
+        if self.here.parent is None:
+            raise GraphSetupError("this is the start")
+        return self.goto(self.here.parent)
+
+    def goto(self, moment: int | str) -> Self:
+        """Look at a moment, by its number. Runs nothing and undoes nothing."""
+        with self._working():
+            try:
+                found = self.history.moments[_number(moment)]
+            except (IndexError, ValueError):
+                raise GraphSetupError(f"there is no moment {moment!r:.40}") from None
+            if found.checkpoint is None and found.parent is not None:
+                found = self.history.moments[found.parent]
+            self.history.head = found.number
+        return self
+
+    def restart(self) -> Self:
+        """Look at the start of this run; stepping from there forks, and does nothing twice."""
+        return self.goto(
+            next(
+                number
+                for number in reversed(self.history.line())
+                if self.history.moments[number].frame.kind == "start"
+            )
+        )
+
+    def edit(self, values: Mapping[str, Any]) -> Self:
+        """Write values into the state as it is here, and fork.
+
+        Args:
+            values: Keys of the state; for what `build_graph` returns also `args` and `name` of
+                the call, and `strategy` where repair is next.
+
+        Raises:
+            GraphSetupError: If something is wrong with them; then nothing is written.
+        """
+        with self._working():
+            line = self.history.line()
+            ran = next(
+                (
+                    m.frame.nodes
+                    for n in reversed(line)
+                    if (m := self.history.moments[n]).frame.nodes
+                ),
+                (),
+            )
+            before = self.here
+            wanted = edit_of(self.parts, values, self.values, ran, before.next)
+            made = self._driver.update(before.checkpoint or "", wanted.values, wanted.as_node)
+            self._recorder.take(as_checkpoint(self._driver.state(made)))
+        return self
+
+    def answer(self, value: Any) -> Self:
+        """Answer the person's question, and run the node that asked it to its end.
+
+        Args:
+            value: As the graph expects it; for what `build_graph` returns a value, or
+                `{"action": "answer" | "choose" | "edit" | "reject", …}`.
+        """
+        from langgraph.types import Command
+
+        with self._working():
+            if not self.asking:
+                raise GraphSetupError("nobody is asked anything here")
+            first, _ = self.asking[0]
+            resume = value if len(self.asking) == 1 else {first: value}
+            self._step(Command(resume=resume))
+        return self
+
+    def break_at(self, *nodes: str, on: bool = True) -> Self:
+        """Have `run` stop before these nodes, or (`on=False`) no longer."""
+        for node in nodes:
+            self._known(node)
+        self.breakpoints = self.breakpoints | set(nodes) if on else self.breakpoints - set(nodes)
+        self._changed()
+        return self
+
+    # -- how -------------------------------------------------------------------------------
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Be told whenever something changed."""
+        self._listeners.append(listener)
+
+    def _changed(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise GraphSetupError("it is running: pause it first")
+        self._pause.clear()
+        self.alert = self.halt = ""
+        self.raised = None
+        try:
+            yield
+        finally:
+            self.running = None
+            self._busy.release()
+            self._changed()
+
+    def _known(self, node: str) -> None:
+        if node not in self.parts.shape.nodes:
+            hint = near(str(node), self.parts.shape.nodes) or ""
+            raise GraphSetupError(f"there is no node {node!r:.80}; {hint}".rstrip("; "))
+
+    def _may_go_on(self) -> None:
+        if not self.here.next:
+            raise GraphSetupError("the run is over")
+        if self.asking:
+            raise GraphSetupError("a person has to answer first")
+
+    def _needs_word(self, *, confirm: bool) -> bool:
+        found = None if confirm else self.second
+        if found is not None and found.needs_word:
+            self.halt = "second"
+            return True
+        return False
+
+    def _arm(self, *, really: bool) -> None:
+        line = self.history.line()
+        used = {
+            moment.used
+            for number in line
+            if (moment := self.history.moments[number]).used is not None
+        }
+        fresh = self.is_past and only_reads(self)
+        self.executions.arm(self.here.number, line, used, really=really, fresh=fresh)
+
+    def _step(self, given: Any = None, *, confirm: bool = False) -> None:
+        found = None if confirm else self.second
+        if found is not None and found.needs_word:
+            self.halt = "second"
+            raise GraphSetupError(f"{found.text}; step(confirm=True) does it all the same")
+        before, at = self.here, self.here.checkpoint if self.is_past else None
+        self.remember_here()
+        self.running = before.next
+        self._changed()
+        self._arm(really=confirm)
+        self._take(self._driver.advance(given, at, [self._meter.callback()]), before)
+
+    def remember_here(self) -> None:
+        """Have the state at hand that the next step starts from."""
+        self._recorder.remember(self.here, self.values)
+
+    def _take(self, outcome: Outcome, before: Moment | None) -> None:
+        asks = bool(outcome.questions)
+        found = (self._recorder.take(c, asks=asks) for c in outcome.checkpoints)
+        made = [moment for moment in found if moment is not None]
+        used, cost = self.executions.last_used, self._meter.read()
+        if made:
+            last = made[-1]
+            last.used, frame = used, last.frame
+            frame.replayed = frame.replayed or used is not None
+            frame.seconds = round(outcome.seconds, 6) if before is not None else None
+            frame.inside, frame.model = outcome.inside, cost
+        if outcome.questions:
+            self.questions[self.here.number] = outcome.questions
+        if outcome.error is not None:
+            self._raised(outcome, before, cost)
+
+    def _raised(self, outcome: Outcome, before: Moment | None, cost: dict[str, Any]) -> None:
+        error = outcome.error
+        text = plain_text(f"{type(error).__name__}: {error}", 1_000)
+        number = self.here.number
+        self.raised = (number, text)
+        frame = Frame("", None, "error", nodes=before.next if before else (), tone="error")
+        frame.error, frame.title, frame.model = text, text[:160], cost
+        frame.seconds, frame.attempt = round(outcome.seconds, 6), self.here.frame.attempt
+        self.history.add(frame, parent=number, following=self.here.next)
+
+    def _pick_up(self) -> bool:
+        """Take over what an earlier process did on this thread."""
+        found = self._driver.checkpoints()
+        self._recorder.most = len(found) + 4
+        for checkpoint in found:
+            self._recorder.restore(checkpoint, last=checkpoint is found[-1])
+        self._recorder.most = 4
+        if not self.history.moments:
+            return False
+        self.history.head = self.history.tip.number
+        snapshot = self._driver.state()
+        waiting = [asked(item) for task in snapshot.tasks for item in task.interrupts]
+        if waiting:
+            self.questions[self.here.number] = waiting
+        return True
+
+
+def _config(thread: str | None) -> dict[str, Any]:
+    return {"configurable": {"thread_id": thread or uuid4().hex}}
+
+
+def _number(moment: int | str) -> int:
+    number = int(moment)
+    if number < 0:
+        raise ValueError(number)
+    return number
