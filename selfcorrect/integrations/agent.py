@@ -1,0 +1,388 @@
+"""`SelfCorrection`: the loop as a middleware of a LangChain agent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, NotRequired
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.types import Command
+
+from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
+from selfcorrect.errors import CorrectionFailed, MissingExtra
+from selfcorrect.integrations.chat import OURS, is_blank
+from selfcorrect.integrations.mending import Mended, mended_calls
+from selfcorrect.integrations.text_calls import calls_in_text
+from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
+from selfcorrect.integrations.toolbox import Settings, Toolbox, Toolboxes
+from selfcorrect.integrations.turn import Counters, Turn, with_calls
+from selfcorrect.model import JSON, FailureReport
+from selfcorrect.policies import (
+    AutoCorrect,
+    EmptyResponsePolicy,
+    Feedback,
+    Hooks,
+    Raise,
+    ToolNotFoundPolicy,
+)
+from selfcorrect.policies.empty_responses import FEEDBACK
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+    from langchain.agents.middleware.types import (
+        ExtendedModelResponse,
+        ModelResponse,
+        PrivateStateAttr,
+    )
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+except ImportError as error:
+    raise MissingExtra("agent", "SelfCorrection") from error
+
+_CHECKPOINTER: Final = "__pregel_checkpointer"
+
+
+class SelfCorrectionState(AgentState[Any]):
+    """The agent's state, with what the middleware counts in this run."""
+
+    selfcorrect: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+
+
+class SelfCorrection(AgentMiddleware[Any, Any, Any]):
+    """Mends the tool calls of an agent; asks its model again only where no rule can.
+
+    Works first, last or between other middleware: calls are mended where the model is called, so
+    that whoever approves, limits or runs them sees the mended ones. Needs the extra `agent`.
+
+    Not the right tool for a graph of your own: see `SelfCorrectingToolNode` and `build_graph`.
+
+    Args:
+        strategies: The error-strategy map: an object, a name or a path; see `build_graph`, also
+            for the next five.
+        model: A chat model for repairs that no rule can make; None: rules only.
+        limits: Bounds of one call's corrections.
+        policy: Kinds of error that end a call's corrections.
+        ledger: Remembers intents and outcomes, so that nothing is done twice.
+        on_error: Handlers of errors, before the map's rules.
+        on_failure: `"report"` tells the model, and the user where bounds are reached; `"raise"`
+            raises.
+        on_model_error: Decides about calls of `model` that fail.
+        on_limit: Decides what is done where a limit is reached.
+        hooks: Listeners of every call.
+        nodes: Nodes of the loop by the keywords of `build_graph`, such as those of
+            `selfcorrect.integrations.otel.instrumented`.
+        tool_not_found: Decides about names that no tool has; None: the model is told.
+        on_empty: Decides about empty messages; None: the model is asked once more, then the user
+            is told.
+        max_misses: Messages in a row with a call that cannot be made; one more ends the run.
+        max_failed: Messages in a row of whose calls none succeeds; one more ends the run.
+        read_text: Whether calls that the model writes in its text are made.
+        ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
+        on_trail: Gets the record of every call that was not simply done, as plain JSON.
+        show_errors: Whether the model also reads what a failed tool said, redacted, bounded and
+            marked as data; else it reads the diagnosis alone.
+
+    Raises:
+        GraphSetupError: If a setting is unusable.
+        MapError: If the error-strategy map is unusable.
+    """
+
+    state_schema = SelfCorrectionState
+
+    def __init__(
+        self,
+        *,
+        strategies: Any = None,
+        model: Any = None,
+        limits: Any = None,
+        policy: Any = None,
+        ledger: Any = None,
+        on_error: Any = None,
+        on_failure: str = "report",
+        on_model_error: Any = None,
+        on_limit: Any = None,
+        hooks: Hooks | None = None,
+        nodes: Mapping[str, Any] | None = None,
+        tool_not_found: ToolNotFoundPolicy | None = None,
+        on_empty: EmptyResponsePolicy | None = None,
+        max_misses: int = 3,
+        max_failed: int = 8,
+        read_text: bool = True,
+        ask_person: bool = False,
+        on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
+        show_errors: bool = False,
+    ) -> None:
+        super().__init__()
+        self.tools = ()
+        settings = Settings(
+            strategies,
+            model,
+            limits,
+            policy,
+            ledger,
+            on_error,
+            on_failure,
+            on_model_error,
+            on_limit,
+            hooks,
+            nodes or {},
+        )
+        self._boxes = Toolboxes(settings)
+        self._calls = ToolCalls(
+            settings,
+            self._boxes,
+            ask_person=ask_person,
+            on_trail=on_trail,
+            show_errors=show_errors,
+        )
+        self._raises = on_failure == "raise"
+        self._max_misses = max_misses
+        self._max_failed = max_failed
+        self._tool_not_found = tool_not_found
+        self._on_empty = on_empty
+        self._read_text = read_text
+        self._ask_person = ask_person
+        self._on_trail = on_trail
+
+    @property
+    def name(self) -> str:
+        """One name, whatever the subclass: two of them in one agent would mend twice."""
+        return "SelfCorrection"
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Response:
+        """Run the call; where it fails, correct it."""
+        return self._calls.call(request, handler)
+
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
+        """Run the call; where it fails, correct it."""
+        return await self._calls.acall(request, handler)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> Any:
+        """Call the model; mend its calls, or ask it again."""
+
+        async def ask(asked: ModelRequest[Any]) -> Any:
+            return handler(asked)
+
+        return run_sync(self._turn(request, ask, is_async=False))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> Any:
+        """Call the model; mend its calls, or ask it again."""
+        return await self._turn(request, handler, is_async=True)
+
+    async def _turn(
+        self,
+        request: ModelRequest[Any],
+        ask: Callable[[ModelRequest[Any]], Awaitable[Any]],
+        *,
+        is_async: bool,
+    ) -> Any:
+        box = self._boxes.of(request.tools)
+        configurable = _configurable()
+        turn = Turn(
+            request=request,
+            box=box,
+            context=_context(box, configurable, is_async=is_async),
+            stored=Counters.of(request.state, request.messages),
+            has_checkpointer=configurable.get(_CHECKPOINTER) is not None,
+        )
+        while True:
+            if (ending := self._ending(turn)) is not None:
+                return _answered(turn, ModelResponse([ending]))
+            response = _as_response(await ask(turn.asked()))
+            done = await self._read(turn, response)
+            if done is not None:
+                return _answered(turn, done)
+
+    async def _read(self, turn: Turn, response: ModelResponse[Any]) -> ModelResponse[Any] | None:
+        """The response to go on with, or None where the model is to be asked again."""
+        place, message = _last_ai(response.result)
+        if message is None:
+            return response
+        response_format = getattr(turn.request, "response_format", None)
+        if message.tool_calls or message.invalid_tool_calls:
+            settled = _settled(response.result, response_format)
+            calls = await mended_calls(turn.box, message, turn.conversation, turn.context, settled)
+            return self._with_calls(turn, response, (place, message), calls)
+        if response_format is not None or response.structured_response is not None:
+            return response
+        if is_blank(message):
+            turn.counters = replace(turn.counters, blank=turn.counters.blank + 1)
+            feedback = self._feedback_on_empty(turn.counters.blank)
+            if feedback is None:
+                return response
+            turn.ask_for_an_answer(message, feedback)
+            return None
+        calls, words = (
+            await calls_in_text(turn.box, message, turn.conversation, turn.context)
+            if self._read_text
+            else ([], "")
+        )
+        can_be_made = all(call.is_ready for call in calls)
+        if calls and (can_be_made or not turn.counters.unread):
+            unread = turn.counters.unread + (0 if can_be_made else 1)
+            turn.counters = replace(turn.counters, unread=unread)
+            return self._with_calls(turn, response, (place, message), calls, words)
+        turn.counters = replace(turn.counters, misses=0, failed=0, blank=0)
+        return response
+
+    def _with_calls(
+        self,
+        turn: Turn,
+        response: ModelResponse[Any],
+        written: tuple[int, AIMessage],
+        calls: list[Mended],
+        words: str | None = None,
+    ) -> ModelResponse[Any] | None:
+        self._tell(turn, calls)
+        place, message = written
+        ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
+        held = self._with_feedback(turn, [call for call in calls if call not in ready])
+        turn.missed = [call for call in held if not call.is_answer]
+        misses = turn.counters.misses + 1 if turn.missed else 0
+        turn.counters = replace(turn.counters, misses=misses, blank=0)
+        if not held and words is None and not any(call.is_changed for call in calls):
+            return response
+        content = words if isinstance(message.content, str) else None
+        if ready:
+            new = with_calls(message, ready, content)
+            if held:
+                turn.hold(message.model_copy(update={"id": new.id}), held)
+            return _replaced(response, place, new)
+        new = with_calls(message, held)
+        turn.refuse(response.result[:place], new, held)
+        return None
+
+    def _with_feedback(self, turn: Turn, calls: list[Mended]) -> list[Mended]:
+        """The calls, those of unknown tools with the policy's words; they count as one miss.
+
+        Raises:
+            ToolNotFoundError: If the policy says so.
+        """
+        missing = [call for call in calls if call.is_unknown]
+        unknown = turn.counters.unknown + 1 if missing else 0
+        turn.counters = replace(turn.counters, unknown=unknown)
+        if not missing:
+            return calls
+        available = list(turn.box.specs)
+        told: dict[int, str] = {}
+        for call in missing:
+            policy = (self._tool_not_found or AutoCorrect(max_retries=unknown)).fresh()
+            # A policy counts by itself; replayed, it knows of this run's misses, and of no other's.
+            decisions = [policy.handle(call.written.name, available) for _ in range(unknown)]
+            match decisions[-1]:
+                case Raise(error):
+                    raise error
+                case Feedback(message):
+                    told[id(call)] = f"The call was not done. {message}"
+        return [replace(call, text=told.get(id(call), call.text)) for call in calls]
+
+    def _feedback_on_empty(self, blank: int) -> str | None:
+        """What the model is told after this many empty messages; None: it stands."""
+        if self._on_empty is None:
+            return FEEDBACK
+        policy = self._on_empty.fresh()
+        return [policy.handle() for _ in range(blank)][-1]
+
+    def _is_asked_later(self, turn: Turn, call: Mended) -> bool:
+        """Whether a person is asked about it when its turn to run has come."""
+        return (
+            self._ask_person
+            and turn.has_checkpointer
+            and (call.failure or {}).get("reason") == "needs_person"
+            and isinstance(call.written.args, dict)
+        )
+
+    def _ending(self, turn: Turn) -> AIMessage | None:
+        """What the user is told where the bounds of the run are reached."""
+        counters = turn.counters
+        if counters.misses > self._max_misses:
+            return self._end(turn, "misses", f"{counters.misses} calls in a row could not be made")
+        if counters.failed > self._max_failed:
+            return self._end(turn, "failed", f"{counters.failed} rounds of calls in a row failed")
+        if self._on_empty is None and counters.blank > 1:
+            return self._end(turn, "blank", f"{counters.blank} answers in a row were empty")
+        return None
+
+    def _end(self, turn: Turn, what: str, detail: str) -> AIMessage:
+        last = turn.missed[-1] if turn.missed else None
+        text = f"I have to stop here: {detail}."
+        if last is not None:
+            text += f" The last one: {last.text}"
+        if self._raises:
+            if last is not None and last.failure:
+                report = FailureReport.from_state({"failure": last.failure})
+                if report is not None:
+                    report.raise_()
+            raise CorrectionFailed(text)
+        return AIMessage(text, response_metadata={OURS: {"reason": "limit_reached", "what": what}})
+
+    def _tell(self, turn: Turn, calls: Sequence[Mended]) -> None:
+        writer = getattr(getattr(turn.request, "runtime", None), "stream_writer", None)
+        for call in calls:
+            if not call.note:
+                continue
+            record = {"tool_call_id": call.call["id"], "call": call.call, **call.note}
+            if self._on_trail is not None:
+                self._on_trail(record)
+            if writer is not None:
+                writer({OURS: record})
+
+
+def _answered(turn: Turn, response: ModelResponse[Any]) -> Any:
+    if turn.is_untouched:
+        return response
+    whole = ModelResponse([*turn.kept, *response.result], response.structured_response)
+    return ExtendedModelResponse(whole, Command(update=turn.update()))
+
+
+def _as_response(response: Any) -> ModelResponse[Any]:
+    if isinstance(response, AIMessage):
+        return ModelResponse([response])
+    if isinstance(response, ExtendedModelResponse):
+        return response.model_response
+    found: ModelResponse[Any] = response
+    return found
+
+
+def _replaced(response: ModelResponse[Any], place: int, message: AIMessage) -> ModelResponse[Any]:
+    result = [*response.result[:place], message, *response.result[place + 1 :]]
+    return ModelResponse(result, response.structured_response)
+
+
+def _last_ai(messages: Sequence[BaseMessage]) -> tuple[int, AIMessage | None]:
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, AIMessage):
+            return place, message
+    return -1, None
+
+
+def _settled(messages: Sequence[BaseMessage], response_format: Any) -> frozenset[str]:
+    """What is no call of a tool: ids that are answered already, names of structured answers."""
+    ids = {each.tool_call_id for each in messages if isinstance(each, ToolMessage)}
+    specs = getattr(response_format, "schema_specs", None) or ()
+    names = {str(spec.name) for spec in specs}
+    schema = getattr(response_format, "schema", None)
+    if isinstance(name := getattr(schema, "__name__", None), str):
+        names.add(name)
+    return frozenset({*ids, *names})
+
+
+def _configurable() -> Mapping[str, Any]:
+    from langgraph.config import get_config
+
+    try:
+        return get_config().get("configurable") or {}
+    except RuntimeError:  # called outside a graph
+        return {}
+
+
+def _context(box: Toolbox, configurable: Mapping[str, Any], *, is_async: bool) -> RunContext:
+    changes: dict[str, Any] = {"host": AsyncHost() if is_async else SyncHost()}
+    if isinstance(tenant := configurable.get("tenant"), str):
+        changes["tenant"] = tenant
+    return box.check.start(**changes)

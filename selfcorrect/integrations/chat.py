@@ -1,0 +1,281 @@
+"""Calls in chat messages: read out of an assistant's message, and written back mended.
+
+Providers keep a call in up to three places of one message (`tool_calls`, content blocks,
+`additional_kwargs`); all of them have to say the same, or the next request is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+
+from selfcorrect.model import JSON
+from selfcorrect.plain import digest
+from selfcorrect.reading import CUT_REASONS
+
+OURS: Final = "selfcorrect"
+"""The key under which a message's `response_metadata` tells what was mended or why not."""
+
+_REASONS: Final = ("finish_reason", "stop_reason", "done_reason")
+_CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+_MOST_MESSAGES: Final = 6
+_LONGEST_MESSAGE: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One call as a model wrote it.
+
+    Attributes:
+        name: The tool's name.
+        args: The arguments: an object, or the text that could not be read as one.
+        id: The call's id; never empty, and no other call of the message has it.
+        given_id: The id that the model gave.
+        cut: The message ended early, and nothing proves that these arguments are whole.
+    """
+
+    name: str
+    args: JSON
+    id: str
+    given_id: str | None
+    cut: bool = False
+
+    def as_input(self) -> dict[str, JSON]:
+        """The call as the loop takes it."""
+        return {"name": self.name, "args": self.args, "id": self.id}
+
+
+def new_id(message: str | None = None, place: int = 0) -> str:
+    """An id for a call that has none: the same for the same place in the same message."""
+    seed = uuid.uuid4().hex if message is None else digest(message, place)
+    return f"call_{seed[:24]}"
+
+
+def usable_name(name: str) -> str:
+    """A name that every provider takes, for the history."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
+
+
+def finish_reason(message: AIMessage) -> str | None:
+    """Why the model stopped, in the provider's word, or None if it did not say."""
+    metadata = message.response_metadata or {}
+    for key in _REASONS:
+        if isinstance(reason := metadata.get(key), str):
+            return reason.lower()
+    incomplete = metadata.get("incomplete_details")
+    if isinstance(incomplete, Mapping) or metadata.get("status") == "incomplete":
+        return "length"
+    return None
+
+
+def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> list[Written]:
+    """Every call of a message, the ones that LangChain could not parse included, in order.
+
+    Args:
+        message: The assistant's message.
+        known: Ids that other messages already use.
+    """
+    raw = _raw_arguments(message)
+    reason = finish_reason(message)
+    is_cut = reason is not None and reason in CUT_REASONS
+    found: list[Written] = []
+    seen = set(known)
+    for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):
+        given = call.get("id")
+        args: JSON = call.get("args")
+        text = raw.get(given or "")
+        if text is not None and text.strip() and not _is_object(text):
+            args = text
+        own = given if given and given not in seen else new_id(message.id, place)
+        seen.add(own)
+        found.append(Written(str(call.get("name") or ""), args, own, given))
+    if is_cut and found and not isinstance(found[-1].args, str):
+        last = found[-1]
+        if raw.get(last.given_id or "") is None:
+            found[-1] = Written(last.name, last.args, last.id, last.given_id, cut=True)
+    order = _order(message)
+    return sorted(found, key=lambda call: order.get(call.given_id or "", len(order)))
+
+
+def _raw_arguments(message: AIMessage) -> dict[str, str]:
+    """The arguments as text by id, where a streamed message still has them."""
+    if not isinstance(message, AIMessageChunk):
+        return {}
+    texts = [(chunk.get("id"), chunk.get("args")) for chunk in message.tool_call_chunks]
+    return {found: text for found, text in texts if found and isinstance(text, str)}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _order(message: AIMessage) -> dict[str, int]:
+    """The order in which the provider listed the calls, as far as the content tells."""
+    if not isinstance(message.content, list):
+        return {}
+    ids = [_block_id(block) for block in message.content]
+    return {found: place for place, found in enumerate(ids) if found}
+
+
+def _block_id(block: Any) -> str | None:
+    if not isinstance(block, Mapping) or block.get("type") not in _CALL_BLOCKS:
+        return None
+    found = block.get("call_id") or block.get("id")
+    return found if isinstance(found, str) else None
+
+
+def is_blank(message: AIMessage) -> bool:
+    """Whether a message says nothing and calls nothing; thoughts alone say nothing."""
+    if message.tool_calls or message.invalid_tool_calls or message.additional_kwargs.get("refusal"):
+        return False
+    if isinstance(message.content, str):
+        return not message.content.strip()
+    for block in message.content:
+        if isinstance(block, str):
+            if block.strip():
+                return False
+        elif block.get("type") in ("text", "output_text"):
+            if str(block.get("text") or "").strip():
+                return False
+        elif block.get("type") not in _THOUGHTS:
+            return False
+    return True
+
+
+def rewritten(
+    message: AIMessage,
+    calls: Sequence[tuple[str | None, dict[str, Any]]],
+    *,
+    content: Any = None,
+    told: Mapping[str, JSON] | None = None,
+) -> AIMessage:
+    """A copy of a message that makes these calls and no others, in every place that has calls.
+
+    Args:
+        message: What the model wrote.
+        calls: The calls as `{"name", "args", "id"}`, each with the id that the model gave it.
+        content: The content to take the message's place, or None to keep it.
+        told: What is noted in the message's metadata under `selfcorrect`.
+    """
+    tool_calls = [{**call, "type": "tool_call"} for _, call in calls]
+    by_given = {given: call for given, call in calls if given}
+    body = message.content if content is None else content
+    metadata = dict(message.response_metadata or {})
+    if told:
+        metadata[OURS] = {**metadata.get(OURS, {}), **told}
+    values: dict[str, Any] = {
+        "content": _blocks(body, by_given) if isinstance(body, list) else body,
+        "additional_kwargs": _kwargs(message.additional_kwargs, by_given),
+        "response_metadata": metadata,
+        "tool_calls": tool_calls,
+        "invalid_tool_calls": [],
+        "name": message.name,
+        "id": message.id,
+        "usage_metadata": message.usage_metadata,
+    }
+    return AIMessage(**values)
+
+
+def _blocks(content: Sequence[Any], calls: Mapping[str, Mapping[str, Any]]) -> list[Any]:
+    out: list[Any] = []
+    for block in content:
+        found = _block_id(block)
+        if found is None:
+            out.append(block)
+        elif (call := calls.get(found)) is not None:
+            out.append(_block(block, call))
+    return out
+
+
+def _block(block: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+    new = {**block, "name": call["name"]}
+    new["call_id" if "call_id" in block else "id"] = call["id"]
+    if "arguments" in block:
+        is_text = isinstance(block["arguments"], str)
+        new["arguments"] = _dumped(call["args"]) if is_text else call["args"]
+    if "input" in block or block.get("type") == "tool_use":
+        new["input"] = call["args"]
+    if "args" in block or block.get("type") in ("tool_call", "invalid_tool_call"):
+        new["args"] = call["args"]
+    new.pop("partial_json", None)
+    if block.get("type") == "invalid_tool_call":
+        new["type"] = "tool_call"
+        new.pop("error", None)
+    return new
+
+
+def _kwargs(kwargs: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    out = {key: value for key, value in kwargs.items() if key != "function_call"}
+    listed = out.get("tool_calls")
+    if not isinstance(listed, list):
+        return out
+    out["tool_calls"] = [
+        {
+            **item,
+            "id": call["id"],
+            "function": {"name": call["name"], "arguments": _dumped(call["args"])},
+        }
+        for item in listed
+        if isinstance(item, Mapping) and (call := calls.get(item.get("id", ""))) is not None
+    ]
+    if not out["tool_calls"]:
+        del out["tool_calls"]
+    return out
+
+
+def _dumped(args: Any) -> str:
+    try:
+        return json.dumps(args)
+    except (ValueError, RecursionError):
+        return "{}"
+
+
+def refusal(call: Mapping[str, Any], text: str, told: Mapping[str, JSON]) -> ToolMessage:
+    """The answer to a call that was not done, or did not succeed."""
+    return ToolMessage(
+        content=text,
+        name=call["name"] or "unknown",
+        tool_call_id=call["id"],
+        status="error",
+        response_metadata={OURS: dict(told)},
+    )
+
+
+def note_of(message: BaseMessage) -> Mapping[str, Any]:
+    """What selfcorrect noted in a message."""
+    found = (message.response_metadata or {}).get(OURS)
+    return found if isinstance(found, Mapping) else {}
+
+
+def this_run(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """The messages since the last one of the user, without it."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].type == "human":
+            return messages[place + 1 :]
+    return messages
+
+
+def request_of(messages: Sequence[BaseMessage]) -> str | None:
+    """What the user asked for last."""
+    for message in reversed(messages):
+        if message.type == "human":
+            return str(message.text)[:_LONGEST_MESSAGE]
+    return None
+
+
+def last_messages(messages: Sequence[BaseMessage]) -> list[JSON]:
+    """The last few messages as plain JSON, for the prompt of a repair."""
+    return [
+        {"role": message.type, "content": str(message.text)[:_LONGEST_MESSAGE]}
+        for message in messages[-_MOST_MESSAGES:]
+    ]

@@ -1,0 +1,172 @@
+"""Tools of MCP servers: their schemas checked, their errors told apart, their hints not believed.
+
+For the tools of an MCP session, `session_tools`; for those that langchain-mcp-adapters made,
+`adapter_tools`. An annotation of a server (`readOnlyHint` …) counts as a tool's effect only where
+the caller trusts the server: whoever wrote a tool that deletes can also write that it does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from selfcorrect.errors import SelfCorrectError, ToolReportedError
+from selfcorrect.protocols import Effect
+from selfcorrect.tools import ToolSpec
+
+HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+_MOST_PAGES: Final = 100
+_MOST_TEXT: Final = 64 * 1024
+
+
+class MCPProtocolError(SelfCorrectError):
+    """The protocol failed, not the tool: the server answered the request with a JSON-RPC error.
+
+    Attributes:
+        error_code: The JSON-RPC code as text: `"-32602"`.
+        body: The error as JSON-RPC writes it.
+    """
+
+    code: ClassVar[str] = "SC209"
+
+    def __init__(self, number: int, message: str, data: Any = None) -> None:
+        self.error_code = str(number)
+        error = {"code": number, "message": message, "data": data}
+        self.body = json.dumps({"jsonrpc": "2.0", "error": error}, default=str)
+        super().__init__(message)
+
+
+def effect_of(annotations: Any) -> Effect | None:
+    """The effect that a server's annotations claim; None where they claim nothing.
+
+    >>> effect_of({"readOnlyHint": True}), effect_of({"destructiveHint": True}), effect_of({})
+    ('read_only', 'destructive', None)
+    """
+    read = _getter(annotations)
+    if read("readOnlyHint") is True:
+        return "read_only"
+    if read("destructiveHint") is True:
+        return "destructive"
+    if read("idempotentHint") is True:
+        return "idempotent"
+    return "mutating" if read("destructiveHint") is False else None
+
+
+async def session_tools(
+    session: Any, *, trusted: bool = False, seconds: float | None = None
+) -> list[ToolSpec]:
+    """The tools of an open `mcp.ClientSession`, every page of them.
+
+    A tool's value is its structured content, else its text, else its content blocks as JSON.
+
+    Args:
+        session: The session, initialised.
+        trusted: Whether the server's annotations count as effects.
+        seconds: How long one call may take until `TimeoutError`.
+
+    Raises:
+        ToolDefinitionError: If the schema of a tool is unusable.
+    """
+    listed = await session.list_tools()
+    tools = list(listed.tools)
+    for _ in range(_MOST_PAGES):
+        cursor = getattr(listed, "nextCursor", None) or getattr(listed, "next_cursor", None)
+        if not cursor:
+            break
+        listed = await session.list_tools(params=_page(cursor))
+        tools += listed.tools
+    return [_spec(session, tool, trusted=trusted, seconds=seconds) for tool in tools]
+
+
+def adapter_tools(tools: Sequence[Any], *, trusted: bool = False) -> list[Any]:
+    """Copies of the tools of langchain-mcp-adapters, with effects that one may rely on.
+
+    Args:
+        tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` gave, of one server.
+        trusted: Whether the server's annotations count as effects.
+    """
+    return [_with_effect(tool, trusted=trusted) for tool in tools]
+
+
+def is_untold(metadata: Mapping[str, Any]) -> bool:
+    """Whether these are a server's own annotations, in which an effect means nothing."""
+    return not HINTS.isdisjoint(metadata)
+
+
+def protocol_error(error: BaseException) -> MCPProtocolError | None:
+    """The SDK's error as ours, or None if it is something else."""
+    if not any(cls.__name__ in ("McpError", "MCPError") for cls in type(error).__mro__):
+        return None
+    data = getattr(error, "error", error)
+    number = getattr(data, "code", None)
+    if not isinstance(number, int):
+        return None
+    return MCPProtocolError(number, str(getattr(data, "message", error)), _data(data))
+
+
+def _data(error: Any) -> Any:
+    data = getattr(error, "data", None)
+    return data if isinstance(data, str | int | float | bool | dict | list) else None
+
+
+def _spec(session: Any, tool: Any, *, trusted: bool, seconds: float | None) -> ToolSpec:
+    name = tool.name
+
+    async def call(**args: Any) -> Any:
+        try:
+            result = await session.call_tool(name, args)
+        except Exception as error:
+            if (known := protocol_error(error)) is not None:
+                raise known from error
+            raise
+        return value_of(result)
+
+    schema = {
+        "name": name,
+        "description": tool.description or "",
+        "inputSchema": getattr(tool, "inputSchema", None) or getattr(tool, "input_schema", {}),
+    }
+    effect = effect_of(tool.annotations) if trusted else None
+    return ToolSpec.from_schema(schema, call=call, effect=effect, timeout=seconds)
+
+
+def value_of(result: Any) -> Any:
+    """The value in a `CallToolResult`.
+
+    Raises:
+        ToolReportedError: If it says `isError`.
+    """
+    blocks = list(getattr(result, "content", None) or ())
+    texts = [block.text for block in blocks if isinstance(getattr(block, "text", None), str)]
+    if getattr(result, "isError", False) or getattr(result, "is_error", False):
+        raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
+    structured = getattr(result, "structuredContent", None)
+    if structured is None:
+        structured = getattr(result, "structured_content", None)
+    if structured is not None:
+        return structured
+    if len(texts) == len(blocks) == 1:
+        return texts[0]
+    return [block.model_dump(mode="json", exclude_none=True) for block in blocks]
+
+
+def _with_effect(tool: Any, *, trusted: bool) -> Any:
+    metadata = dict(tool.metadata or {})
+    effect = effect_of(metadata) if trusted else None
+    kept = {key: value for key, value in metadata.items() if key not in HINTS and key != "effect"}
+    if effect is not None:
+        kept["effect"] = effect
+    return tool.model_copy(update={"metadata": kept or None})
+
+
+def _page(cursor: str) -> Any:
+    from mcp.types import PaginatedRequestParams
+
+    return PaginatedRequestParams(cursor=cursor)
+
+
+def _getter(annotations: Any) -> Callable[[str], Any]:
+    if isinstance(annotations, Mapping):
+        return annotations.get
+    return lambda name: getattr(annotations, name, None)

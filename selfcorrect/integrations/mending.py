@@ -1,0 +1,214 @@
+"""Mends every call of one assistant's message before anybody else sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from selfcorrect._walk import walk_in
+from selfcorrect.context import RunContext
+from selfcorrect.integrations.chat import (
+    Written,
+    finish_reason,
+    last_messages,
+    note_of,
+    request_of,
+    this_run,
+    usable_name,
+    written_calls,
+)
+from selfcorrect.integrations.tool_calls import CUT, note_on, told
+from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.model import JSON, Call, Category
+from selfcorrect.plain import as_text
+from selfcorrect.progress import call_key
+
+_UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
+_REPEATED: Final = (
+    "The call was not done: it failed before in the same way, and nothing has changed since. "
+    "Change it, try something else, or tell the user."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of one call of a message.
+
+    Attributes:
+        written: The call as the model wrote it.
+        call: The call as `{"name", "args", "id"}`: ready to run, or for the history only.
+        is_ready: Whether it may run.
+        text: What the model is told, where it may not.
+        note: What is noted of it.
+        failure: The report, if there is one.
+        is_answer: The text is the tool's own answer: a strategy answered in its place.
+    """
+
+    written: Written
+    call: dict[str, Any]
+    is_ready: bool
+    text: str = ""
+    note: Mapping[str, JSON] | None = None
+    failure: Mapping[str, Any] | None = None
+    is_answer: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no tool has the name."""
+        findings = (self.failure or {}).get("findings") or ()
+        return any(finding.get("category") == Category.UNKNOWN_TOOL for finding in findings)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the message has to be rewritten for it."""
+        given = self.written
+        return (
+            self.call["id"] != given.given_id
+            or self.call["name"] != given.name
+            or self.call["args"] is not given.args
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the mending of calls may know of the conversation."""
+
+    messages: Sequence[BaseMessage]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The call ids that are in use."""
+        return frozenset(
+            call["id"]
+            for message in self.messages
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+            if call["id"]
+        )
+
+    def failed(self) -> frozenset[str]:
+        """Calls of this run that failed for good, with nothing done since that might help."""
+        keys: set[str] = set()
+        for message in this_run(self.messages):
+            if not isinstance(message, ToolMessage):
+                continue
+            note = note_of(message)
+            if message.status != "error":
+                keys.clear()
+            elif note.get("executed") and not note.get("retryable") and note.get("key"):
+                keys.add(str(note["key"]))
+        return frozenset(keys)
+
+    def made(self) -> frozenset[str]:
+        """Every call that was made, in this run or before."""
+        return frozenset(
+            call_key(Call(call["name"], call["args"]))
+            for message in self.messages
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        )
+
+    def given(self, message: AIMessage) -> dict[str, Any]:
+        """What goes with a call into the loop."""
+        return {
+            "request": request_of(self.messages),
+            "messages": last_messages(self.messages),
+            "finish_reason": finish_reason(message),
+        }
+
+
+async def mended_calls(
+    box: Toolbox,
+    message: AIMessage,
+    conversation: Conversation,
+    context: RunContext,
+    settled: frozenset[str] = frozenset(),
+) -> list[Mended]:
+    """Every call of the message that nobody has answered yet, mended where it can be.
+
+    Args:
+        box: The tools that were offered.
+        message: What the model wrote.
+        conversation: What was said before.
+        context: The run's context of the checking loop.
+        settled: Ids of calls that are answered already, and names that are not tools.
+    """
+    out: list[Mended] = []
+    given: dict[str, Any] | None = None
+    failed = conversation.failed()
+    for written in written_calls(message, conversation.ids - settled):
+        name = written.name
+        if written.given_id in settled or name in settled or name in box.elsewhere:
+            out.append(_left_alone(written))
+            continue
+        if _is_fine(box, written):
+            mended = Mended(written, _plain(written), is_ready=True)
+        elif written.cut:
+            mended = refused_call(written, CUT, {"reason": "invalid_input"})
+        else:
+            given = given or conversation.given(message)
+            mended = await mended_call(box, written, given, context)
+        out.append(_unless_repeated(mended, failed))
+    return out
+
+
+def _left_alone(written: Written) -> Mended:
+    """A call that is not ours to run or to answer; unless it cannot be read at all."""
+    if isinstance(written.args, dict):
+        return Mended(written, _plain(written), is_ready=True)
+    return refused_call(written, _UNREADABLE, {"reason": "invalid_input"})
+
+
+def _is_fine(box: Toolbox, written: Written) -> bool:
+    spec = box.specs.get(written.name)
+    fits = spec is not None and type(written.args) is dict and spec.is_valid(written.args)
+    return fits and not written.cut
+
+
+async def mended_call(
+    box: Toolbox, written: Written, given: Mapping[str, Any], context: RunContext
+) -> Mended:
+    """One call, taken through the checking loop."""
+    out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
+    note = note_on(out)
+    failure = out.get("failure")
+    if failure:
+        return refused_call(written, told(failure), note, failure)
+    result = out["result"]
+    if out["trail"][-1]["node"] != "execute":
+        text = result if isinstance(result, str) else as_text(result)
+        return replace(refused_call(written, text, note), is_answer=True)
+    call = {"name": result["call"]["name"], "args": result["call"]["args"], "id": written.id}
+    if result["changes"]:
+        note["changes"] = result["changes"]
+    return Mended(written, call, is_ready=True, note=note)
+
+
+def _unless_repeated(mended: Mended, failed: frozenset[str]) -> Mended:
+    if not failed or not mended.is_ready:
+        return mended
+    key = call_key(Call(mended.call["name"], mended.call["args"]))
+    if key not in failed:
+        return mended
+    note = {"reason": "repeated_failure", "key": key, "executed": True, "retryable": False}
+    return Mended(mended.written, mended.call, is_ready=False, text=_REPEATED, note=note)
+
+
+def _plain(written: Written) -> dict[str, Any]:
+    args = written.args if isinstance(written.args, dict) else {}
+    return {"name": written.name, "args": args, "id": written.id}
+
+
+def refused_call(
+    written: Written,
+    text: str,
+    note: Mapping[str, JSON],
+    failure: Mapping[str, Any] | None = None,
+) -> Mended:
+    """A call for the history only: a name that providers take, an object where text was."""
+    call = _plain(written)
+    call["name"] = usable_name(written.name)
+    return Mended(written, call, is_ready=False, text=text, note=note, failure=failure)

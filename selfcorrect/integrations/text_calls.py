@@ -1,0 +1,130 @@
+"""Calls that a model writes in the text of its message instead of making them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage
+
+from selfcorrect._walk import walk_in
+from selfcorrect.context import RunContext
+from selfcorrect.integrations.chat import Written, new_id
+from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
+from selfcorrect.integrations.tool_calls import note_on, told
+from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.model import Call, Finding
+from selfcorrect.progress import call_key
+from selfcorrect.reading import Candidate, Offered, Reading, read_calls
+
+_LONGEST_TEXT: Final = 200_000
+_CALL_SIGNS: Final = re.compile(r"[({<]")
+"""A text without one of these holds no call in any format."""
+_MARKUP: Final = re.compile(
+    r"<\|?(?:\w{1,20}:)?(?:(?:tool|function)_(?:calls?|use|code)|invoke)\b|<function\s*="
+    r"|\[TOOL_CALLS?\]|<\|[\w ]{1,40}\|>|```tool_"
+)
+"""What chat templates put around calls; nobody writes it to a reader."""
+_STARTS_AS_CALL: Final = re.compile(r"\s*[\[{<]")
+_MAY_BE_REPEATED: Final = ("read_only", "idempotent")
+_DOUBTED: Final = (
+    "The call was not done: it stood in the text of the message. If it is to be done, make it as a "
+    "tool call; if it was only talked about, answer the user."
+)
+_UNREAD: Final = "The call was not done: it could not be read without guessing."
+
+
+async def calls_in_text(
+    box: Toolbox, message: AIMessage, conversation: Conversation, context: RunContext
+) -> tuple[list[Mended], str]:
+    """The calls that a message makes in its text, and its words before them.
+
+    No calls where it is an answer to the user. A call that is only talked about is not made: where
+    words stand around it, it is made only if its tool changes nothing, or the markup of a chat
+    template says that it is meant; else the model is asked what it meant.
+    """
+    text = str(message.text)
+    if not _CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
+        return [], text
+    given = conversation.given(message)
+    reading = read_calls(text, box.specs, finish_reason=given["finish_reason"])
+    is_marked = _MARKUP.search(text) is not None
+    is_sure = is_marked or not reading.wordy
+    if reading.refusal is not None:
+        if not _seems_meant(text, reading.refusal, is_sure=is_sure, is_marked=is_marked):
+            return [], text
+        out = await walk_in(box.check, {"raw": text, **given}, context)
+        return [_of_text(out, text)], text
+    offered = Offered(box.specs)
+    if not is_marked and conversation.made() & {_key(call, offered) for call in reading.calls}:
+        return [], text
+    if not is_sure and not all(_is_harmless(call, offered) for call in reading.calls):
+        is_whole = all(_is_whole(call, offered) for call in reading.calls)
+        doubted = [_doubted(call) for call in reading.calls] if is_whole else []
+        return doubted, text
+    mended = [await _made(box, call, given, context) for call in reading.calls]
+    return mended, _words_before(text, reading) if reading.wordy else ""
+
+
+def _seems_meant(text: str, refusal: Finding, *, is_sure: bool, is_marked: bool) -> bool:
+    """Whether a text that was refused seems to hold a call all the same."""
+    if refusal.code == "no_call":
+        return is_marked and ("{" in text or "</" in text)
+    return is_sure or (refusal.code == "cut" and _STARTS_AS_CALL.match(text) is not None)
+
+
+def _is_harmless(call: Candidate, offered: Offered) -> bool:
+    tool = offered.meant(call.name)
+    return tool is not None and call.args is not None and tool.effect in _MAY_BE_REPEATED
+
+
+def _is_whole(call: Candidate, offered: Offered) -> bool:
+    """Whether it would run as it stands: nobody talks like that by accident."""
+    tool = offered.meant(call.name)
+    return tool is not None and call.args is not None and tool.is_valid(call.args)
+
+
+async def _made(
+    box: Toolbox, call: Candidate, given: Mapping[str, Any], context: RunContext
+) -> Mended:
+    written = _written(call)
+    if any(each.safety not in context.safety.allow for each in call.deviations):
+        return refused_call(written, _UNREAD, {"reason": "rejected"})
+    done = await mended_call(box, written, given, context)
+    said = [
+        {"path": "", "reason": each.what, "safety": each.safety.value} for each in call.deviations
+    ]
+    noted = (done.note or {}).get("changes") or []
+    return replace(done, note={**(done.note or {}), "changes": [*said, *noted]})
+
+
+def _doubted(call: Candidate) -> Mended:
+    return refused_call(_written(call), _DOUBTED, {"reason": "rejected"})
+
+
+def _written(call: Candidate) -> Written:
+    return Written(call.name, dict(call.args or {}), call.id or new_id(), None)
+
+
+def _words_before(text: str, reading: Reading) -> str:
+    head = text[: reading.calls[0].start]
+    mark = _MARKUP.search(head)
+    return head[: mark.start() if mark else None].partition("```")[0].strip()
+
+
+def _key(call: Candidate, offered: Offered) -> str:
+    tool = offered.meant(call.name)
+    return call_key(Call(tool.name if tool else call.name, call.args or {}))
+
+
+def _of_text(out: Mapping[str, Any], text: str) -> Mended:
+    """One call that the loop read out of a text that was refused at first sight."""
+    written = Written("", text, new_id(), None)
+    failure = out.get("failure")
+    if failure:
+        return refused_call(written, told(failure), note_on(out), failure)
+    result = out["result"]
+    call = {"name": result["call"]["name"], "args": result["call"]["args"], "id": written.id}
+    return Mended(written, call, is_ready=True, note=note_on(out))

@@ -1,0 +1,378 @@
+"""One tool call inside a host: attempt 1 is the host's own, the loop takes over when it fails."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, TypeAlias
+
+from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command, interrupt
+
+from selfcorrect._walk import walk_in
+from selfcorrect.context import AsyncHost, SyncHost, run_sync
+from selfcorrect.errors import ToolReportedError, is_control_flow
+from selfcorrect.integrations.chat import OURS, last_messages, refusal, request_of
+from selfcorrect.integrations.mcp import protocol_error
+from selfcorrect.integrations.toolbox import Settings, Toolboxes
+from selfcorrect.log import sink
+from selfcorrect.model import JSON, Call
+from selfcorrect.plain import as_text
+from selfcorrect.progress import call_key
+from selfcorrect.redaction import outside
+from selfcorrect.tools import ToolSpec
+
+Response: TypeAlias = Any
+"""What a host answers a tool call with: a `ToolMessage`, a `Command`, or a list of them."""
+Handler: TypeAlias = Callable[[ToolCallRequest], Response]
+AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Response]]
+
+_CHECKPOINTER: Final = "__pregel_checkpointer"
+_MOST_WAITING: Final = 256
+_LONGEST_WORDS: Final = 600
+_BESIDE: Final = frozenset({"raw", "cut", "finish_reason"})
+"""What a drop-in may put beside a call: its text, and what is known of the end of that."""
+CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
+
+try:
+    from langgraph.errors import is_invalid_resume as _is_invalid_resume
+except ImportError:  # older versions never mark such an error
+
+    def _is_invalid_resume(error: BaseException) -> bool:  # noqa: ARG001
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one execution ended."""
+
+    response: Response = None
+    error: Exception | None = None
+
+
+class Handled:
+    """Runs tools through the host's handler; outcomes that are known already are not run again.
+
+    Attributes:
+        known: Outcomes of executions that happened before this walk, in order.
+        happened: Every outcome of this walk.
+        made: The call that was made last.
+    """
+
+    def __init__(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        tools: Mapping[str, Any],
+        known: list[Ended],
+    ) -> None:
+        self.request = request
+        self.handler = handler
+        self.tools = tools
+        self.known = known
+        self.happened: list[Ended] = []
+        self.made: dict[str, JSON] | None = None
+
+    async def run_tool(
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+    ) -> Any:
+        """The tool's value, out of what the handler answers."""
+        del call_id, key  # the host's own id stays: it is what the answer is matched by
+        place = len(self.happened)
+        ended = self.known[place] if place < len(self.known) else await self._ended(tool, args)
+        self.happened.append(ended)
+        if ended.error is not None:
+            raise ended.error
+        return value_of(ended.response)
+
+    async def _ended(self, tool: ToolSpec, args: Any) -> Ended:
+        call = {**self.request.tool_call, "name": tool.name, "args": dict(args)}
+        for key in _BESIDE:
+            call.pop(key, None)
+        self.made = {"name": tool.name, "args": dict(args)}
+        changes: dict[str, Any] = {"tool_call": call}
+        if tool.name != self.request.tool_call["name"] or self.request.tool is None:
+            changes["tool"] = self.tools[tool.name]
+        try:
+            value = self.handler(self.request.override(**changes))
+            return Ended(await value if inspect.isawaitable(value) else value)
+        except Exception as error:
+            if is_control_flow(error) or _is_invalid_resume(error):
+                raise
+            return Ended(error=protocol_error(error) or error)
+
+
+class SyncHandled(Handled, SyncHost):
+    """For a handler that is called."""
+
+
+class AsyncHandled(Handled, AsyncHost):
+    """For a handler that is awaited."""
+
+
+def value_of(response: Response) -> Any:
+    """The tool's value in a response.
+
+    Raises:
+        ToolReportedError: If the response reports an error.
+    """
+    if not isinstance(response, ToolMessage):
+        return None if isinstance(response, Command | list) else response
+    if response.status == "error":
+        raise ToolReportedError(str(response.text))
+    if response.artifact is not None:
+        return {"content": response.content, "artifact": response.artifact}
+    return response.content
+
+
+class ToolCalls:
+    """Runs tool calls for a drop-in, and mends those that fail.
+
+    Args:
+        settings: What the loop is made of.
+        ask_person: Whether a person may be asked, by an interrupt of the host's graph.
+        on_trail: Gets the record of every call that was not simply done.
+        show_errors: Whether the model also reads what the tool said, redacted and marked as data.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        boxes: Toolboxes,
+        *,
+        ask_person: bool = False,
+        on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
+        show_errors: bool = False,
+    ) -> None:
+        self._boxes = boxes
+        self._show_errors = show_errors
+        self._ask_person = ask_person
+        self._on_trail = on_trail
+        self._always = settings.sees_all
+        self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
+        self._lock = Lock()
+
+    def call(self, request: ToolCallRequest, handler: Handler) -> Response:
+        """The host's answer, or the answer of a mended call, or a report for the model."""
+        first: list[Ended] = []
+        if self._is_ready(request):
+            try:
+                response = handler(request)
+            except Exception as error:
+                if is_control_flow(error) or _is_invalid_resume(error):
+                    raise
+                first.append(Ended(error=protocol_error(error) or error))
+            else:
+                if not _is_error(response):
+                    return response
+                first.append(Ended(response))
+        return run_sync(self._corrected(request, handler, first, SyncHandled))
+
+    async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
+        """Like `call`, where the handler is async."""
+        first: list[Ended] = []
+        if self._is_ready(request):
+            try:
+                response = await handler(request)
+            except Exception as error:
+                if is_control_flow(error) or _is_invalid_resume(error):
+                    raise
+                first.append(Ended(error=protocol_error(error) or error))
+            else:
+                if not _is_error(response):
+                    return response
+                first.append(Ended(response))
+        return await self._corrected(request, handler, first, AsyncHandled)
+
+    def _is_ready(self, request: ToolCallRequest) -> bool:
+        """Whether the call may go straight to its tool: it fits, and nobody listens."""
+        call = request.tool_call
+        spec = self._boxes.ready(call["name"], request.tool)
+        args = call["args"]
+        return (
+            spec is not None
+            and type(args) is dict
+            and not _BESIDE & call.keys()
+            and not self._always
+            and not (self._ask_person and self._waiting)
+            and sink() is None
+            and spec.is_valid(args)
+        )
+
+    async def _corrected(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        first: list[Ended],
+        kind: type[SyncHandled | AsyncHandled],
+    ) -> Response:
+        if request.tool_call.get("cut"):
+            return refusal(request.tool_call, CUT, {"reason": "invalid_input"})
+        box = self._boxes.of(_tools_of(request))
+        if request.tool_call["name"] in box.elsewhere:
+            value = handler(request)
+            return await value if inspect.isawaitable(value) else value
+        config = request.runtime.config if request.runtime is not None else {}
+        configurable = config.get("configurable") or {}
+        host = kind(request, handler, box.tools, first)
+        changes: dict[str, Any] = {"host": host}
+        key: tuple[str, ...] | None = None
+        if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
+            key = _waiting_key(request, configurable)
+            host.known = self._known(key) or first
+            changes["ask_person"] = self._asking(key, host)
+        if isinstance(tenant := configurable.get("tenant"), str):
+            changes["tenant"] = tenant
+        out = await walk_in(box.run, _given(request, configurable), box.run.start(**changes))
+        if key is not None:
+            with self._lock:
+                self._waiting.pop(key, None)
+        return self._answer(request, host, out)
+
+    def _known(self, key: tuple[str, ...]) -> list[Ended]:
+        with self._lock:
+            return list(self._waiting.get(key, ()))
+
+    def _asking(self, key: tuple[str, ...], host: Handled) -> Callable[[JSON], JSON]:
+        """Asks by an interrupt; what was executed before is replayed when the host re-enters."""
+
+        def ask(question: JSON) -> JSON:
+            with self._lock:
+                self._waiting[key] = list(host.happened)
+                while len(self._waiting) > _MOST_WAITING:
+                    self._waiting.popitem(last=False)
+            return interrupt(question)
+
+        return ask
+
+    def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
+        call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
+        failure = out.get("failure")
+        note = note_on(out)
+        if "raw" in request.tool_call and host.made is not None:
+            note["call"] = host.made
+        if note or len(host.happened) > 1:
+            self._tell(request, out)
+        if failure:
+            words = _said(failure) if self._show_errors else ""
+            return refusal(call, told(failure) + words, note)
+        executed = out["trail"][-1]["node"] == "execute" and host.happened
+        response = host.happened[-1].response if executed else None
+        if response is None:
+            text = out.get("result")
+            return ToolMessage(
+                content=text if isinstance(text, str) else json.dumps(text, default=as_text),
+                name=(failure or {}).get("tool") or call["name"],
+                tool_call_id=call["id"],
+                response_metadata={OURS: note} if note else {},
+            )
+        if note and isinstance(response, ToolMessage):
+            metadata = {**(response.response_metadata or {}), OURS: note}
+            return response.model_copy(update={"response_metadata": metadata})
+        return response
+
+    def _tell(self, request: ToolCallRequest, out: Mapping[str, Any]) -> None:
+        record = {"tool_call_id": request.tool_call.get("id"), **out}
+        if self._on_trail is not None:
+            self._on_trail(record)
+        writer = getattr(request.runtime, "stream_writer", None)
+        if writer is not None:
+            writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})
+
+
+def told(failure: Mapping[str, Any]) -> str:
+    """What the model reads of a failure."""
+    text = str(failure.get("for_model") or "The call was not done.")
+    if failure.get("reason") == "needs_person":
+        text += " A person has to decide: ask the user."
+    return text
+
+
+def _said(failure: Mapping[str, Any]) -> str:
+    """The tool's own words, as data."""
+    attempts: Sequence[Any] = failure.get("attempts") or ()
+    text = attempts[-1].get("text") if attempts else None
+    return f" The tool's own words, as {outside(text, _LONGEST_WORDS)}" if text else ""
+
+
+def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
+    """What is noted in a message about a run; nothing where the call was simply done."""
+    failure = out.get("failure") or {}
+    trail = out.get("trail") or ()
+    note: dict[str, JSON] = {}
+    changes = failure.get("changes") or [
+        change for event in trail for change in event.get("changes") or ()
+    ]
+    if changes:
+        note["changes"] = list(changes)
+    attempts: Sequence[Any] = failure.get("attempts") or ()
+    if failure:
+        call = failure.get("call") or {}
+        note["reason"] = failure["reason"]
+        note["kind"] = next((item.get("kind") for item in failure.get("findings") or ()), None)
+        note["executed"] = bool(attempts)
+        note["retryable"] = bool(attempts) and bool(attempts[-1].get("retryable"))
+        if call.get("name"):
+            args = call.get("args") if isinstance(call.get("args"), Mapping) else {}
+            note["key"] = call_key(Call(call["name"], args or {}))
+    return note
+
+
+def _is_error(response: Response) -> bool:
+    return isinstance(response, ToolMessage) and response.status == "error"
+
+
+def _tools_of(request: ToolCallRequest) -> list[Any]:
+    """The tools that the host has, and the one of this call if somebody added it."""
+    own = request.tool
+    tools: list[Any] = list(getattr(request.runtime, "tools", None) or ())
+    if own is None or any(tool is own for tool in tools):
+        return tools
+    return [*(tool for tool in tools if tool.name != own.name), own]
+
+
+def _given(request: ToolCallRequest, configurable: Mapping[str, Any]) -> dict[str, Any]:
+    call = request.tool_call
+    raw = call.get("raw")
+    given: dict[str, Any] = {
+        "call": {
+            "name": call["name"],
+            "args": call["args"] if raw is None else raw,
+            "id": call.get("id"),
+        }
+    }
+    if (reason := call.get("finish_reason")) is not None:
+        given["finish_reason"] = reason
+    messages = messages_of(request.state)
+    if messages:
+        given["request"] = request_of(messages)
+        given["messages"] = last_messages(messages)
+    # The same call id on the same thread is one call only within one message of the model.
+    turn = next((each.id for each in reversed(messages) if each.type == "ai" and each.id), None)
+    thread = configurable.get("thread_id")
+    if turn is not None or thread is not None:
+        given["task_id"] = f"{thread}|{turn}"
+    return given
+
+
+def messages_of(state: Any) -> list[Any]:
+    """The messages in the state of a host, whatever form it has."""
+    if isinstance(state, list):
+        return state
+    found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", ())
+    return list(found or ())
+
+
+def _waiting_key(request: ToolCallRequest, configurable: Mapping[str, Any]) -> tuple[str, ...]:
+    call = request.tool_call
+    args = call["args"] if isinstance(call["args"], Mapping) else {}
+    return (
+        str(configurable.get("thread_id")),
+        str(call.get("id")),
+        call_key(Call(call["name"], args)),
+    )

@@ -1,0 +1,229 @@
+"""`SelfCorrectingToolNode`: a drop-in for LangGraph's `ToolNode`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt import ToolNode
+from langgraph.runtime import Runtime
+
+from selfcorrect.integrations.chat import (
+    finish_reason,
+    note_of,
+    rewritten,
+    usable_name,
+    written_calls,
+)
+from selfcorrect.integrations.tool_calls import ToolCalls
+from selfcorrect.integrations.toolbox import Settings, Toolboxes, as_tools
+from selfcorrect.model import JSON
+from selfcorrect.policies import Hooks
+
+
+class SelfCorrectingToolNode(ToolNode):
+    """Runs the tool calls of the last message, as `ToolNode` does, and mends those that fail.
+
+    Takes what `ToolNode` takes and gives what it gives: messages in, one `ToolMessage` per call in
+    the order of the calls, `Command`s passed through, state, store and runtime injected. Calls that
+    LangChain could not parse are mended too; `calls_condition` routes to them, where
+    `tools_condition` ends the run in silence.
+
+    Not the right tool inside `create_agent`: see `SelfCorrection`.
+
+    Args:
+        tools: LangChain tools, or functions.
+        strategies: The error-strategy map; see `build_graph`, also for the next
+            nine.
+        model: A chat model for repairs that no rule can make.
+        limits: Bounds of one call's corrections.
+        policy: Kinds of error that end a call's corrections.
+        ledger: Remembers intents and outcomes, so that nothing is done twice.
+        on_error: Handlers of errors, before the map's rules.
+        on_failure: `"report"` answers the model with a diagnosis; `"raise"` raises.
+        on_limit: Decides what is done where a limit is reached.
+        hooks: Listeners of every call.
+        nodes: Nodes of the loop by the keywords of `build_graph`.
+        ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
+        on_trail: Gets the record of every call that was not simply done, as plain JSON.
+        show_errors: Whether the model also reads what a failed tool said, redacted, bounded and
+            marked as data; else it reads the diagnosis alone.
+        name: The node's name.
+        tags: The node's tags.
+        messages_key: Where the state has its messages.
+
+    Raises:
+        GraphSetupError: If a setting or a tool is unusable.
+        MapError: If the error-strategy map is unusable.
+
+    >>> from langchain_core.messages import AIMessage
+    >>> from langgraph.graph import END, START, MessagesState, StateGraph
+    >>> def double(number: int) -> int:
+    ...     '''Double a number.'''
+    ...     return number * 2
+    >>> builder = StateGraph(MessagesState)
+    >>> _ = builder.add_node("tools", SelfCorrectingToolNode([double]))
+    >>> _ = builder.add_edge(START, "tools")
+    >>> call = {"name": "Double", "args": {"number": "twenty-one"}, "id": "1"}
+    >>> out = builder.compile().invoke({"messages": [AIMessage("", tool_calls=[call])]})
+    >>> out["messages"][-1].content
+    '42'
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[BaseTool | Callable[..., Any]],
+        *,
+        strategies: Any = None,
+        model: Any = None,
+        limits: Any = None,
+        policy: Any = None,
+        ledger: Any = None,
+        on_error: Any = None,
+        on_failure: str = "report",
+        on_limit: Any = None,
+        hooks: Hooks | None = None,
+        nodes: Mapping[str, Any] | None = None,
+        ask_person: bool = False,
+        on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
+        show_errors: bool = False,
+        name: str = "tools",
+        tags: list[str] | None = None,
+        messages_key: str = "messages",
+    ) -> None:
+        settings = Settings(
+            strategies,
+            model,
+            limits,
+            policy,
+            ledger,
+            on_error,
+            on_failure,
+            on_limit=on_limit,
+            hooks=hooks,
+            nodes=nodes or {},
+        )
+        boxes = Toolboxes(settings)
+        own = as_tools(tools)
+        boxes.of(own)
+        calls = ToolCalls(
+            settings,
+            boxes,
+            ask_person=ask_person,
+            on_trail=on_trail,
+            show_errors=show_errors,
+        )
+        super().__init__(
+            own,
+            name=name,
+            tags=tags,
+            # What the wrappers let through is meant to be raised.
+            handle_tool_errors=False,
+            messages_key=messages_key,
+            wrap_tool_call=calls.call,
+            awrap_tool_call=calls.acall,
+        )
+
+    def _func(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
+        return self._with_history(input, super()._func(input, config, runtime))
+
+    async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
+        return self._with_history(input, await super()._afunc(input, config, runtime))
+
+    def _with_history(self, given: Any, output: Any) -> Any:
+        """The output, with the assistant's message renewed where no provider would take it."""
+        is_message_list = isinstance(given, list)
+        if is_message_list or (isinstance(given, dict) and "__type" in given):
+            return output
+        message = _last(_messages(given, self._messages_key))
+        if message.id is None or not _is_unusable(message):
+            return output
+        parts = output if isinstance(output, list) else [output]
+        answers = {
+            answer.tool_call_id: answer
+            for part in parts
+            if isinstance(part, dict)
+            for answer in part[self._messages_key]
+        }
+        renewed = _renewed(message, answers)
+        if isinstance(output, list):
+            return [{self._messages_key: [renewed]}, *output]
+        return {self._messages_key: [renewed, *output[self._messages_key]]}
+
+    def _parse_input(
+        self,
+        input: Any,  # noqa: A002
+    ) -> tuple[list[ToolCall], Literal["list", "dict", "tool_calls"]]:
+        """The calls, with those that LangChain could not parse as `raw` text."""
+        calls, kind = super()._parse_input(input)
+        if kind == "tool_calls":
+            return calls, kind
+        return _all_calls(_last(_messages(input, self._messages_key))), kind
+
+
+def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
+    """Route like `tools_condition`, and also where the calls of the last message are broken.
+
+    >>> from langchain_core.messages import AIMessage
+    >>> broken = {"name": "f", "args": "{'x': 1}", "id": "1", "error": "not JSON"}
+    >>> calls_condition([AIMessage("", invalid_tool_calls=[broken])])
+    'tools'
+    """
+    messages = _messages(state, messages_key)
+    last = messages[-1] if messages else None
+    if isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls):
+        return "tools"
+    return "__end__"
+
+
+def _messages(state: Any, key: str) -> list[BaseMessage]:
+    if isinstance(state, list):
+        return state
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(found or ())
+
+
+def _last(messages: Sequence[BaseMessage]) -> AIMessage:
+    return next(each for each in reversed(messages) if isinstance(each, AIMessage))
+
+
+def _is_unusable(message: AIMessage) -> bool:
+    ids = [call["id"] for call in message.tool_calls]
+    return bool(message.invalid_tool_calls) or not all(ids) or len(set(ids)) < len(ids)
+
+
+def _renewed(message: AIMessage, answers: Mapping[str, ToolMessage]) -> AIMessage:
+    """The message with the calls that were made; an empty object stands for what was not."""
+    pairs: list[tuple[str | None, dict[str, Any]]] = []
+    for written in written_calls(message):
+        answer = answers.get(written.id)
+        made = note_of(answer).get("call") if answer is not None else None
+        is_object = isinstance(written.args, dict)
+        args = written.args if is_object else (made or {}).get("args", {})
+        name = (made or {}).get("name") or usable_name(written.name)
+        pairs.append((written.given_id, {"name": name, "args": args, "id": written.id}))
+    return rewritten(message, pairs)
+
+
+def _all_calls(message: AIMessage) -> list[ToolCall]:
+    reason = finish_reason(message)
+    found: list[ToolCall] = []
+    for written in written_calls(message):
+        is_object = isinstance(written.args, dict)
+        call: dict[str, Any] = {
+            "name": written.name,
+            "args": written.args if is_object else {},
+            "id": written.id,
+            "type": "tool_call",
+        }
+        if not is_object:
+            call["raw"] = written.args if isinstance(written.args, str) else str(written.args)
+        if written.cut:
+            call["cut"] = True
+        if reason is not None and "raw" in call:
+            call["finish_reason"] = reason
+        found.append(call)  # type: ignore[arg-type]
+    return found

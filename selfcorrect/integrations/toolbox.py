@@ -1,0 +1,181 @@
+"""The loops around a set of LangChain tools, built once per set."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.tools import BaseTool
+
+from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.integrations.mcp import adapter_tools, is_untold
+from selfcorrect.log import sink
+from selfcorrect.repairing import check_only
+from selfcorrect.tools import ToolSpec, tool_specs
+from selfcorrect.wiring import Loop, Parts, assemble
+
+_MOST_SETS: Final = 64
+_MOST_NAMES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a drop-in's loops are made of; see `build_graph` for each."""
+
+    strategies: Any = None
+    model: Any = None
+    limits: Any = None
+    policy: Any = None
+    ledger: Any = None
+    on_error: Any = None
+    on_failure: str = "report"
+    on_model_error: Any = None
+    on_limit: Any = None
+    hooks: Any = None
+    nodes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether something has to see every call, the healthy ones too."""
+        return self.ledger is not None or self.hooks is not None or bool(self.nodes)
+
+    def loop(self, tools: Iterable[ToolSpec], *, executes: bool = True) -> Loop:
+        """A loop around tools; one that only checks reports always, since its caller decides.
+
+        Raises:
+            GraphSetupError: If a setting is unusable.
+            MapError: If the error-strategy map is unusable.
+        """
+        return assemble(
+            Parts(
+                tools=list(tools),
+                strategies=self.strategies,
+                model=self.model,
+                limits=self.limits,
+                policy=self.policy,
+                ledger=self.ledger if executes else None,
+                on_error=self.on_error,
+                on_failure=self.on_failure if executes else "report",
+                on_model_error=self.on_model_error,
+                on_limit=self.on_limit,
+                hooks=self.hooks if executes else None,
+                slots=dict(self.nodes) | ({} if executes else {"executor": check_only}),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """One set of tools as its host and as the loops see them.
+
+    Attributes:
+        tools: The tools that the host runs, by name.
+        elsewhere: Names of tools whose calls are not touched: the provider runs them itself, or
+            their schema cannot be used.
+        check: Mends calls and executes nothing.
+        run: Mends calls and executes them.
+    """
+
+    tools: Mapping[str, BaseTool]
+    elsewhere: frozenset[str]
+    check: Loop
+    run: Loop
+
+    @property
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """The tools as the loops see them, with the effects that the map declares."""
+        return self.check.context.tools
+
+
+class Toolboxes:
+    """The toolboxes of one drop-in, by the tools that are in them; bounded."""
+
+    def __init__(self, settings: Settings) -> None:
+        settings.loop(())  # a bad map or setting raises now, not in the middle of a run
+        self._settings = settings
+        self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
+        self._specs: dict[str, tuple[Any, ToolSpec]] = {}
+
+    def of(self, tools: Sequence[Any]) -> Toolbox:
+        """The toolbox of these tools."""
+        key = tuple(map(id, tools))
+        found = self._boxes.get(key)
+        if found is not None:
+            return found[1]
+        box = self._build(tools)
+        # The tools are kept beside their ids: an id is only unique while its object lives.
+        self._boxes[key] = (tuple(tools), box)
+        while len(self._boxes) > _MOST_SETS:
+            self._boxes.popitem(last=False)
+        if len(self._specs) > _MOST_NAMES:
+            self._specs.clear()
+        for name, tool in box.tools.items():
+            self._specs[name] = (tool, box.specs[name])
+        return box
+
+    def ready(self, name: str, tool: Any) -> ToolSpec | None:
+        """The spec of a tool that was seen before, or None."""
+        known = self._specs.get(name)
+        return known[1] if known is not None and known[0] is tool else None
+
+    def _build(self, tools: Sequence[Any]) -> Toolbox:
+        own = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+        elsewhere = frozenset(
+            name for tool in tools if isinstance(tool, Mapping) and (name := name_in(tool))
+        )
+        specs: list[ToolSpec] = []
+        for name, tool in list(own.items()):
+            try:
+                specs.append(tool_specs([_told(tool)])[name])
+            except ToolDefinitionError as error:
+                # The host can run it all the same, so it goes on as before, unchecked.
+                del own[name]
+                elsewhere |= {name}
+                if (emit := sink()) is not None:
+                    emit("selfcorrect.unusable_tool", {"tool": name, "why": str(error)[:500]})
+        return Toolbox(
+            own,
+            elsewhere,
+            self._settings.loop(specs, executes=False),
+            self._settings.loop(specs),
+        )
+
+
+def _told(tool: BaseTool) -> BaseTool:
+    """The tool, without an effect that only its MCP server claims."""
+    if not is_untold(tool.metadata or {}):
+        return tool
+    honest: BaseTool = adapter_tools([tool])[0]
+    return honest
+
+
+def name_in(schema: Mapping[str, Any]) -> str | None:
+    """The name of a tool that is given as a provider's own schema."""
+    inner = schema.get("function")
+    body = inner if isinstance(inner, Mapping) else schema
+    name = body.get("name") or schema.get("type")
+    return name if isinstance(name, str) else None
+
+
+def as_tools(tools: Sequence[BaseTool | Callable[..., Any]]) -> list[BaseTool]:
+    """LangChain tools, functions turned into them as LangChain does.
+
+    Raises:
+        GraphSetupError: If one of them is neither.
+    """
+    from langchain_core.tools import tool as create_tool
+
+    found: list[BaseTool] = []
+    for each in tools:
+        if isinstance(each, BaseTool):
+            found.append(each)
+        elif callable(each):
+            made = create_tool(each)
+            if not isinstance(made, BaseTool):
+                raise GraphSetupError(f"{each!r} cannot be made a tool")
+            found.append(made)
+        else:
+            raise GraphSetupError(f"{each!r} is neither a LangChain tool nor a function")
+    return found

@@ -1,0 +1,213 @@
+"""One turn of an agent's model: what is sent, what is kept in the history, what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from selfcorrect.context import RunContext
+from selfcorrect.integrations.chat import OURS, refusal, rewritten
+from selfcorrect.integrations.mending import Conversation, Mended
+from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.model import JSON
+from selfcorrect.policies.empty_responses import PLACEHOLDER
+
+
+class Request(Protocol):
+    """What of LangChain's `ModelRequest` a turn needs."""
+
+    @property
+    def messages(self) -> list[Any]: ...
+
+    @property
+    def override(self) -> Callable[..., Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What is counted in one run of an agent: since the last message of the user.
+
+    Attributes:
+        run: The id of that message.
+        misses: Messages in a row with a call that could not be made.
+        unknown: Messages in a row with a call of a tool that does not exist.
+        failed: Messages in a row of whose calls none succeeded.
+        blank: Empty messages in a row.
+        unread: Texts that seemed to hold a call and could not be read.
+        held: Calls of the last message that wait for the answers of its other calls.
+    """
+
+    run: str = ""
+    misses: int = 0
+    unknown: int = 0
+    failed: int = 0
+    blank: int = 0
+    unread: int = 0
+    held: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], messages: Sequence[BaseMessage]) -> Counters:
+        """The counters in an agent's state; those of an earlier run do not count."""
+        run = next((each.id or "" for each in reversed(messages) if each.type == "human"), "")
+        stored = state.get(OURS)
+        if not isinstance(stored, Mapping) or stored.get("run") != run:
+            return cls(run)
+        return cls(**{name: stored[name] for name in cls.__dataclass_fields__ if name in stored})
+
+    def as_state(self) -> dict[str, JSON]:
+        """The counters as plain JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one turn has come to so far.
+
+    Attributes:
+        request: What the agent asks its model.
+        box: The tools that are offered.
+        context: The context of the checking loop.
+        stored: The counters as the agent's state has them.
+        has_checkpointer: Whether a question could outlive the node that asks it.
+        counters: The counters now.
+        messages: The history as it is sent.
+        kept: Messages of this turn that stay in the history before its last one.
+        renewed: Messages of the history that have changed.
+        missed: The calls of the last message that could not be made.
+    """
+
+    request: Request
+    box: Toolbox
+    context: RunContext
+    stored: Counters
+    has_checkpointer: bool
+    counters: Counters = field(init=False)
+    messages: list[Any] = field(init=False)
+    kept: list[Any] = field(default_factory=list)
+    renewed: list[Any] = field(default_factory=list)
+    missed: list[Mended] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.counters = self.stored
+        self.messages = list(self.request.messages)
+        self._count_failures()
+        self._attach_held()
+
+    @property
+    def conversation(self) -> Conversation:
+        """What was said before, the messages that are sent once only left out."""
+        return Conversation([*self.request.messages, *self.kept])
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing has to be written beside the model's own answer."""
+        return not self.kept and not self.renewed and self.counters == self.stored
+
+    def asked(self) -> Any:
+        """The request with everything that this turn added to it."""
+        if not self.renewed and len(self.messages) == len(self.request.messages):
+            return self.request
+        return self.request.override(messages=list(self.messages))
+
+    def update(self) -> dict[str, Any]:
+        """What changes in the agent's state beside the messages of the response."""
+        update: dict[str, Any] = {OURS: self.counters.as_state()}
+        if self.renewed:
+            update["messages"] = self.renewed
+        return update
+
+    def ask_for_an_answer(self, message: AIMessage, feedback: str) -> None:
+        """Send something in the empty message's place, since providers refuse that, and why."""
+        self.messages += [AIMessage(PLACEHOLDER, id=message.id), HumanMessage(feedback)]
+
+    def refuse(self, before: Sequence[Any], message: AIMessage, calls: Sequence[Mended]) -> None:
+        """Answer every call of a message, and keep both in the history."""
+        added = [*before, message, *(answer_to(call) for call in calls)]
+        self.kept += added
+        self.messages += added
+
+    def hold(self, message: AIMessage, calls: Sequence[Mended]) -> None:
+        """Keep calls back until their siblings are answered.
+
+        A call that cannot be made is in nobody's way meanwhile: nobody approves or counts it.
+        """
+        held = {
+            "message": message.id,
+            "content": message.content if isinstance(message.content, list) else None,
+            "kwargs": dict(message.additional_kwargs),
+            "calls": [
+                {
+                    "call": call.call,
+                    "given": call.written.given_id,
+                    "text": call.text,
+                    "note": dict(call.note or {}),
+                    "is_answer": call.is_answer,
+                }
+                for call in calls
+            ],
+        }
+        self.counters = replace(self.counters, held=held)
+
+    def _count_failures(self) -> None:
+        answers: list[ToolMessage] = []
+        for message in reversed(self.messages):
+            if not isinstance(message, ToolMessage):
+                break
+            answers.append(message)
+        if not answers:
+            return
+        has_failed = all(answer.status == "error" for answer in answers)
+        self.counters = replace(self.counters, failed=self.counters.failed + 1 if has_failed else 0)
+
+    def _attach_held(self) -> None:
+        """Put the calls that were kept back where they belong, with their answers."""
+        held = self.counters.held
+        if not held:
+            return
+        self.counters = replace(self.counters, held={})
+        place = len(self.messages) - 1
+        while place >= 0 and isinstance(self.messages[place], ToolMessage):
+            place -= 1
+        message = self.messages[place] if place >= 0 else None
+        if not isinstance(message, AIMessage) or message.id != held["message"]:
+            return
+        own = [(call["id"], _bare(call)) for call in message.tool_calls]
+        back = [(item["given"], item["call"]) for item in held["calls"]]
+        whole = message.model_copy(update={"additional_kwargs": held["kwargs"]})
+        new = rewritten(whole, [*own, *back], content=held["content"])
+        self.messages[place] = new
+        self.renewed.append(new)
+        answers = [_held_answer(item) for item in held["calls"]]
+        self.messages += answers
+        self.kept += answers
+
+
+def answer_to(call: Mended) -> ToolMessage:
+    """The one answer to a call that is not made."""
+    if call.is_answer:
+        return ToolMessage(call.text, tool_call_id=call.call["id"], name=call.call["name"])
+    return refusal(call.call, call.text, call.note or {})
+
+
+def _held_answer(item: Mapping[str, Any]) -> ToolMessage:
+    if item["is_answer"]:
+        call = item["call"]
+        return ToolMessage(item["text"], tool_call_id=call["id"], name=call["name"])
+    return refusal(item["call"], item["text"], item["note"])
+
+
+def _bare(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": call["name"], "args": call["args"], "id": call["id"]}
+
+
+def with_calls(message: AIMessage, calls: Sequence[Mended], content: Any = None) -> AIMessage:
+    """A message that makes these calls, noting what was mended."""
+    notes = {call.call["id"]: dict(call.note) for call in calls if call.note and call.is_ready}
+    if message.id is None:
+        message = message.model_copy(update={"id": f"selfcorrect-{uuid4()}"})
+    pairs = [(call.written.given_id, call.call) for call in calls]
+    return rewritten(message, pairs, content=content, told={"calls": notes} if notes else None)

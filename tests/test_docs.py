@@ -1,0 +1,76 @@
+"""What the documentation shows exists: its code, its pages, its notebooks, its table of peers."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "pages").rglob("*.md"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("0[1-4]_*.ipynb"))
+FENCE = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+
+
+def blocks() -> list[tuple[str, str]]:
+    return [
+        (f"{path.name}-{number}", dedent(found[2]))
+        for path in PAGES
+        for number, found in enumerate(FENCE.finditer(path.read_text(encoding="utf-8")))
+    ]
+
+
+@pytest.mark.parametrize(("where", "code"), blocks(), ids=[where for where, _ in blocks()])
+def test_every_block_is_python_and_imports_what_exists(where: str, code: str) -> None:
+    tree = compile(code, where, "exec", flags=AWAITS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("selfcorrect"):
+            module = import_module(node.module or "")
+            assert not [alias.name for alias in node.names if not hasattr(module, alias.name)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_name_of_the_reference_exists(path: Path) -> None:
+    for name in NAMED.findall(path.read_text(encoding="utf-8")):
+        module, _, attribute = name.rpartition(".")
+        try:
+            found = import_module(name)
+        except ModuleNotFoundError:
+            found = getattr(import_module(module), attribute)
+        assert (found.__doc__ or "").strip(), f"{name} says nothing of itself"
+
+
+def test_the_pages_are_built_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="needs the extra dev: mkdocs-material, mkdocstrings")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    command += ["--config-file", str(ROOT / "docs" / "mkdocs.yml"), "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "build_graph" in (tmp_path / "reference" / "loop.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_stored_with_their_outputs(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert all(cell["execution_count"] for cell in code)
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    text = "".join("".join(cell["source"]) for cell in cells)
+    assert text.index("## The failure") < text.index("## Mended")
+    assert "assert " in "".join(code[-1]["source"]) + "".join(code[-2]["source"])
+    for machine in ("/home/", "/root/", "site-packages", "/work/"):
+        assert machine not in json.dumps(outputs)
+
+
+def test_there_are_notebooks_to_look_at() -> None:
+    assert len(NOTEBOOKS) == 4
