@@ -9,7 +9,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "postgres"]
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 for name in list(os.environ):

@@ -19,7 +19,7 @@ SKIPS = {
 
 @pytest.fixture
 def inner(pytester, monkeypatch):
-    pytester.makeconftest(CONFTEST.replace('pytest_plugins = ["pytester"]', ""))
+    pytester.makeconftest(CONFTEST.replace("pytest_plugins", "_plugins"))
     monkeypatch.delenv("REQUIRE_ALL", raising=False)
     return pytester
 
