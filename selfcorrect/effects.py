@@ -1,7 +1,17 @@
 """What may be called again: one table of outcome and effect.
 
-An outcome says whether a failed execution may already have acted. `maybe` is an honest
-"nobody knows": a timeout after the request went out, a connection reset, a crash.
+| an execution ended, and the effect was | read_only | idempotent | mutating | destructive |
+|---|---|---|---|---|
+| `not_done`: surely not sent, or refused | again | again | again | again |
+| `maybe`: sent, and nobody knows | again | again | never | never |
+| `done`: surely done, its answer was lost | again | again | never | never |
+
+`maybe` is an honest "nobody knows": a timeout after the request went out, a connection reset, an
+error that says nothing, a process that died. "Never" ends the run as `unknown_outcome`, in the
+state, the trail and the report, and the model is told not to call it again; nor is a changed call
+of the same run executed, since it may do once more what was done. A tool that has a `verify` is
+asked first: what it finds out takes the place of `maybe`. Which error leaves which outcome says
+`selfcorrect.evidence.outcome_of`.
 """
 
 from __future__ import annotations

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import ClassVar, Final
 
+from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Record
 
+_HELD: Final = Record("held")
+
 
 class MemoryLedger:
-    """Keeps the records of the last `capacity` intents in memory.
+    """Keeps the last `capacity` settled intents in memory, and all that are under way.
 
     Not the right ledger where effects must survive a crash of the process.
 
@@ -20,34 +24,41 @@ class MemoryLedger:
     True
     >>> ledger.settle("task/call/1", "done", {"id": 7})
     >>> ledger.begin("task/call/1")
-    Record(status='done', value={'id': 7})
+    Record(status='done', value={'id': 7}, lost=False, detail=None)
     """
+
+    blocks: ClassVar[bool] = False
 
     def __init__(self, capacity: int = 100_000) -> None:
         self._capacity = capacity
-        self._records: OrderedDict[str, Record] = OrderedDict()
+        self._open: dict[str, Owner] = {}
+        self._settled: OrderedDict[str, Record] = OrderedDict()
         self._lock = Lock()
 
     def begin(self, key: str) -> Record | None:
-        """Write an intent, or return the record that exists and is not `not_done`."""
+        """Write an intent, or return what is known of an earlier one."""
+        asking = owner()
         with self._lock:
-            record = self._records.get(key)
-            if record is not None and record.status != "not_done":
-                return Record(record.status, copied(record.value))
-            self._records[key] = Record("begun")
-            self._records.move_to_end(key)
-            self._forget_oldest_settled()
-            return None
+            held = self._open.get(key)
+            if held is not None:
+                if is_at_it(held, asking):
+                    return _HELD
+                self._open[key] = asking
+                return Record("begun")
+            record = self._settled.get(key)
+            if record is not None and record.status == "done":
+                return Record("done", copied(record.value))
+            self._settled.pop(key, None)
+            self._open[key] = asking
+            if record is None or record.status == "not_done":
+                return None
+            return Record(record.status, copied(record.value))
 
     def settle(self, key: str, status: str, value: JSON = None) -> None:
-        """Write what came of an intent: `done` with the result, `not_done` or `unknown`."""
+        """Write what came of an intent, and let it go."""
         with self._lock:
-            self._records[key] = Record(status, copied(value))
-
-    def _forget_oldest_settled(self) -> None:
-        if len(self._records) <= self._capacity:
-            return
-        for key, record in self._records.items():
-            if record.status != "begun":
-                del self._records[key]
-                return
+            self._open.pop(key, None)
+            self._settled[key] = Record(status, copied(value))
+            self._settled.move_to_end(key)
+            while len(self._settled) > self._capacity:
+                self._settled.popitem(last=False)

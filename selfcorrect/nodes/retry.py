@@ -7,6 +7,8 @@ from typing import Any
 from selfcorrect.context import RunContext, Update
 from selfcorrect.limits import spent
 from selfcorrect.model import call_from_json
+from selfcorrect.policies.retry_budget import budget_of
+from selfcorrect.policies.waiting import waiting
 from selfcorrect.progress import add, call_key
 from selfcorrect.state import CorrectionState
 
@@ -14,17 +16,21 @@ from selfcorrect.state import CorrectionState
 async def retry(state: CorrectionState, context: RunContext) -> Update:
     """Let the call be executed again, after its wait, if bounds and history allow it."""
     counts, limits = state["counts"], context.limits
-    wait = max(0.0, float(state.get("wait") or 0.0))
     if bound := spent(counts, limits, "attempts"):
         return _stopped("attempts_exhausted", bound)
     if bound := spent(counts, limits, "seconds"):
         return _stopped("limit_reached", bound)
     if why := _repeated(state):
         return _stopped("repeated_failure", why)
-    if wait > limits.wait:
-        return _stopped("limit_reached", f"a wait of {wait:g} s, and at most {limits.wait:g} s")
-    if limits.seconds is not None and counts.get("seconds", 0) + wait >= limits.seconds:
-        return _stopped("limit_reached", f"a wait of {wait:g} s would pass the run's deadline")
+    left = None if limits.seconds is None else limits.seconds - counts.get("seconds", 0)
+    wait = waiting(float(state.get("wait") or 0.0), _floor(state), limits.wait, left)
+    if isinstance(wait, str):
+        return _stopped("limit_reached", wait)
+    call = call_from_json(state["current"])
+    budget = budget_of(call.name, limits.retry_ratio)
+    if _is_repeat(state) and not budget.may_repeat(context.time.monotonic()):
+        detail = f"too many calls of {call.name!r} fail: its retry budget is used up for now"
+        return _stopped("limit_reached", detail)
     if wait > 0:
         await context.host.sleep(context.time, wait)
     return {
@@ -34,6 +40,20 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
         "counts": add(counts, "seconds", wait),
         "trail": [{"attempt": len(state.get("attempts") or ()) + 1, "wait": wait}],
     }
+
+
+def _floor(state: CorrectionState) -> float:
+    """Seconds that the tool asked for when it last failed: nothing calls it before."""
+    attempts = state.get("attempts") or ()
+    last = attempts[-1] if attempts else {}
+    same_tool = (last.get("call") or {}).get("name") == state["current"]["name"]
+    return float(last.get("retry_after") or 0.0) if same_tool else 0.0
+
+
+def _is_repeat(state: CorrectionState) -> bool:
+    """Whether this very call was executed before in this run."""
+    key = call_key(call_from_json(state["current"]))
+    return any(attempt.get("key") == key for attempt in state.get("attempts") or ())
 
 
 def _repeated(state: CorrectionState) -> str | None:

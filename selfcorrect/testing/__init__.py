@@ -1,4 +1,8 @@
-"""For the tests of people who build on selfcorrect: a scripted model and a virtual clock."""
+"""For the tests of people who build on selfcorrect.
+
+A scripted model, a virtual clock, a world in which tools fail and processes die as they are told
+to, and checks of what people bring along: strategies and ledgers.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from selfcorrect.testing.clock import VirtualTime
     from selfcorrect.testing.conformance import check_strategy
-    from selfcorrect.testing.model import ScriptedModel
+    from selfcorrect.testing.crashes import Crash, Crashes, FragileLedger
+    from selfcorrect.testing.faults import Fault
+    from selfcorrect.testing.ledgers import check_ledger
+    from selfcorrect.testing.model import ScriptedModel, tool_call
+    from selfcorrect.testing.world import World
 
-_HOMES = {"ScriptedModel": "model", "VirtualTime": "clock", "check_strategy": "conformance"}
+_HOMES = {
+    "Crash": "crashes",
+    "Crashes": "crashes",
+    "Fault": "faults",
+    "FragileLedger": "crashes",
+    "ScriptedModel": "model",
+    "VirtualTime": "clock",
+    "World": "world",
+    "check_ledger": "ledgers",
+    "check_strategy": "conformance",
+    "tool_call": "model",
+}
 
-__all__ = ["ScriptedModel", "VirtualTime", "check_strategy"]
+__all__ = [
+    "Crash",
+    "Crashes",
+    "Fault",
+    "FragileLedger",
+    "ScriptedModel",
+    "VirtualTime",
+    "World",
+    "check_ledger",
+    "check_strategy",
+    "tool_call",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,78 @@
+"""How an intent is written down, and what may happen to it next: shared by all ledgers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect.model import JSON
+from selfcorrect.plain import clean
+from selfcorrect.protocols import Record
+
+VERSION: Final = 1
+"""Of the layout of a row; a row of a later version is refused, not guessed at."""
+
+HELD: Final = Record("held")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One intent as it is stored. `value` is JSON text; `checksum` is over all but itself."""
+
+    key: str
+    version: int
+    status: str
+    value: str | None
+    holder: str
+    checksum: str
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the row reads as it was written."""
+        return self.checksum == _checksum(self.key, self.version, self.status, self.value)
+
+
+def row(key: str, status: str, value: JSON, holder: str) -> Row:
+    """The row of an intent."""
+    text = None if value is None else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    key = clean(key)
+    return Row(key, VERSION, status, text, holder, _checksum(key, VERSION, status, text))
+
+
+def judge(
+    found: Row | None, holder: str, *, is_active: bool, sight: Callable[[str], str]
+) -> tuple[bool, Record | None]:
+    """Whether whoever asks may hold the intent now, and what is to be told.
+
+    Args:
+        found: The row that exists.
+        holder: Who asks.
+        is_active: Whether another task or thread of the same holder is at it.
+        sight: Says of another holder whether it is `there`, `gone` or `lost` sight of.
+    """
+    if found is None:
+        return True, None
+    if not found.is_sound:
+        return True, Record("unknown", detail="the ledger's record of this call is damaged")
+    if found.version > VERSION:
+        return True, Record("unknown", detail="a later version of the library wrote this record")
+    value = json.loads(found.value) if found.value is not None else None
+    if found.status == "not_done":
+        return True, None
+    if found.status == "done":
+        return False, Record("done", value)
+    if found.status != "begun":
+        lost = isinstance(value, dict) and value.get("lost") is True
+        return True, Record(found.status, value, lost=found.status == "unknown" and lost)
+    seen = "there" if is_active else "gone"
+    if found.holder != holder:
+        seen = sight(found.holder)
+    return (False, HELD) if seen == "there" else (True, Record("begun", lost=seen == "lost"))
+
+
+def _checksum(key: str, version: int, status: str, value: str | None) -> str:
+    text = json.dumps([key, version, status, value], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,282 @@
+"""A ledger in an SQL database: intents, who holds them, and signs of life of the holders."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Final, Protocol, TypeVar
+
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.holders import Holder, is_dead, this_process
+from selfcorrect.ledger.owners import Owner, is_at_it, owner
+from selfcorrect.ledger.records import Row, judge, row
+from selfcorrect.model import JSON
+from selfcorrect.plain import clean
+from selfcorrect.protocols import Record
+from selfcorrect.redaction import redact
+
+T = TypeVar("T")
+
+LEASE: Final = 4.5
+"""Seconds without a sign of life after which a holder on another machine is given up."""
+_BEAT: Final = 1.0
+_IDLE_BEATS: Final = 10
+
+TABLES: Final = (
+    """
+    CREATE TABLE IF NOT EXISTS selfcorrect_intents (
+        key TEXT PRIMARY KEY, version INTEGER NOT NULL, status TEXT NOT NULL, value TEXT,
+        holder TEXT NOT NULL, checksum TEXT NOT NULL, written DOUBLE PRECISION NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS selfcorrect_holders (
+        id TEXT PRIMARY KEY, host TEXT, pid INTEGER NOT NULL, started TEXT, beat INTEGER NOT NULL
+    )
+    """,
+)
+_READ: Final = (
+    "SELECT key, version, status, value, holder, checksum FROM selfcorrect_intents WHERE key = ?"
+)
+_WRITE: Final = (
+    "INSERT INTO selfcorrect_intents (key, version, status, value, holder, checksum, written) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET version = excluded.version, "
+    "status = excluded.status, value = excluded.value, holder = excluded.holder, "
+    "checksum = excluded.checksum, written = excluded.written"
+)
+_IF_HELD: Final = (
+    " WHERE selfcorrect_intents.holder = excluded.holder"
+    " OR (selfcorrect_intents.status = 'unknown' AND excluded.status = 'done')"
+)
+_HOLDER: Final = "SELECT id, host, pid, started, beat FROM selfcorrect_holders WHERE id = ?"
+_ENTER: Final = (
+    "INSERT INTO selfcorrect_holders (id, host, pid, started, beat) VALUES (?, ?, ?, ?, 0) "
+    "ON CONFLICT (id) DO NOTHING"
+)
+_ALIVE: Final = "UPDATE selfcorrect_holders SET beat = beat + 1 WHERE id = ?"
+_LEAVE: Final = "DELETE FROM selfcorrect_holders WHERE id = ?"
+_FORGET: Final = (
+    "DELETE FROM selfcorrect_intents WHERE written < ? AND status NOT IN ('begun', 'unknown')"
+)
+
+
+class Cursor(Protocol):
+    """What a statement runs on, in a transaction that is under way."""
+
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any: ...
+    def fetchone(self) -> Any: ...
+
+
+class SqlLedger:
+    """What all SQL ledgers share. A backend says how a transaction is run.
+
+    Args:
+        patience: Seconds in which a database that is away or busy may come back.
+        lease: Seconds without a sign of life after which a holder elsewhere is given up.
+    """
+
+    blocks: ClassVar[bool] = True
+
+    def __init__(self, *, patience: float = 10.0, lease: float = LEASE) -> None:
+        self._patience = patience
+        self._lease = lease
+        self._lock = threading.RLock()
+        self._start_afresh()
+
+    # --- what a backend provides ------------------------------------------------------------------
+
+    def _transaction(self, work: Callable[[Cursor], T]) -> T:
+        """Run the work in one transaction, durable when this returns."""
+        raise NotImplementedError
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether the database may be well again in a moment."""
+        raise NotImplementedError
+
+    def _disconnect(self) -> None:
+        """Close the connection, if there is one; never raises."""
+        raise NotImplementedError
+
+    def _drop_after_fork(self) -> None:
+        """Forget the connection without closing it: it belongs to the parent process."""
+        raise NotImplementedError
+
+    # --- the ledger -------------------------------------------------------------------------------
+
+    def begin(self, key: str) -> Record | None:
+        """Write an intent, or return what is known of an earlier one.
+
+        Raises:
+            LedgerError: If the database cannot be read or written.
+        """
+        key, asking = clean(key), owner()
+        with self._lock:
+            self._check_process()
+            held = self._held.get(key)
+            active = held is not None and is_at_it(held, asking)
+            claimed = False
+
+            def work(cursor: Cursor) -> tuple[bool, Record | None]:
+                nonlocal claimed
+                self._enter(cursor)
+                cursor.execute(_READ, (key,))
+                values = cursor.fetchone()
+                found = Row(*values) if values is not None else None
+                if claimed and found is not None and found.holder == self._me.id:
+                    # The transaction went through, but its answer was lost with the connection.
+                    return True, answer
+                mine, told = judge(found, self._me.id, is_active=active, sight=self._sight(cursor))
+                if mine:
+                    self._write(cursor, _WRITE, row(key, "begun", None, self._me.id))
+                return mine, told
+
+            answer: Record | None = None
+
+            def remembering(cursor: Cursor) -> tuple[bool, Record | None]:
+                nonlocal answer, claimed
+                mine, told = work(cursor)
+                answer, claimed = told, mine
+                return mine, told
+
+            mine, told = self._run(remembering)
+            if mine:
+                self._held[key] = asking
+                self._keep_alive()
+            return told
+
+    def settle(self, key: str, status: str, value: JSON = None) -> None:
+        """Write what came of an intent, and let it go.
+
+        Where another process has taken the intent over, only `done` is still written, and only
+        over `unknown`.
+
+        Raises:
+            LedgerError: If the database cannot be written; the intent then counts as in doubt.
+        """
+        key = clean(key)
+        with self._lock:
+            self._check_process()
+            self._held.pop(key, None)
+            new = row(key, status, value, self._me.id)
+            self._run(lambda cursor: self._write(cursor, _WRITE + _IF_HELD, new))
+
+    def forget(self, older_than: float) -> None:
+        """Delete what was settled more than so many seconds ago, but nothing that is in doubt.
+
+        Raises:
+            LedgerError: If the database cannot be written.
+        """
+        with self._lock:
+            self._run(lambda cursor: cursor.execute(_FORGET, (time.time() - older_than,)))
+
+    def close(self) -> None:
+        """Close the connection; what is under way counts as in doubt from now on."""
+        with self._lock:
+            self._closing.set()
+            if self._entered and not self._held:
+                with suppress(LedgerError):
+                    self._run(lambda cursor: cursor.execute(_LEAVE, (self._me.id,)), patience=0)
+            self._disconnect()
+            self._start_afresh()
+
+    # --- transactions -----------------------------------------------------------------------------
+
+    def _run(self, work: Callable[[Cursor], T], patience: float | None = None) -> T:
+        end = time.monotonic() + (self._patience if patience is None else patience)
+        pause = 0.02
+        while True:
+            try:
+                return self._transaction(work)
+            except LedgerError:
+                raise
+            except Exception as error:
+                self._disconnect()
+                if not self._may_pass(error) or time.monotonic() + pause > end:
+                    raise LedgerError(f"the ledger cannot be used: {_said(error)}") from error
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+
+    def _write(self, cursor: Cursor, statement: str, new: Row) -> None:
+        values = (new.key, new.version, new.status, new.value, new.holder, new.checksum)
+        cursor.execute(statement, (*values, time.time()))
+
+    # --- holders ----------------------------------------------------------------------------------
+
+    def _start_afresh(self) -> None:
+        self._me = this_process()
+        self._pid = os.getpid()
+        self._entered = False
+        self._held: dict[str, Owner] = {}
+        self._beats: dict[str, tuple[int, float]] = {}
+        self._closing = threading.Event()
+        self._keeper: threading.Thread | None = None
+
+    def _check_process(self) -> None:
+        """After a fork this is another process, and holds nothing of what its parent holds."""
+        if os.getpid() != self._pid:
+            self._drop_after_fork()
+            self._start_afresh()
+
+    def _enter(self, cursor: Cursor) -> None:
+        if not self._entered:
+            cursor.execute(_ENTER, (self._me.id, self._me.host, self._me.pid, self._me.started))
+
+    def _sight(self, cursor: Cursor) -> Callable[[str], str]:
+        def sight(holder: str) -> str:
+            cursor.execute(_HOLDER, (holder,))
+            found = cursor.fetchone()
+            if found is None:
+                return "lost"
+            *who, beat = found
+            dead = is_dead(Holder(*who))
+            if dead is not None:
+                return "gone" if dead else "there"
+            return self._sight_of_beats(holder, beat)
+
+        return sight
+
+    def _sight_of_beats(self, holder: str, beat: int) -> str:
+        """By this process's own clock alone: clocks elsewhere, and jumps of the date, do not count.
+
+        What was not seen for a while is looked at anew.
+        """
+        now = time.monotonic()
+        last, since = self._beats.get(holder, (None, now))
+        if last != beat:
+            self._beats[holder] = (beat, now)
+            return "there"
+        return "lost" if now - since >= self._lease else "there"
+
+    def _keep_alive(self) -> None:
+        """Let a thread give signs of life while something is held."""
+        self._entered = True
+        if self._keeper is None or not self._keeper.is_alive():
+            self._keeper = threading.Thread(
+                target=self._beat, args=(self._closing,), name="selfcorrect ledger", daemon=True
+            )
+            self._keeper.start()
+
+    def _beat(self, closing: threading.Event) -> None:
+        idle = 0
+        while not closing.wait(_BEAT):
+            with self._lock:
+                if closing.is_set():
+                    return
+                if not self._held:
+                    idle += 1
+                    if idle >= _IDLE_BEATS:
+                        self._keeper = None
+                        return
+                    continue
+                idle = 0
+                with suppress(LedgerError):
+                    self._run(lambda cursor: cursor.execute(_ALIVE, (self._me.id,)), patience=0)
+
+
+def _said(error: Exception) -> str:
+    """What an error of a database says, in one line."""
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {redact(clean(first[:200]))}"

@@ -1,0 +1,100 @@
+"""The ledger in a file, for the processes of one machine: survives kill -9 and power cuts."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.sql import LEASE, TABLES, Cursor, SqlLedger
+
+T = TypeVar("T")
+
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_LOCKED_SECONDS: Final = 5.0
+
+
+class SqliteLedger(SqlLedger):
+    """Keeps intents in an SQLite file: write-ahead log, synced to disk before each effect.
+
+    Not the right ledger for a file on a network share: SQLite cannot lock there.
+
+    >>> ledger = SqliteLedger(":memory:")
+    >>> ledger.begin("task/call/1") is None
+    True
+    >>> ledger.settle("task/call/1", "done", {"id": 7})
+    >>> ledger.begin("task/call/1").value
+    {'id': 7}
+    >>> ledger.close()
+
+    Args:
+        path: The file; it is made where there is none.
+        patience: Seconds in which a file that is locked may come free.
+        lease: Seconds without a sign of life after which a holder in another container is given up.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, patience: float = 10.0, lease: float = LEASE
+    ) -> None:
+        super().__init__(patience=patience, lease=lease)
+        self._path = os.fspath(path)
+        self._connection: sqlite3.Connection | None = None
+
+    def __repr__(self) -> str:
+        return f"<SqliteLedger {self._path}>"
+
+    def _transaction(self, work: Callable[[Cursor], T]) -> T:
+        connection = self._connection or self._connect()
+        cursor = connection.cursor()
+        try:
+            cursor.execute("BEGIN IMMEDIATE")
+            value = work(cursor)
+            cursor.execute("COMMIT")
+            return value
+        except BaseException:
+            if connection.in_transaction:
+                connection.rollback()
+            raise
+        finally:
+            cursor.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=_LOCKED_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            for statement in TABLES:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _may_pass(self, error: Exception) -> bool:
+        code = getattr(error, "sqlite_errorcode", None)
+        return code is not None and (code & 0xFF) in _BUSY
+
+    def _disconnect(self) -> None:
+        if self._path == ":memory:" and not self._closing.is_set():
+            return  # closing it would lose what it holds
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.close()
+            except sqlite3.Error:
+                return
+
+    def _drop_after_fork(self) -> None:
+        if self._path == ":memory:":
+            raise LedgerError("a ledger in memory does not outlive a fork: give it a file")
+        # Closing it would drop the locks of the parent process: it is kept, and never used.
+        _INHERITED.append(self._connection)
+        self._connection = None
+
+
+_INHERITED: Final[list[sqlite3.Connection | None]] = []
