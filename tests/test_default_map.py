@@ -279,8 +279,18 @@ def test_what_our_own_check_says_meets_the_rule_of_its_keyword(default, args, ru
     ("types", "code", "rule", "ladder"),
     [
         (("UnknownTool",), "unknown_tool", "unknown-tool", ("rename-tool",)),
-        (("MalformedCall",), "malformed_json", "malformed-json", ("fix-json", "give-up")),
-        (("MalformedCall",), "wrapped_text", "malformed-json", ("fix-json", "give-up")),
+        (
+            ("MalformedCall",),
+            "malformed_json",
+            "malformed-json",
+            ("fix-json", "ask-model", "give-up"),
+        ),
+        (
+            ("MalformedCall",),
+            "wrapped_text",
+            "malformed-json",
+            ("fix-json", "ask-model", "give-up"),
+        ),
         (("MalformedCall",), "several_calls", "malformed-call", ("give-up",)),
         (("MalformedCall",), "no_call", "malformed-call", ("give-up",)),
     ],
@@ -339,7 +349,8 @@ def test_the_kind_of_a_status(default, status, kind):
         ),
         (Finding("x", status="UNAVAILABLE"), "server-error", "wait"),
         (Finding("x", status="57014"), "cancelled-status", "give-up"),
-        (Finding("x", status="40P01"), "lock-conflict", "wait"),
+        (Finding("x", status="40P01"), "sql/rolled-back", "wait"),
+        (Finding("x", status="55P03"), "lock-conflict", "wait"),
         (
             Finding("x", ("ConnectionRefusedError", "ConnectionError", "OSError")),
             "connection",

@@ -10,7 +10,7 @@ import typer
 from selfcorrect.cli import lines
 from selfcorrect.cli.screen import clip, refuse
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import read_report, settled
+from selfcorrect.evidence import diagnosed, read_report
 from selfcorrect.loading import load_map
 from selfcorrect.model import Finding
 from selfcorrect.progress import is_retryable
@@ -79,7 +79,10 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         arguments=arguments,
         tool=tool,
     )
-    return [settled(policy.decide(finding, tool), arguments, schema) for finding in found]
+    return [
+        diagnosed(finding, lambda item: policy.decide(item, tool), arguments, schema)
+        for finding in found
+    ]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:

@@ -7,6 +7,7 @@ facts. A map then decides kind and category, and `settled` says which parameters
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,13 +18,14 @@ from selfcorrect.evidence.clean import visible, windowed
 from selfcorrect.evidence.constraints import constraint_in
 from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.culprits import CLASSES, culprits
-from selfcorrect.evidence.exceptions import Facts, chain, facts
+from selfcorrect.evidence.exceptions import Facts, chain, facts, text_of, type_names
 from selfcorrect.evidence.faults import Place, category_at, from_wire, settle
 from selfcorrect.evidence.json_text import find_json
-from selfcorrect.evidence.kinds import category_of, kind_of
+from selfcorrect.evidence.kinds import category_of, kind_of, spoken_name
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.messages import over, put_back, read_body, read_text
 from selfcorrect.evidence.outcomes import outcome_of
+from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
@@ -57,6 +59,8 @@ CATEGORIES: Final = {
 }
 """What a constraint that a reader found in a structure is about."""
 
+_SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
+"""A code within a text: `NT_STATUS_ACCESS_DENIED`."""
 _DATE_FORMATS: Final = ("date", "date-time", "time", "duration")
 
 
@@ -78,11 +82,11 @@ def read_error(
 ) -> tuple[Finding, ...]:
     """Everything that an exception says is wrong; at least one finding. Never raises."""
     schema = tool.schema if tool is not None else {}
-    layers = tuple(facts(item) for item in chain(error))
     try:
+        layers = tuple(facts(item) for item in chain(error))
         return _finish(_from_error(layers, call.args, schema), layers, call.args, schema, now)
     except Exception:  # a mistake in reading must not hide the tool's own error
-        return (Finding(windowed(layers[0].text), types=layers[0].types),)
+        return (Finding(text_of(error), types=type_names(error)),)
 
 
 def read_report(
@@ -112,7 +116,7 @@ def diagnosed(
     """The finding as a map decides it, with the parameters at fault settled.
 
     The map sees the text with its echoes masked: what a message repeats of the arguments never
-    becomes a kind, a wait, a name or a rule. Captured text is put back afterwards.
+    becomes a kind, a wait, a name or a rule. Captured text is put back afterwards. Never raises.
 
     Args:
         finding: What `read_error` or `read_report` found.
@@ -120,16 +124,57 @@ def diagnosed(
         arguments: The arguments of the call.
         schema: Their schema, if known.
     """
-    blind = masked(finding, arguments)
-    decided = decide(replace(finding, text=blind))
+    try:
+        blind = masked(finding, arguments)
+    except Exception:  # what cannot be masked is not shown to the map at all
+        return replace(decide(replace(finding, text="")), text=finding.text)
+    decided = _by_name(finding, decide(replace(finding, text=blind)), decide)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
+    if captures != decided.captures:  # what the map made of a masked capture means nothing
+        decided = replace(
+            decided,
+            constraint=finding.constraint,
+            suggestions=finding.suggestions,
+            retry_after=finding.retry_after,
+        )
     named = captures.get("param")
     if named is not None and named != decided.captures["param"]:
         decided = replace(decided, paths=finding.paths)
         captures.pop("param")
-    return settled(replace(decided, text=finding.text, captures=captures), arguments, schema)
+    shown = replace(decided, text=finding.text, captures=captures)
+    try:
+        return settled(shown, arguments, schema)
+    except Exception:
+        return shown
+
+
+def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]) -> Finding:
+    """What the words of the error's code or class say, where its text said nothing in particular.
+
+    `EMAIL_EXISTS`, `WorkflowAlreadyStartedError`: names that the emitter chose are text of its own.
+    """
+    told = decided.kind not in (ErrorKind.VALIDATION, ErrorKind.INTERNAL)
+    if told or decided.category is not Category.NONE:
+        return decided
+    symbols = [match[0] for match in list(_SYMBOL.finditer(decided.text[:2000]))[:2]]
+    for name in (finding.code, *symbols, *(name for name in finding.types[:1] if "." in name)):
+        spoken = spoken_name(name) if name else ""
+        if not spoken:
+            continue
+        found = decide(Finding(spoken))
+        if found.kind is ErrorKind.INTERNAL or found.rule is None:
+            continue
+        if found.kind is not ErrorKind.VALIDATION or found.category is not Category.NONE:
+            return replace(
+                decided,
+                kind=found.kind,
+                category=found.category,
+                rule=found.rule,
+                ladder=found.ladder,
+            )
+    return decided
 
 
 def masked(finding: Finding, arguments: JSON) -> str:
@@ -182,6 +227,10 @@ def _complete(
         retry_after=wait if wait is not None else wait_in_text(blind, now),
         category=category,
     )
+    number = finding.code if finding.code and len(finding.code) == 3 else ""
+    reply = reply_class(f"{number} {blind}".lstrip(), finding.types)
+    if reply is not None:
+        finding = replace(finding, types=(reply, *finding.types))
     found = _culprits(finding, hidden, place)
     if found:
         kind, known = CLASSES[found[0]]
@@ -228,14 +277,25 @@ def _from_error(
     for layer in layers:
         if layer.body and find_json(visible(layer.body)) is not None:
             return read_text(layer.body, arguments, schema)
-    members = [layer for layer in layers if not isinstance(layer.error, BaseExceptionGroup)]
-    if len(members) < len(layers):
+    outer = _until_group(layers)
+    members = [layer for layer in layers[len(outer) :] if not _is_group(layer)]
+    if members:
         return tuple(
             over(Finding("", types=layer.types, code=layer.code, status=layer.status), item)
             for layer in members
             for item in read_text(layer.text, arguments, schema)
         )
     return read_text(_telling(layers).text, arguments, schema)
+
+
+def _is_group(layer: Facts) -> bool:
+    return isinstance(layer.error, BaseExceptionGroup)
+
+
+def _until_group(layers: Sequence[Facts]) -> Sequence[Facts]:
+    """The exceptions down to the first group, itself included; all where there is none."""
+    at = next((n for n, layer in enumerate(layers) if _is_group(layer)), len(layers))
+    return layers[: at + 1]
 
 
 def _telling(layers: Sequence[Facts]) -> Facts:
@@ -263,7 +323,7 @@ def _finish(
     )
     outer = Finding(
         windowed(layers[0].text),
-        types=tuple(dict.fromkeys(name for layer in layers for name in layer.types)),
+        types=tuple(dict.fromkeys(name for layer in _until_group(layers) for name in layer.types)),
         status=next((layer.status for layer in layers if layer.status is not None), None),
         code=next((layer.code for layer in layers if layer.code is not None), None),
         retry_after=wait,

@@ -172,6 +172,9 @@ def _code(error: BaseException, response: Any) -> str | None:
         value = _get(error, name)
         if isinstance(value, str) and 0 < len(value) <= 120:
             return value
+    inner = _get(_get(error, "error"), "code")
+    if isinstance(inner, int) and not isinstance(inner, bool) and -32_999 <= inner <= -32_000:
+        return str(inner)  # JSON-RPC 2.0, section 5.1: as an MCP client raises it
     if isinstance(response, dict) and isinstance(response.get("Error"), dict):
         value = response["Error"].get("Code")
         if isinstance(value, str):

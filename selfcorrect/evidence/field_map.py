@@ -21,6 +21,9 @@ _ENVELOPES: Final = (
     "messages",
     "validation_errors",
     "validationErrors",
+    "fieldErrors",
+    "field_errors",
+    "details",
     "json",
 )
 _SAYS: Final = frozenset({"error", "message", "status", "code", "statusCode"})
@@ -40,6 +43,9 @@ _LEAF: Final = frozenset(
     }
 )
 _NO_FIELDS: Final = frozenset({"error", "errors", "detail", "details", "data", "response", "body"})
+_LISTS: Final = _NO_FIELDS | {"message", "messages", "errormessages", "error_messages", "reasons"}
+"""Names of a list of sentences rather than of a field."""
+_TEXTS: Final = ("message", "description", "defaultMessage", "msg", "detail", "reason")
 _MOST: Final = 50
 _DEEPEST: Final = 8
 
@@ -78,10 +84,12 @@ def _walk(value: JSON, path: tuple[str, ...], depth: int) -> Iterator[Finding | 
             step = () if key in _WHOLE else (str(key),)
             yield from _walk(child, (*path, *step), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        named = len(path) != 1 or path[0].lower() not in _LISTS
         for item in value:
-            yield _finding(item, path, None)
+            yield _finding(item, path if named else (), None)
     elif isinstance(value, list) and value and all(isinstance(i, Mapping) for i in value) and path:
-        yield from _items(value, path, depth)
+        named = len(path) != 1 or path[0].lower() not in _LISTS
+        yield from _items(value, path, depth) if named else (None,)
     else:
         yield None
 
@@ -90,9 +98,10 @@ def _items(
     items: list[Mapping[str, JSON]], path: tuple[str, ...], depth: int
 ) -> Iterator[Finding | None]:
     for index, item in enumerate(items):
-        if isinstance(item.get("message"), str):
+        text = next((item[key] for key in _TEXTS if isinstance(item.get(key), str)), None)
+        if text is not None:
             code = item.get("code") or item.get("error")
-            yield _finding(item["message"], path, code if isinstance(code, str) else None)
+            yield _finding(text, path, code if isinstance(code, str) else None)
         elif item:
             yield from _walk(item, (*path, str(index)), depth + 1)
 

@@ -33,8 +33,9 @@ def _finding(item: Mapping[str, JSON]) -> Finding:
     code = extensions.get("code") or item.get("code") or item.get("type")
     status = extensions.get("status") or _http(extensions.get("http"))
     wait = extensions.get("retryAfter")
+    shown = extensions.get("userPresentableMessage")
     return Finding(
-        text=item["message"],
+        text=shown if isinstance(shown, str) and shown.strip() else item["message"],
         status=status if isinstance(status, int) and 100 <= status <= 599 else None,
         code=code if isinstance(code, str) else None,
         retry_after=float(wait) if isinstance(wait, int | float) and 0 <= wait < 1e7 else None,

@@ -32,15 +32,24 @@ def _finding(item: Mapping[str, JSON]) -> Finding:
     path: str | None = None
     if isinstance(source, Mapping):
         pointer, parameter = source.get("pointer"), source.get("parameter") or source.get("header")
-        if isinstance(pointer, str) and pointer.startswith("/"):
-            path = pointer
+        if isinstance(pointer, str) and pointer.strip("/"):
+            path = pointer if pointer.startswith("/") else join(*pointer.split("."))
         elif isinstance(parameter, str):
             path = join(*[part for part in parameter.replace("]", "").split("[") if part])
+    named = item.get("parameter") or item.get("field")
+    if path is None and isinstance(named, str) and named:
+        path = join(*named.split("."))
     detail = item.get("detail")
-    status, code = item.get("status"), item.get("code")
+    status, code = item.get("status"), item.get("code") or _spelt(item.get("title"))
+    status = int(status) if isinstance(status, str) and status.isdigit() else status
     return Finding(
         text=detail if isinstance(detail, str) and detail.strip() else str(item.get("title")),
-        status=int(status) if isinstance(status, str) and status.isdigit() else None,
+        status=status if isinstance(status, int) and 100 <= status <= 599 else None,
         code=code if isinstance(code, str) else None,
         paths=(path,) if path else (),
     )
+
+
+def _spelt(title: JSON) -> str | None:
+    """A title in capitals as the code that it is: `INVALID DATE`."""
+    return title.replace(" ", "_") if isinstance(title, str) and title.isupper() else None

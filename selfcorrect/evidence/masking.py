@@ -29,6 +29,9 @@ _QUOTED: Final = re.compile(
     r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"|`([^`'\n]{1,200})[`']|‘([^’\n]{1,200})’"
     r"|“([^”\n]{1,200})”"
 )
+_NAMELIKE: Final = re.compile(r"\w[./\\]\w|\A[./~]+\w|\w-\w*\.|@")
+_TOKENS: Final = 200
+_TRIES: Final = 4000
 _RUN: Final = 4
 """So many words in a row, as they stand in an argument, are an echo of it."""
 
@@ -86,7 +89,9 @@ def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Maske
     values = _strings(arguments)
     for needle, paths in (*_containers(arguments), *_needles(values, shown)):
         spans += [(start, start + len(needle), paths, True) for start in _find(text, needle)]
-    told = {paths for *_, paths, _ in spans}
+    for needle, paths in _tokens(values):
+        spans += [(at, at + len(needle), paths, False) for at in _find(text, needle)]
+    told = {paths for *_, paths, whole in spans if whole}
     cut = {value: paths for value, paths in values.items() if paths not in told}
     for start, end, paths in _runs(text, cut):
         spans.append((start, end, paths, False))
@@ -169,8 +174,9 @@ def _find(text: str, needle: str) -> Iterator[int]:
     """Where the needle stands: anywhere if it is long or odd enough, else only between quotes."""
     loose = len(needle) >= 5 or (len(needle) >= 3 and not needle.isalpha())
     start = text.find(needle)
-    count = 0
-    while start >= 0 and count < 200:
+    count = tries = 0
+    while start >= 0 and count < 200 and tries < _TRIES:
+        tries += 1
         end = start + len(needle)
         before, after = text[start - 1 : start], text[end : end + 1]
         alone = len(needle) >= 2 and (not text[:start].strip() or not text[end:].strip(" .!"))
@@ -209,9 +215,24 @@ def _quoted_parts(
         piece = match[group]
         if len(piece) < 3 or text[match.end() : match.end() + 2].lstrip()[:1] == ":":
             continue  # too short to tell, or the key of an object
+        if piece[0] == "$":
+            continue  # the name of a variable of the query
         paths = tuple(path for value, where in long if _stands(piece, value) for path in where)
         if paths:
             yield match.start(group), match.end(group), paths
+
+
+def _tokens(values: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """File names, addresses and the like within longer arguments: no word of a sentence."""
+    found: dict[str, tuple[str, ...]] = {}
+    for value, paths in values.items():
+        for token in value[:4000].split():
+            plain = token.strip("'\"`()[]{},;")
+            if 4 <= len(plain) <= 200 and not plain.startswith("-") and _NAMELIKE.search(plain):
+                found.setdefault(plain, paths)
+    yield from (
+        (token, paths) for token, paths in list(found.items())[:_TOKENS] if token not in values
+    )
 
 
 def _stands(piece: str, value: str) -> bool:

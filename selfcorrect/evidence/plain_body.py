@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Final
 
 from selfcorrect.model import JSON, Finding
@@ -30,6 +31,14 @@ _TEXTS: Final = (
     "statusText",
     "text",
     "stderr",
+    "desc",
+    "errmsg",
+    "faultstring",
+    "defaultMessage",
+    "userPresentableMessage",
+    "error_summary",
+    "errorSummary",
+    "exception",
 )
 _CODES: Final = (
     "code",
@@ -43,8 +52,22 @@ _CODES: Final = (
     "name",
     "Code",
     "rule",
+    "error_summary",
+    "issue",
+    "codeName",
+    "category",
+    "status",
 )
-_STATUS: Final = ("status", "statusCode", "status_code", "httpStatus", "http_status", "code")
+_STATUS: Final = (
+    "status",
+    "statusCode",
+    "status_code",
+    "httpStatus",
+    "http_status",
+    "code",
+    "cod",
+    "error_code",
+)
 _FIELDS: Final = (
     "field",
     "param",
@@ -79,6 +102,9 @@ _LISTS: Final = (
     "messages",
     "message",
     "data",
+    "errorMessages",
+    "errorCauses",
+    "extensions",
 )
 _INNER: Final = (
     "upstream",
@@ -99,17 +125,20 @@ _INNER: Final = (
     "body",
 )
 """Where a body that only passes an error on keeps the error itself."""
-_WAITS: Final = (
-    "retry_after",
-    "retryAfter",
-    "retry-after",
-    "retry_after_seconds",
-    "retryAfterSeconds",
-)
-_MILLIS: Final = ("retry_after_ms", "retryAfterMs", "msBeforeNext")
 _DEEPEST: Final = 6
 _MOST: Final = 50
 _CODE: Final = re.compile(r"[A-Za-z][\w.:/-]{1,79}\Z")
+_PHRASES: Final = "|".join(re.escape(status.phrase) for status in HTTPStatus if status >= 400)
+_SUMMARY: Final = re.compile(
+    rf"\W*(?:\d{{3}} )?(?:{_PHRASES}"
+    r"|(?:\w+ ){0,3}(?:validation|arguments?|request|input|form body|body|data|parameters?)"
+    r"(?: \w+){0,2} (?:failed|errors?|error occurred|errors occurred|invalid)"
+    r"(?: for \S{1,80})?|(?:\w+ ){0,3}invalid (?:\w+ )?(?:request|form|input|body|data|parameters?)"
+    r"(?: \w+)?|(?:an |one or more |multiple |some )?errors?(?: occurred)?|all shards failed)"
+    r"(?:[.:(!]\s*(?:\(?error count:? \d+\)?)?)?\W*",
+    re.IGNORECASE,
+)
+"""What only says that there are errors below."""
 
 
 def read(body: JSON) -> tuple[Finding, ...]:
@@ -137,14 +166,21 @@ def _walk(body: JSON, status: int | None, code: str | None, depth: int) -> Itera
         yield from inner
         return
     below = tuple(_below(body, status, code, depth))
-    if any(finding.paths for finding in below) or (below and text is None):
+    told = below and (text is None or _says_less(text, below))
+    if told or any(finding.paths for finding in below):
         yield from below
     elif text is not None:
-        yield Finding(
-            text=text, status=status, code=code, paths=_paths(body), retry_after=_wait(body)
-        )
+        yield Finding(text=text, status=status, code=code, paths=_paths(body))
     elif code is not None and ("error" in body or "code" in body or "errorCode" in body):
         yield Finding(re.sub(r"[_-]", " ", code), status=status, code=code, paths=_paths(body))
+
+
+def _says_less(text: str, below: tuple[Finding, ...]) -> bool:
+    """Whether a text only sums up what the findings below it say in sentences of their own."""
+    if not all(" " in finding.text.strip() for finding in below):
+        return False
+    coded = all(finding.code and "_" in finding.code for finding in below)
+    return coded or _SUMMARY.fullmatch(text[:300]) is not None
 
 
 def _inner(body: Mapping[str, JSON], status: int | None, depth: int) -> Iterator[Finding]:
@@ -152,8 +188,11 @@ def _inner(body: Mapping[str, JSON], status: int | None, depth: int) -> Iterator
         value = body.get(key)
         if isinstance(value, str) and " " in value.strip():
             yield Finding(value, status=status)
-        elif isinstance(value, Mapping) and _text(body) is not None:
-            yield from _walk(value, status, None, depth + 1)
+        elif isinstance(value, Mapping) and (_text(body) is not None or len(body) <= 3):
+            own = status if status is not None and status < 500 else None
+            yield from _walk(value, own, None, depth + 1)
+        elif isinstance(value, list) and key == "root_cause":
+            yield from _walk(value[:1], status, None, depth + 1)
 
 
 def _below(
@@ -199,6 +238,8 @@ def _status(body: Mapping[str, JSON]) -> int | None:
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     for key in _FIELDS:
         value = body.get(key)
+        if _is_url_path(value, body) or (key == "name" and _is_code(value)):
+            continue
         if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
             return (join(*value),)
         if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
@@ -209,10 +250,11 @@ def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     return ()
 
 
-def _wait(body: Mapping[str, JSON]) -> float | None:
-    for names, scale in ((_WAITS, 1.0), (_MILLIS, 0.001)):
-        for key in names:
-            value = body.get(key)
-            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9:
-                return float(value) * scale
-    return None
+def _is_url_path(value: JSON, body: Mapping[str, JSON]) -> bool:
+    """Whether a value is where the request went, as Spring and its kin report it."""
+    beside = body.keys() & {"timestamp", "method", "requestId", "traceId"}
+    return isinstance(value, str) and value.startswith("/") and bool(beside)
+
+
+def _is_code(value: JSON) -> bool:
+    return isinstance(value, str) and value.isupper() and "_" in value

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from selfcorrect.mapping.captures import allowed_of
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
 
@@ -116,6 +117,8 @@ def constraint_of(kind: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
 
     >>> constraint_of("less_than_equal", {"le": 9})
     {'maximum': 9}
+    >>> constraint_of("literal_error", {"expected": "'open' or 'closed'"})
+    {'enum': ['open', 'closed']}
     """
     if kind in (
         "missing",
@@ -131,7 +134,8 @@ def constraint_of(kind: str, context: Mapping[str, JSON]) -> dict[str, JSON]:
         value = context.get(key)
         return {keyword: value} if value is not None else {}
     if kind in ("literal_error", "enum", "type_error.enum", "value_error.const"):
-        return {"enum": []}
+        expected = context.get("expected")
+        return {"enum": (allowed_of(expected) if isinstance(expected, str) else None) or []}
     for ending in ("_type", "_parsing", "_parsing_size", "_from_float", "_exact", "_sub_type"):
         stem = kind.removesuffix(ending)
         if stem != kind:

@@ -22,7 +22,7 @@ _FILLER: Final = re.compile(
     r"[\s:,(\[{-]*(?:(?:the|a|an|to|reference|column|table|alias|field|argument|parameter"
     r"|option|flag|command|attribute"
     r"|function|method|key|one of|these|this|either|use|using|named?|is|are|was|instead|type"
-    r"|relation|property)\b[\s:,(\[{]*)*"
+    r"|relation|property)(?=[\s:,(\[{])[\s:,(\[{]*)*"
 )
 _ITEM: Final = re.compile(
     r"\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'|`([^`'\n]{1,80})[`']|‘([^’\n]{1,80})’"
@@ -41,6 +41,8 @@ def suggestions_in(text: str) -> tuple[str, ...]:
 
     >>> suggestions_in('unknown command "instal" - maybe you meant "install"')
     ('install',)
+    >>> suggestions_in("no field 'nmae'; did you mean name?")
+    ('name',)
     """
     found: list[str] = []
     for head in list(_HEAD.finditer(text[:8000]))[:4]:

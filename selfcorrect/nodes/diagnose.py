@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from selfcorrect.context import RunContext, Update
-from selfcorrect.effects import Outcome, may_call_again
-from selfcorrect.evidence import outcome_of
+from selfcorrect.effects import Outcome
+from selfcorrect.errors import Escalation, HardFailure
+from selfcorrect.handlers.handling import ON_ERROR
+from selfcorrect.intents import concluded, outcome_left
 from selfcorrect.model import Finding, finding_from_json, to_json
+from selfcorrect.plain import as_text, clean
 from selfcorrect.progress import is_retryable
+from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _MOST_FINDINGS = 200
+_LONGEST = 1_000
+_OWN_CHECKS = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
+"""Classes of findings whose texts are selfcorrect's own, and hold no values."""
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -17,23 +28,16 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     error = state.get("error") or {"source": "tool", "findings": []}
     call, source = state["current"], error["source"]
     raw = [finding_from_json(item) for item in error["findings"][:_MOST_FINDINGS]]
-    findings = _distinct([context.strategies.decide(item, call["name"] or None) for item in raw])
-    update: dict[str, object] = {
+    findings = _distinct([_decided(item, call, source, context) for item in raw])
+    update: dict[str, Any] = {
         "outcome": "diagnosed",
         "findings": [to_json(finding) for finding in findings],
         "error": None,
     }
     if source == "tool":
         update["attempts"] = _noted(state, findings, context)
-        outcome = Outcome.MAYBE if error.get("open") else _worst(findings)
-        if context.ledger is not None and (key := error.get("intent")):
-            context.ledger.settle(key, "not_done" if outcome is Outcome.NOT_DONE else "unknown")
-        tool = context.tools.get(call["name"])
-        if tool is not None and not may_call_again(outcome, tool.effect):
-            update |= _stop(
-                "unknown_outcome",
-                f"the tool is {tool.effect} and may or may not have acted before it failed",
-            )
+        outcome = outcome_left(error, _worst(findings, call, context))
+        update |= await concluded(state, context, findings, update["attempts"], outcome)
     policy = context.policy_of(state)
     terminal = next(
         (
@@ -44,26 +48,92 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         ),
         None,
     )
-    if terminal is not None and update["outcome"] != "stopped":
+    if source == "tool" and (ended := _ended(state, context)) is not None:
+        update |= ended
+    elif terminal is None:
+        update |= _handled(state, findings, update, source, context)
+    elif update["outcome"] != "stopped":
         update |= _stop("terminal_kind", f"errors of kind {terminal.kind} end the run")
     update["trail"] = [{"findings": update["findings"]}]
     return update
 
 
+def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunContext) -> Finding:
+    """What the map says; of a tool's own words it sees none that only repeat the arguments."""
+    name = call["name"] or None
+    if source != "tool" and not _OWN_CHECKS.isdisjoint(finding.types):
+        return context.strategies.decide(finding, name)
+    from selfcorrect.evidence import diagnosed
+
+    tool = context.tools.get(call["name"])
+    return diagnosed(
+        finding,
+        lambda item: context.strategies.decide(item, name),
+        call["args"],
+        tool.schema if tool is not None else None,
+    )
+
+
 def _noted(
     state: CorrectionState, findings: list[Finding], context: RunContext
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The attempts, the last one with what was learnt of its error."""
     attempts = [dict(item) for item in state.get("attempts") or ()]
     if attempts and findings:
         attempts[-1]["kind"] = findings[0].kind.value
         attempts[-1]["retryable"] = all(is_retryable(item, context.strategies) for item in findings)
+        waits = [item.retry_after for item in findings if item.retry_after is not None]
+        if waits:
+            attempts[-1]["retry_after"] = max(waits)
     return attempts
 
 
-def _worst(findings: list[Finding]) -> Outcome:
+def _ended(state: CorrectionState, context: RunContext) -> dict[str, object] | None:
+    """What the tool itself said of the whole run, by what it raised."""
+    raised = context.errors.of(state["run"])[-1:]
+    match raised:
+        case [Escalation() as error]:
+            reason = clean(redact(error.reason[:_LONGEST]))
+            return _stop("escalated", reason, severity=error.severity, escalation=reason)
+        case [HardFailure() as error]:
+            return _stop("terminal_kind", redact(as_text(error)[:_LONGEST]))
+        case _:
+            return None
+
+
+def _handled(
+    state: CorrectionState,
+    findings: list[Finding],
+    update: Mapping[str, Any],
+    source: str,
+    context: RunContext,
+) -> dict[str, object]:
+    """The tool's handler comes before the map; where the tool may not run again, alone."""
+    tool = context.tools.get(state["current"]["name"])
+    attempts = state.get("attempts") or ()
+    type_name = attempts[-1].get("type") if source == "tool" and attempts else None
+    if not context.on_error.handles(tool, source, type_name):
+        return {}
+    barred = update.get("stop") or state.get("barred")
+    out: dict[str, object] = {"outcome": "diagnosed", "stop": None, "barred": barred}
+    out["findings"] = [
+        to_json(replace(each, ladder=(ON_ERROR, *(() if barred else each.ladder))))
+        for each in findings
+    ]
+    return out
+
+
+def _worst(findings: list[Finding], call: dict[str, Any], context: RunContext) -> Outcome:
     """What is known of the effect: certain only if every finding says so."""
-    outcomes = {outcome_of(finding) for finding in findings} or {Outcome.MAYBE}
+    from selfcorrect.evidence import outcome_of
+
+    tool = context.tools.get(call["name"])
+    schema = tool.schema if tool is not None else None
+    outcomes = {
+        outcome_of(item, call["args"], schema, told=context.strategies.is_told(item.rule))
+        for item in findings
+    }
+    outcomes = outcomes or {Outcome.MAYBE}
     if outcomes == {Outcome.NOT_DONE}:
         return Outcome.NOT_DONE
     return Outcome.DONE if Outcome.DONE in outcomes else Outcome.MAYBE
@@ -77,5 +147,5 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     return kept
 
 
-def _stop(reason: str, detail: str) -> dict[str, object]:
-    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail}}
+def _stop(reason: str, detail: str, **more: str) -> dict[str, object]:
+    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

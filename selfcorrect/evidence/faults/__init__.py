@@ -59,8 +59,15 @@ _DATES: Final = frozenset(
 )
 _TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
+_MEASURED: Final = re.compile(
+    r"\b(?:digit|character|char|letter|byte|decimal|long|short|length|item|element|token)",
+    re.IGNORECASE,
+)
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
 _LONGEST: Final = 4000
+_LEADS: Final = re.compile(
+    "([\U000f0000-\U0010ffff])(?=(?:[./][\\w-]{0,40}){1,2}[\U000f0000-\U0010ffff])"
+)
 _SURE: Final = 2.0
 
 
@@ -82,7 +89,7 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
         placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
         return tuple(dict.fromkeys("/args" + path for path in placed if path))
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
-    first = text.split(" -> ", maxsplit=1)[0]
+    first = _last_of_path(text.split(" -> ", maxsplit=1)[0], echoes)
     quoted = _quoted([echoes[char] for char in first if char in echoes], place)
     free = [] if _VARIABLE.search(text) else _free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
@@ -101,6 +108,14 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
+
+
+def _last_of_path(text: str, echoes: Echoes) -> str:
+    """The text without the echoes that only lead to another: of `zone/x/instance/y`, the `y`."""
+    found = [match for match in _LEADS.finditer(text) if match[1] in echoes]
+    for match in reversed(found):
+        text = text[: match.start(1)] + text[match.end(1) :]
+    return text
 
 
 def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
@@ -126,6 +141,10 @@ def category_at(finding: Finding, place: Place) -> Category:
     path = finding.paths[0].removeprefix("/args")
     if finding.category is Category.FORMAT_DATE:
         return _dated_value(finding, place.value(path))
+    if finding.category is Category.FORMAT_OTHER and _says_only_format(finding, path, place):
+        return Category.FORMAT_DATE
+    if finding.category is Category.LENGTH and _is_amount(finding, place.value(path)):
+        return Category.RANGE
     if finding.category is not Category.NONE:
         return finding.category
     by_rule = category_by_schema(path, place)
@@ -133,6 +152,18 @@ def category_at(finding: Finding, place: Place) -> Category:
         return by_rule
     dated = _DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
     return Category.FORMAT_DATE if dated else Category.NONE
+
+
+def _says_only_format(finding: Finding, path: str, place: Place) -> bool:
+    """Whether a text finds the format wrong, of what is by its name a date."""
+    dated = _DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
+    return bool(dated) and "format" not in finding.constraint and "format" in finding.text.lower()
+
+
+def _is_amount(finding: Finding, value: JSON) -> bool:
+    """Whether a size that is too large or too small is a plain number: no text, no list."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and not _MEASURED.search(finding.text)
 
 
 def _dated_value(finding: Finding, value: JSON) -> Category:
@@ -199,6 +230,10 @@ def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place)
 
 
 def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
+    if finding.category is Category.SYNTAX:
+        free = [path for path in place.top if split(path)[-1].lower() in _FREE_FORM]
+        if len(free) == 1:
+            return free
     got = by_got_type(text, place)
     if got and finding.category is Category.WRONG_TYPE:
         return got

@@ -29,6 +29,22 @@ _OUTRIGHT: Final[tuple[re.Pattern[str], ...]] = tuple(
             rf"?(?P<n>[\w$@][\w$@.-]{{0,60}}(?:,? (?:and )?[\w$@][\w$@.-]{{0,60}}){{0,9}})"
         ),
         rf"\b{MARK}:? (?:missing|required): (?P<n>{_ID})",
+        rf"\b(?:is|are) missing\b[^:\n]{{0,60}}: [\"'`]?(?P<n>{_ID})[\"'`>]{{0,2}}\s*\Z",
+        (
+            rf"{_Q}(?P<n>[\w$@][\w$@.-]{{0,80}}){_E}(?: \w{{1,20}}){{0,3}} (?:is|are) "
+            r"(?:required|missing)\b"
+        ),
+        (
+            rf"\bmissing (?:the |an? )?(?:required )?(?:key|field|parameter|property"
+            rf"|argument|column|attribute|header) (?P<n>{_ID})"
+            r"(?= (?:in|for|at|from|on|of)\b|[.,;:)]|\s*\Z)"
+        ),
+        (
+            r"\A(?:The )?[\"'`]?(?P<n>[A-Za-z_][\w.\[\]-]{0,60})[\"'`]? (?:is|are) "
+            r"(?:missing|absent|mandatory|not (?:present|provided|specified|given|set|supplied))\b"
+        ),
+        r"\A(?P<n>[a-z_][\w.]{0,60}): missing\b",
+        rf"\b(?:body|query|data|path|params|request|input)\.(?P<n>{_ID}) should be defined",
         r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing)\b",
         rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z",
         rf"[@|→] ?data\[['\"](?P<n>{_ID})['\"]\]\s*\Z",

@@ -65,6 +65,8 @@ _WHOLES: Final = frozenset(
         "instance",
     ]
 )
+_MEASURE: Final = re.compile(r"(?<=\w)\.(?:length|size|count)\Z")
+"""What is measured of a value, not a member of it."""
 MOST: Final = 300
 _DEEPEST: Final = 10
 _TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -152,7 +154,7 @@ class Place:
 
     def known(self, name: str) -> tuple[str, ...]:
         """Pointers of the places that a name or dotted path in a text means."""
-        name = name.strip("-. '\"")
+        name = _MEASURE.sub("", name.strip("-. '\""))
         direct = self.names.get(normal(name), ())
         if direct:
             return outermost(direct)

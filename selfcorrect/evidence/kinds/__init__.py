@@ -14,10 +14,17 @@ from typing import Final
 from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES
 from selfcorrect.evidence.kinds.statuses import SQLSTATES, STATUS
 from selfcorrect.evidence.kinds.types import TYPES
-from selfcorrect.evidence.kinds.words import category_in, kind_in, words_of
+from selfcorrect.evidence.kinds.words import category_in, kind_in, spoken_name, words_of
 from selfcorrect.model import Category, ErrorKind, Finding
 
-__all__ = ["category_of", "kind_of", "kind_of_code", "kind_of_status", "kind_of_types"]
+__all__ = [
+    "category_of",
+    "kind_of",
+    "kind_of_code",
+    "kind_of_status",
+    "kind_of_types",
+    "spoken_name",
+]
 
 _SQLSTATE: Final = re.compile(r"[0-9A-Z]{5}\Z")
 _BUGS: Final = frozenset({"TypeError", "AttributeError", "AssertionError", "RuntimeError"})

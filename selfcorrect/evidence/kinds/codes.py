@@ -74,6 +74,7 @@ CODES: Final = MappingProxyType(
         "EAI_AGAIN": _K.TRANSIENT,
         "EAI_NONAME": _K.TRANSIENT,
         "EAI_NODATA": _K.TRANSIENT,
+        "EAI_SERVICE": _K.VALIDATION,
         "EADDRNOTAVAIL": _K.VALIDATION,
         "ENOEXEC": _K.VALIDATION,
         "ECHILD": _K.INTERNAL,

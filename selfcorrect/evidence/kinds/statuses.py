@@ -22,7 +22,6 @@ STATUS: Final = MappingProxyType(
         408: _K.TIMEOUT,
         409: _K.CONFLICT,
         410: _K.NOT_FOUND,
-        411: _K.VALIDATION,
         412: _K.CONFLICT,
         413: _K.VALIDATION,
         414: _K.VALIDATION,
@@ -33,7 +32,6 @@ STATUS: Final = MappingProxyType(
         425: _K.TRANSIENT,
         428: _K.VALIDATION,
         429: _K.RATE_LIMIT,
-        431: _K.VALIDATION,
         451: _K.PERMANENT,
         499: _K.CANCELLED,
         501: _K.PERMANENT,
@@ -69,8 +67,14 @@ SQLSTATES: Final = MappingProxyType(
         "3D": _K.NOT_FOUND,
         "3F": _K.NOT_FOUND,
         "40": _K.TRANSIENT,
+        "40002": _K.VALIDATION,
         "42": _K.VALIDATION,
         "42501": _K.AUTH,
+        "42S01": _K.CONFLICT,
+        "42S02": _K.NOT_FOUND,
+        "42S12": _K.NOT_FOUND,
+        "42S21": _K.CONFLICT,
+        "42S22": _K.NOT_FOUND,
         "42704": _K.NOT_FOUND,
         "42883": _K.NOT_FOUND,
         "42P01": _K.NOT_FOUND,
@@ -100,4 +104,4 @@ SQLSTATES: Final = MappingProxyType(
         "XX": _K.INTERNAL,
     }
 )
-"""SQLSTATE, or its class (SQL:2023, and PostgreSQL's appendix A); the longer key wins."""
+"""SQLSTATE or its class (SQL:2023, appendices A of PostgreSQL and ODBC); the longer key wins."""

@@ -24,6 +24,10 @@ WORDS: Final[tuple[tuple[ErrorKind, tuple[str, ...]], ...]] = (
             "payment required",
             "credit",
             "credits",
+            "insufficient space",
+            "insufficient storage",
+            "no space",
+            "disk full",
         ),
     ),
     (_K.RATE_LIMIT, ("rate limit", "ratelimit", "rate limited", "too many requests", "throttle")),
@@ -31,6 +35,7 @@ WORDS: Final[tuple[tuple[ErrorKind, tuple[str, ...]], ...]] = (
     (_K.TIMEOUT, ("timeout", "timed out", "deadline exceeded", "time out")),
     (_K.CANCELLED, ("cancelled", "canceled", "interrupted")),
     (_K.CONFLICT, ("already exists", "already", "exists", "conflict", "duplicate", "in use")),
+    (_K.CONFLICT, ("duplicates", "conditional check failed", "in progress", "not empty")),
     (_K.CONFLICT, ("precondition", "locked", "lock", "stale", "mismatched version")),
     (_K.NOT_FOUND, ("not found", "notfound", "no such", "does not exist", "nonexistent")),
     (_K.NOT_FOUND, ("unknown", "not exist", "undefined", "missing resource")),
@@ -63,6 +68,8 @@ WORDS: Final[tuple[tuple[ErrorKind, tuple[str, ...]], ...]] = (
         _K.TRANSIENT,
         ("unavailable", "overloaded", "connection", "connect", "network", "dns", "unknown host"),
     ),
+    (_K.TRANSIENT, ("brokers available", "servers available", "nodes available", "host available")),
+    (_K.TRANSIENT, ("deadlock", "deadlock detected", "service unavailable", "loading")),
     (_K.TRANSIENT, ("unreachable", "temporarily", "try again", "disconnected", "broken pipe")),
     (_K.INTERNAL, ("internal", "server error", "unexpected error")),
 )
@@ -81,7 +88,7 @@ CATEGORY_WORDS: Final[tuple[tuple[Category, tuple[str, ...]], ...]] = (
     (_C.EXTRA_PARAM, ("unexpected keyword", "unknown field", "unrecognized", "no such option")),
     (_C.MISSING_PARAM, ("missing", "required", "not null", "null violation")),
     (_C.DUPLICATE, ("already exists", "already exist", "duplicate", "exists", "unique violation")),
-    (_C.DUPLICATE, ("unique",)),
+    (_C.DUPLICATE, ("unique", "already owned", "already", "duplicates", "path conflict")),
     (_C.FORMAT_DATE, ("date", "datetime", "timestamp", "timezone", "time zone", "date time")),
     (
         _C.FORMAT_OTHER,
@@ -104,7 +111,7 @@ CATEGORY_WORDS: Final[tuple[tuple[Category, tuple[str, ...]], ...]] = (
         ("type mismatch", "wrong type", "invalid type", "datatype mismatch", "conversion"),
     ),
     (_C.WRONG_TYPE, ("cast", "type error", "dimensionality", "number format")),
-    (_C.ENUM, ("enum", "choice", "not supported value")),
+    (_C.ENUM, ("enum", "choice", "choices", "picklist", "not supported value", "option")),
     (_C.SYNTAX, ("syntax", "grammar", "expression", "lexer", "xpath", "binder", "template")),
     (_C.SYNTAX, ("grouping", "ambiguous", "query", "compile")),
     (_C.WRONG_TYPE, ("type",)),
@@ -141,6 +148,18 @@ def category_in(name: str) -> Category | None:
         if any(f" {phrase} " in text for phrase in phrases):
             return category
     return None
+
+
+def spoken_name(name: str) -> str:
+    """The words of a code or a dotted class name as a sentence; empty if it is but one word.
+
+    >>> spoken_name("EMAIL_EXISTS"), spoken_name("a.b.AlreadyStartedError"), spoken_name("E42")
+    ('email exists', 'already started', '')
+    """
+    words = words_of(name.rpartition(".")[2])[:_MOST]
+    while words and words[-1] in ("error", "exception", "fault", "err"):
+        words.pop()
+    return " ".join(words) if len(words) > 1 and not any(map(str.isdigit, words)) else ""
 
 
 def _spoken(name: str) -> str:

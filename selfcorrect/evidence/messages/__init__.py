@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -32,6 +33,7 @@ from selfcorrect.evidence.clean import sentence, visible
 from selfcorrect.evidence.faults import Place
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.masking import Masked, mask
+from selfcorrect.evidence.waits import wait_in_body
 from selfcorrect.evidence.wrappers import unwrap
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import split
@@ -68,6 +70,9 @@ DEEPEST: Final = 60
 MOST: Final = 50
 """Findings of one error."""
 
+LONGEST: Final = 8 * 1024
+"""Characters of one finding's text."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Source:
@@ -101,11 +106,16 @@ def read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Findin
     return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
 
 
+def _cut(text: str) -> str:
+    """At most `LONGEST` characters, from both ends: an echo put back may be as long as it likes."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1024]}\n{text[-1024:]}"
+
+
 def _shown(finding: Finding, hidden: Masked) -> Finding:
     """The finding with what was masked put back."""
     return replace(
         finding,
-        text=hidden.raw(finding.text),
+        text=_cut(hidden.raw(finding.text)),
         code=hidden.raw(finding.code) if finding.code else finding.code,
         paths=tuple(hidden.raw(path) for path in finding.paths),
         constraint={key: put_back(value, hidden) for key, value in finding.constraint.items()},
@@ -123,8 +133,12 @@ def put_back(value: JSON, hidden: Masked, depth: int = 0) -> JSON:
     return value
 
 
+_BARE_ECHO: Final = re.compile("(?<=[:\\[,])( ?)([\U000f0000-\U0010ffff])(?=\\s?[,}\\]])")
+"""A value of a JSON body that stands for an object or a list of the arguments."""
+
+
 def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
-    embedded = find_json(text) if depth <= DEPTH else None
+    embedded = find_json(_BARE_ECHO.sub(r'\1"\2"', text)) if depth <= DEPTH else None
     if embedded is not None and not source.is_echo(embedded.value):
         found = read_body(embedded.value)
         if found and (found[0].text or found[0].code):
@@ -168,7 +182,11 @@ def read_body(body: JSON) -> tuple[Finding, ...]:
     """The findings of a JSON body, by the first reader that knows it."""
     for read in BODY_READERS:
         if found := read(body):
-            return found[:MOST]
+            wait = wait_in_body(body)
+            return tuple(
+                replace(item, retry_after=wait) if item.retry_after is None else item
+                for item in found[:MOST]
+            )
     return ()
 
 

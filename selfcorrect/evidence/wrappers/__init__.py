@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from selfcorrect.evidence.wrappers.printed import unprinted
+
 DEPTH: Final = 8
 
 _NAME: Final = r"['\"`‘“]?[\w./-]{1,100}['\"`’”]?"
@@ -139,6 +141,15 @@ def _peel_protocol(done: Unwrapped) -> Unwrapped:
     return done
 
 
+def _peel_print(done: Unwrapped) -> Unwrapped:
+    """What database drivers and brokers print around a message."""
+    layer = unprinted(done.text)
+    if layer is None:
+        return done
+    status = layer.status if layer.status is not None else done.status
+    return replace(_off(done, layer.text, codes=[layer.code]), status=status)
+
+
 def _peel_library(done: Unwrapped) -> Unwrapped:
     """What SQLAlchemy and the operating system put around a message."""
     if match := _SQLALCHEMY.match(done.text):
@@ -185,6 +196,7 @@ def _peel_plain(done: Unwrapped) -> Unwrapped:
 _PEELERS: Final = (
     _peel_traceback,
     _peel_protocol,
+    _peel_print,
     _peel_library,
     _peel_tool,
     _peel_class,
@@ -204,6 +216,8 @@ def _traceback(text: str) -> tuple[str, list[str]]:
                 body = "\n".join(message)[match.end() :]
                 found.append((_dotted(match[1]), body.strip()))
             message, inside = [], True
+            if line.startswith(_BETWEEN[0]):
+                found.clear()  # what came before was being handled; it is no cause
         elif inside and (line[:1].isspace() or not line.strip()) and not message:
             continue
         elif inside:
@@ -265,7 +279,7 @@ def _errno(match: re.Match[str]) -> str | None:
     return _RESOLVER.get(number) if number < 0 else errno.errorcode.get(number)
 
 
-_RESOLVER: Final = {-2: "EAI_NONAME", -3: "EAI_AGAIN", -5: "EAI_NODATA"}
+_RESOLVER: Final = {-2: "EAI_NONAME", -3: "EAI_AGAIN", -5: "EAI_NODATA", -8: "EAI_SERVICE"}
 
 
 def _dotted(name: str) -> str:

@@ -1,0 +1,152 @@
+"""What a value made for waits stands for: a number, a duration, a moment."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from selfcorrect.model import JSON
+
+LONGEST: Final = 366 * 86400.0
+_MOMENT: Final = 1e9
+"""A number as large as this is a Unix time."""
+UNITS: Final = {
+    "ms": 0.001, "msec": 0.001, "msecs": 0.001, "millisecond": 0.001, "milliseconds": 0.001,
+    "millis": 0.001,
+    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "second(s)": 1, "sec(s)": 1,
+    "sekunde": 1, "sekunden": 1, "segundo": 1, "segundos": 1, "seconde": 1, "secondes": 1,
+    "secondi": 1, "秒": 1, "秒後": 1, "秒钟": 1, "сек": 1, "секунд": 1, "секунды": 1,
+    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60, "minute(s)": 60, "min(s)": 60,
+    "minuten": 60, "minuto": 60, "minutos": 60, "minuti": 60, "分": 60, "分钟": 60, "минут": 60,
+    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600, "hour(s)": 3600,
+    "stunde": 3600, "stunden": 3600, "hora": 3600, "horas": 3600, "heure": 3600, "heures": 3600,
+    "ora": 3600, "ore": 3600, "小时": 3600, "時間": 3600, "часов": 3600, "час": 3600,
+    "d": 86400, "day": 86400, "days": 86400, "day(s)": 86400, "tag": 86400, "tage": 86400,
+    "tagen": 86400, "día": 86400, "días": 86400, "dia": 86400, "dias": 86400, "jour": 86400,
+    "jours": 86400, "天": 86400, "日": 86400,
+    "ثانية": 1, "ثوان": 1, "ثواني": 1, "دقيقة": 60, "دقائق": 60, "ساعة": 3600, "ساعات": 3600,
+    "saniye": 1, "dakika": 60, "saat": 3600, "초": 1, "분": 60, "시간": 3600,
+    "sekund": 1, "sekundy": 1,
+    "minut": 60, "minuty": 60, "godzin": 3600, "seconden": 1, "uur": 3600,
+    "week": 604800, "weeks": 604800,
+}  # fmt: skip  # fmt: skip
+_WORDS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40,
+    "sixty": 60, "ninety": 90,
+}  # fmt: skip  # fmt: skip
+UNIT: Final = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+NUMBER: Final = r"\d{1,9}(?:[.,]\d{1,9})?"
+_PART: Final = re.compile(rf"({NUMBER})[ \u00a0-]?({UNIT})(?![\w(])", re.IGNORECASE)
+_TIGHT: Final = re.compile(rf"({NUMBER}) ?(ms|[dhms])(?=\d|\b)", re.IGNORECASE)
+_SPOKEN: Final = re.compile(
+    rf"(half an? |{'|'.join(_WORDS)})(?: more| further)?[ -]?({UNIT})(?![\w(])", re.IGNORECASE
+)
+_CLOCK: Final = re.compile(r"(\d{1,3}):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?![\d:])")
+_ISO: Final = re.compile(
+    r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?(?!\w)"
+)
+_JOIN: Final = re.compile(r"[ ,]{0,3}(?:and |und |y |et |e )?")
+NOT_TIME: Final = re.compile(
+    r"[ \"']*(?:times?\b|attempts?\b|retries\b|tries\b|requests?\b|more\b|x\b|calls?\b|tokens?\b)",
+    re.IGNORECASE,
+)
+_STAMP: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+    r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} "
+    r"\d\d:\d\d:\d\d GMT"
+)
+_EPOCH: Final = re.compile(r"\d{10}(?:\.\d{1,6})?(?!\d)|\d{13}(?!\d)")
+
+
+def wait_of_value(
+    value: JSON, *, millis: bool = False, now: datetime | None = None
+) -> float | None:
+    """The seconds that the value of a member or header made for waits stands for, or None.
+
+    A number is seconds (or milliseconds), or a moment where it is as large as one; a text is a
+    number, a duration (`34s`, `1m30.5s`, `PT30S`), or a moment (ISO 8601, HTTP date).
+
+    >>> wait_of_value("1m30s"), wait_of_value(1500, millis=True), wait_of_value(-1)
+    (90.0, 1.5, None)
+    """
+    now = now or datetime.now(UTC)
+    if isinstance(value, str):
+        text = value.strip()[:60]
+        number = _as_number(text)
+        if number is None:
+            seconds = duration(text)
+            return bounded(seconds if seconds is not None else until(text, now))
+        value = number
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        return None
+    if value > _MOMENT:
+        value = value / 1000 if value > 1e11 else value
+        return bounded(max(0.0, value - now.timestamp()))
+    return bounded(value / 1000 if millis else float(value))
+
+
+def duration(text: str) -> float | None:
+    """The seconds of a duration at the start of a text: `1m30s`, `PT5S`, `00:01:30`, `an hour`."""
+    if (match := _CLOCK.match(text)) is not None:
+        hours, minutes, seconds = (int(group) for group in match.groups())
+        return hours * 3600.0 + minutes * 60 + seconds
+    if text[:1] == "P" and (match := _ISO.match(text)) is not None and any(match.groups()):
+        days, hours_, minutes_, seconds_ = (float(group or 0) for group in match.groups())
+        return days * 86400 + hours_ * 3600 + minutes_ * 60 + seconds_
+    if (match := _SPOKEN.match(text)) is not None:
+        word = match[1].lower().strip()
+        count = 0.5 if word.startswith("half") else _WORDS[word]
+        return count * UNITS[match[2].lower()]
+    total, position = None, 0
+    for _ in range(6):
+        match = _PART.match(text, position) or _TIGHT.match(text, position)
+        if match is None or NOT_TIME.match(text, match.end()):
+            break
+        number = float(match[1].replace(",", "."))
+        total = (total or 0.0) + number * UNITS[match[2].lower()]
+        gap = _JOIN.match(text, match.end())
+        position = gap.end() if gap else match.end()
+    return total
+
+
+def until(text: str, now: datetime) -> float | None:
+    """The seconds from now to a moment at the start of a text: ISO 8601, HTTP date, Unix time."""
+    if (match := _STAMP.match(text)) is not None:
+        moment = _moment(match[0])
+        return max(0.0, (moment - now).total_seconds()) if moment else None
+    if (match := _EPOCH.match(text)) is not None:
+        number = float(match[0])
+        number = number / 1000 if number > 1e11 else number
+        return max(0.0, number - now.timestamp())
+    return None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        if text[:1].isalpha():
+            return parsedate_to_datetime(text)
+        plain = (
+            text.replace(" UTC", "Z").replace(" GMT", "Z").replace("UTC", "Z").replace("GMT", "Z")
+        )
+        moment = datetime.fromisoformat(plain.replace(" +", "+"))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _as_number(text: str | None) -> float | None:
+    if not text or len(text) > 20:
+        return None
+    try:
+        number = float(text.strip())
+    except ValueError:
+        return None
+    return number if number >= 0 else None
+
+
+def bounded(seconds: float | None) -> float | None:
+    """The seconds, if they are a wait that anybody would mean."""
+    return seconds if seconds is not None and 0 <= seconds <= LONGEST else None

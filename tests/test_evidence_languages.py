@@ -1,0 +1,47 @@
+"""Errors in other languages: as far as plain words and structure carry."""
+
+import pytest
+
+from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.loading import load_map
+
+SAID = [
+    ("cat: /etc/geheim: Keine Berechtigung", "auth", "none"),
+    ("ls: Zugriff auf 'x' nicht möglich: Datei oder Verzeichnis nicht gefunden", "not_found", None),
+    ("cp: fehlender Zieldatei-Operand hinter 'a'", "validation", "missing_param"),
+    ("Eine gültige Zahl ist erforderlich.", "validation", "wrong_type"),
+    ("Dieses Feld muss eindeutig sein.", "conflict", "duplicate"),
+    ("Ein Zweig namens 'x' existiert bereits", "conflict", "duplicate"),
+    ("E: Impossible de trouver le paquet x", "not_found", "unknown_resource"),
+    ("head: nombre de lignes incorrect: « abc »", "validation", "wrong_type"),
+    ("Ce champ doit être unique.", "conflict", "duplicate"),
+    ("La valeur doit être un JSON valide.", "validation", "malformed_json"),
+    ("Connexion refusée", "transient", "none"),
+    ("bash: x: orden no encontrada", "not_found", "unknown_tool"),
+    ("Se requiere un número válido.", "validation", "wrong_type"),
+    ("Este valor no coincide con el patrón requerido.", "validation", "format_pattern"),
+    ("Permiso denegado", "auth", "none"),
+    ("Este campo deve ser único.", "conflict", "duplicate"),
+    ("Esperava uma lista de itens, mas recebeu texto.", "validation", "wrong_type"),
+    ("Это поле должно быть уникально.", "conflict", "duplicate"),
+    ("Отказано в доступе", "auth", "none"),
+    ("Нет такого файла или каталога", "not_found", "unknown_resource"),
+    ("head: 無効な行数: 'abc'", "validation", "wrong_type"),
+    ("この値は所要のパターンにマッチしません。", "validation", "format_pattern"),
+    ("コマンドが見つかりません", "not_found", "unknown_tool"),
+    ("接続を拒否されました", "transient", "none"),
+    ("E: 无法定位软件包 x", "not_found", "unknown_resource"),
+    ("致命错误:未识别的参数:--x", "validation", "extra_param"),
+    ("该字段必须唯一。", "conflict", "duplicate"),
+    ("请求过于频繁", "rate_limit", "none"),
+    ("هذا الحقل مطلوب.", "validation", "missing_param"),
+    ("غير موجود.", "not_found", "unknown_resource"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "category"), SAID)
+def test_kind_and_category(text, kind, category):
+    (found,) = read_report(text, arguments={"command": "run it"})
+    found = diagnosed(found, load_map().decide, {"command": "run it"})
+    assert found.kind.value == kind
+    assert category is None or found.category.value == category
