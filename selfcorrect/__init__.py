@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from selfcorrect.errors import (
+        Escalation,
         GraphSetupError,
+        HardFailure,
         MapError,
         SelfCorrectError,
         StrategyNotFound,
     )
     from selfcorrect.evidence import classify
     from selfcorrect.graph import build_graph
+    from selfcorrect.handlers import OnError, default_on_error, on_error
+    from selfcorrect.integrations.agent import SelfCorrection
     from selfcorrect.limits import Limits
     from selfcorrect.model import (
         ABSENT,
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "build_graph": "graph",
+    "SelfCorrection": "integrations.agent",
     "repair_call": "repairing",
     "ToolSpec": "tools",
     "StrategyMap": "strategy_map",
@@ -62,8 +67,13 @@ _HOMES = {
     "ToolErrorPolicy": "policies",
     "RepairContext": "protocols",
     **dict.fromkeys(
-        ("SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError"), "errors"
+        (
+            "SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError", "Escalation",
+            "HardFailure",
+        ),
+        "errors",
     ),
+    **dict.fromkeys(("OnError", "on_error", "default_on_error"), "handlers"),
     **dict.fromkeys(
         (
             "ABSENT", "Ask", "Call", "Category", "Change", "Changed", "Diagnosis", "ErrorKind",
@@ -77,6 +87,7 @@ _HOMES = {
 __all__ = [
     # the loop
     "build_graph",
+    "SelfCorrection",
     "repair_call",
     "ToolSpec",
     "Limits",
@@ -87,6 +98,9 @@ __all__ = [
     "ErrorRule",
     "ToolErrorPolicy",
     "strategy",
+    "OnError",
+    "default_on_error",
+    "on_error",
     # what strategies see and answer
     "ABSENT",
     "Ask",
@@ -109,6 +123,8 @@ __all__ = [
     "Terminal",
     "Wait",
     # errors of the library
+    "Escalation",
+    "HardFailure",
     "GraphSetupError",
     "MapError",
     "SelfCorrectError",

@@ -23,32 +23,52 @@ def walk(loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None) -> 
     Raises:
         GraphSetupError: If something in the loop is async.
     """
-    return run_sync(_walk(loop, given, _start(loop, tenant)))
+    return run_sync(walk_in(loop, given, _start(loop, tenant)))
 
 
 async def awalk(
     loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None
 ) -> dict[str, Any]:
     """Like `walk`, for tools, strategies, models and nodes that are async."""
-    return await _walk(loop, given, _start(loop, tenant, host=AsyncHost()))
+    return await walk_in(loop, given, _start(loop, tenant, host=AsyncHost()))
 
 
 def _start(loop: Loop, tenant: str | None, **changes: Any) -> RunContext:
     return loop.start(**changes, **({} if tenant is None else {"tenant": tenant}))
 
 
-async def _walk(loop: Loop, given: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
-    state: CorrectionState = {**given}  # type: ignore[typeddict-item]
-    node = given.get("phase") or ENTRY
-    while node != END:
-        update, target = await run_node(loop, node, state, context)
-        _merge(state, update)
-        edge = (node, target)
-        if edge in loop.edges:
-            update, target = await apply_edge(loop, edge, state, context)
+async def walk_in(loop: Loop, given: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """The walk itself, in a context of the caller's own: another host, a way to ask a person."""
+    return await Walk(loop, given).run(context)
+
+
+class Walk:
+    """A walk that can be left where something was raised, and gone on with from there.
+
+    Attributes:
+        state: The state after the last step.
+        node: The node that comes next, or that raised.
+    """
+
+    __slots__ = ("_loop", "node", "state")
+
+    def __init__(self, loop: Loop, given: Mapping[str, Any], node: str | None = None) -> None:
+        self._loop = loop
+        self.state: CorrectionState = {**given}  # type: ignore[typeddict-item]
+        self.node = node or given.get("phase") or ENTRY
+
+    async def run(self, context: RunContext) -> dict[str, Any]:
+        """Walk to the end and return `result` or `failure`, and the `trail`."""
+        loop, state = self._loop, self.state
+        while self.node != END:
+            update, target = await run_node(loop, self.node, state, context)
             _merge(state, update)
-        node = target
-    return {key: state[key] for key in _OUTPUT if key in state}  # type: ignore[literal-required]
+            edge = (self.node, target)
+            if edge in loop.edges:
+                update, target = await apply_edge(loop, edge, state, context)
+                _merge(state, update)
+            self.node = target
+        return {key: state[key] for key in _OUTPUT if key in state}  # type: ignore[literal-required]
 
 
 def _merge(state: CorrectionState, update: Mapping[str, Any]) -> None:

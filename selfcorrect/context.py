@@ -11,19 +11,27 @@ import inspect
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.failures import FailureMemory
+from selfcorrect.handlers.handling import ON_ERROR, Handlers
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.ledger.owners import speaking_for_task
 from selfcorrect.limits import Limits
 from selfcorrect.log import Sink
-from selfcorrect.model import JSON
-from selfcorrect.policies import PolicySource, SafetyPolicy, ToolErrorPolicy
+from selfcorrect.model import JSON, Safety
+from selfcorrect.models.port import CountingModel
+from selfcorrect.models.recovery import OnModelError
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.deadlines import in_time
 
 T = TypeVar("T")
 Update: TypeAlias = Mapping[str, Any]
@@ -65,24 +73,38 @@ class SystemTime:
 class Host(Protocol):
     """Calls tools, models and strategies for the nodes, in its own way of waiting."""
 
-    async def run_tool(self, tool: ToolSpec, args: Any, call_id: str | None) -> Any: ...
+    async def run_tool(
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+    ) -> Any: ...
+    async def off_loop(
+        self, function: Callable[..., Any], *args: Any
+    ) -> tuple[Any, BaseException | None]: ...
     async def call(self, function: Callable[..., Any], *args: Any) -> Any: ...
-    async def invoke(self, model: Any, messages: Any) -> Any: ...
+    async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any: ...
     async def sleep(self, clock: Time, seconds: float) -> None: ...
 
 
 class SyncHost:
     """Never suspends; what needs awaiting is refused with a clear error."""
 
-    async def run_tool(self, tool: ToolSpec, args: Any, call_id: str | None) -> Any:
-        return tool.run(args, call_id)
+    async def run_tool(
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+    ) -> Any:
+        return tool.run(args, call_id, key)
+
+    async def off_loop(
+        self, function: Callable[..., Any], *args: Any
+    ) -> tuple[Any, BaseException | None]:
+        return function(*args), None
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
         value = function(*args)
         return await value if inspect.isawaitable(value) else value
 
-    async def invoke(self, model: Any, messages: Any) -> Any:
-        return model.invoke(messages)
+    async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any:
+        if seconds is None:
+            return model.invoke(messages)
+        return in_time(partial(model.invoke, messages), seconds, "model")
 
     async def sleep(self, clock: Time, seconds: float) -> None:
         clock.sleep(seconds)
@@ -91,15 +113,38 @@ class SyncHost:
 class AsyncHost:
     """Awaits what can be awaited; sync tools run in a thread of their own."""
 
-    async def run_tool(self, tool: ToolSpec, args: Any, call_id: str | None) -> Any:
-        return await tool.arun(args, call_id)
+    async def run_tool(
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+    ) -> Any:
+        return await tool.arun(args, call_id, key)
+
+    async def off_loop(
+        self, function: Callable[..., Any], *args: Any
+    ) -> tuple[Any, BaseException | None]:
+        """Run something that blocks, in a thread, to its end, whatever is cancelled meanwhile.
+
+        Returns:
+            Its value, and the cancellation that came meanwhile, for the caller to raise.
+        """
+        with speaking_for_task():
+            work = asyncio.ensure_future(asyncio.to_thread(function, *args))
+        cut: BaseException | None = None
+        while not work.done():
+            try:
+                await asyncio.wait({work})
+            except asyncio.CancelledError as error:
+                cut = error
+        if cut is not None and work.exception() is not None:
+            raise cut
+        return work.result(), cut
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
         value = function(*args)
         return await value if inspect.isawaitable(value) else value
 
-    async def invoke(self, model: Any, messages: Any) -> Any:
-        return await model.ainvoke(messages)
+    async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any:
+        async with asyncio.timeout(seconds):
+            return await model.ainvoke(messages)
 
     async def sleep(self, clock: Time, seconds: float) -> None:
         await clock.asleep(seconds)
@@ -142,6 +187,10 @@ class LiveErrors:
         self._errors.pop(run, None)
 
 
+NOBODY = Handlers()
+"""No handlers at all."""
+
+
 @dataclass(slots=True)
 class RunContext:
     """Everything the nodes of one run use.
@@ -150,9 +199,16 @@ class RunContext:
         tools: The tools on offer, by name.
         strategies: The error-strategy map; a run keeps the one that it started with.
         policy: Where the policy of a run comes from; nodes use `policy_of`.
+        ledger: The caller's ledger, or None.
+        memory: Takes its place for runs that may come again.
+        failures: What failed in earlier runs of a task, without help of a checkpointer.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         diagnoser: The diagnose node in use, also for what comes up inside a repair round.
         selector: The select_strategy node in use, likewise.
+        on_error: Who handles the errors of which tool, before the map.
+        on_model_error: Decides about model calls that failed.
+        on_limit: Decides about a limit that would end the run.
+        hooks: Who is told what happens.
         emit: Where log events go, or None.
         tenant: Whose policy holds, or None for the default one.
     """
@@ -170,7 +226,13 @@ class RunContext:
     diagnoser: Node
     selector: Node
     on_failure: str = "report"
+    on_error: Handlers = NOBODY
+    on_model_error: OnModelError | None = None
+    on_limit: OnLimit | None = None
+    hooks: Hooks | None = None
     ask_person: Callable[[JSON], JSON] | None = None
+    memory: Ledger = field(default_factory=MemoryLedger)
+    failures: FailureMemory = field(default_factory=FailureMemory)
     emit: Sink | None = None
     tenant: str | None = None
 
@@ -180,6 +242,33 @@ class RunContext:
             return self.policy
         said = ToolErrorPolicy.of_map(self.strategies.policy)
         return self.policy.policy(self.tenant).joined(said, self.tools)
+
+    def allowed(self, rule: str | None, strategy: str | None) -> frozenset[Safety]:
+        """Classes of change that run unasked beside the policy's own.
+
+        A handler in code names its fixer, which is leave for a model to decide; not where the
+        policy lets no more than respellings run.
+        """
+        classes = self.strategies.allowed(rule)
+        if strategy == ON_ERROR and Safety.INFERRED in self.safety.allow:
+            classes |= {Safety.MODEL}
+        return classes
+
+    def port(self, counts: dict[str, Any]) -> CountingModel:
+        """The port to this run's models, which counts into `counts`."""
+
+        async def sleep(seconds: float) -> None:
+            await self.host.sleep(self.time, seconds)
+
+        return CountingModel(
+            self.model,
+            counts,
+            self.limits,
+            self.host.invoke,
+            on_error=self.on_model_error,
+            sleep=sleep,
+            clock=self.time.monotonic,
+        )
 
     def policy_of(self, state: CorrectionState) -> ToolErrorPolicy:
         """The policy that a run started with."""

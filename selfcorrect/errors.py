@@ -154,10 +154,39 @@ class ToolReportedError(SelfCorrectError):
     code: ClassVar[str] = "SC206"
 
 
+class Escalation(SelfCorrectError):
+    """Raised by a fixer or a tool that asks for help from above; the run ends as `escalated`.
+
+    Args:
+        reason: What is handed up; the model that made the call may read it.
+        severity: `LOW`, `MEDIUM`, `HIGH` or `CRITICAL`, in any case; anything else means HIGH.
+    """
+
+    code: ClassVar[str] = "SC303"
+
+    def __init__(self, reason: str, severity: object = "HIGH") -> None:
+        self.reason = reason
+        said = str(getattr(severity, "value", severity)).strip().upper()
+        self.severity = said if said in ("LOW", "MEDIUM", "HIGH", "CRITICAL") else "HIGH"
+        super().__init__(reason)
+
+
+class HardFailure(SelfCorrectError):
+    """Raised by a fixer or a tool where nothing can help: the run ends, whatever retries remain."""
+
+    code: ClassVar[str] = "SC304"
+
+
 class BudgetSpent(SelfCorrectError):
     """A model call would exceed the run's limits; raised before anything is paid."""
 
     code: ClassVar[str] = "SC301"
+
+
+class LedgerError(SelfCorrectError):
+    """The ledger cannot be read or written; a tool that changes things is then not called."""
+
+    code: ClassVar[str] = "SC401"
 
 
 class ModelFailed(SelfCorrectError):

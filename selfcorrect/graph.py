@@ -18,7 +18,8 @@ from selfcorrect.context import AsyncHost, Host, Node, RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
-from selfcorrect.policies import PolicySource, ToolErrorPolicy
+from selfcorrect.models.recovery import OnModelError
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.routing import ENTRIES, ENTRY, ROUTES
 from selfcorrect.state import CorrectionOutput, CorrectionState
@@ -54,8 +55,18 @@ class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """LangGraph's compiled graph; only its picture in Jupyter is ours, drawn without a network."""
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        drawn = self.get_graph()
-        return {"text/plain": repr(self), "text/vnd.mermaid": drawn.draw_mermaid()}
+        from selfcorrect.drawing import Shape
+        from selfcorrect.drawing.mermaid import mermaid
+        from selfcorrect.drawing.svg import image, picture
+
+        shape = Shape.of_graph(self)
+        drawn = picture(shape)
+        return {
+            "text/html": image(drawn, "The self-correcting loop"),
+            "image/svg+xml": drawn,
+            "text/vnd.mermaid": mermaid(shape),
+            "text/plain": repr(self),
+        }
 
 
 def build_graph(
@@ -69,6 +80,9 @@ def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
     on_error: Any = None,
     on_failure: str = "report",
+    on_model_error: OnModelError | None = None,
+    on_limit: OnLimit | None = None,
+    hooks: Hooks | None = None,
     on_edge: Mapping[tuple[str, str], Node] | None = None,
     planner: Node | None = None,
     executor: Node | None = None,
@@ -93,8 +107,13 @@ def build_graph(
             holds one per tenant, and the tenant is `config["configurable"]["tenant"]`.
         ledger: Remembers intents and outcomes, so that nothing is done twice.
         checkpointer: LangGraph's; with one, a person can be asked.
-        on_error: Handlers of errors, before the map's rules.
+        on_error: Handlers of errors, before the map's rules: `on_error(…)` for every tool that has
+            none of its own, or a mapping of tool names to handlers.
         on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
+        on_model_error: Decides about a model call that failed: `Rethrow`, `RespondWith` or
+            `RetryModel`, of `selfcorrect.policies`.
+        on_limit: Decides about a limit that would end the run: `Stop`, `Extend` or `Checkpoint`.
+        hooks: Listeners: `Hooks(on_tool_use=…, on_error=…, on_threshold=…)`.
         on_edge: Nodes of your own by the edge that they stand on, such as
             `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
         planner: Takes the place of the node plan; likewise for the other seven slots.
@@ -134,6 +153,9 @@ def build_graph(
                 "retrier": retrier,
                 "reporter": reporter,
             },
+            on_model_error=on_model_error,
+            on_limit=on_limit,
+            hooks=hooks,
         )
     )
     return compile_loop(loop, checkpointer)

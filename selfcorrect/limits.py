@@ -13,6 +13,15 @@ CEILING: Final = 10
 """Executions that no map and no handler exceeds, unless code sets another ceiling."""
 
 
+class Price(BaseModel):
+    """What a million tokens of a model cost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
 class Limits(BaseModel):
     """Bounds of one run. A map may set them, up to `ceiling`, which only code sets.
 
@@ -22,7 +31,11 @@ class Limits(BaseModel):
         model_calls: Calls of a model.
         tokens: Tokens of all model calls, or None for no bound.
         seconds: Wall time of the run, waits included, or None for no bound.
+        cost: Money for model calls, in the currency of `prices`, or None for no bound.
+        prices: What a million tokens cost, by model: `{"*": {"input": 0.15, "output": 0.6}}`.
         wait: The longest single wait, in seconds.
+        retry_ratio: Repeats of failed calls of one tool, per call of it, over all runs of this
+            process, such as 0.1; None for no bound.
         per_kind: Repairs after an error of a kind; 0 means report at once.
         per_strategy: Uses of a strategy.
         ceiling: The hard cap on executions.
@@ -35,7 +48,10 @@ class Limits(BaseModel):
     model_calls: NonNegativeInt = 4
     tokens: NonNegativeInt | None = None
     seconds: float | None = Field(default=300.0, gt=0)
+    cost: float | None = Field(default=None, ge=0)
+    prices: Mapping[str, Price] = Field(default_factory=dict)
     wait: float = Field(default=30.0, ge=0)
+    retry_ratio: float | None = Field(default=None, ge=0, le=1)
     per_kind: Mapping[ErrorKind, NonNegativeInt] = Field(default_factory=dict)
     per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
     ceiling: PositiveInt = CEILING
@@ -47,7 +63,7 @@ class Limits(BaseModel):
             pydantic.ValidationError: If a value is not usable.
         """
         values = self.model_dump() | {k: v for k, v in over.items() if k != "ceiling"}
-        for name in ("per_kind", "per_strategy"):
+        for name in ("per_kind", "per_strategy", "prices"):
             values[name] = {**getattr(self, name), **over.get(name, {})}
         merged = Limits.model_validate(values)
         return merged.model_copy(update={"attempts": min(merged.attempts, self.ceiling)})
@@ -59,6 +75,7 @@ _BOUNDED: Final = {
     "model_calls": "model calls",
     "tokens": "tokens",
     "seconds": "seconds",
+    "cost": "of money",
 }
 
 

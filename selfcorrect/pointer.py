@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, Call, Change
+
+_LONGEST_KEPT: Final = 200
 
 
 def join(*tokens: str | int) -> str:
@@ -20,11 +23,18 @@ def split(pointer: str) -> tuple[str, ...]:
     Raises:
         ValueError: If it is neither empty nor starts with a slash.
     """
+    return _kept(pointer) if len(pointer) <= _LONGEST_KEPT else _split(pointer)
+
+
+def _split(pointer: str) -> tuple[str, ...]:
     if not pointer:
         return ()
     if not pointer.startswith("/"):
         raise ValueError(f"a JSON Pointer starts with a slash: {pointer!r}")
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
+
+
+_kept: Final = lru_cache(maxsize=2048)(_split)
 
 
 def get(document: JSON, pointer: str) -> JSON:
@@ -82,13 +92,13 @@ def _index(text: str) -> int | None:
 
 
 def look(call: Call, pointer: str) -> JSON:
-    """The value at a pointer into a call (`/name`, `/args/…`, `/raw`), or `ABSENT`."""
+    """The value at a pointer into a call (`/name`, `/args/…`, `/id`, `/raw`), or `ABSENT`."""
     tokens = split(pointer)
     if not tokens:
         return ABSENT
     if tokens[0] == "args":
         return get(call.args, join(*tokens[1:]))
-    if len(tokens) == 1 and tokens[0] in ("name", "raw"):
+    if len(tokens) == 1 and tokens[0] in ("name", "id", "raw"):
         value = getattr(call, tokens[0])
         return ABSENT if value in (None, "") else value
     return ABSENT
@@ -106,9 +116,13 @@ def apply(call: Call, changes: Sequence[Change]) -> Call:
             call = replace(call, name="" if change.after is ABSENT else change.after)
         elif tokens == ("raw",):
             call = replace(call, raw=None if change.after is ABSENT else change.after)
+        elif tokens == ("id",) and ABSENT in (change.before, change.after):
+            call = replace(call, id=None if change.after is ABSENT else change.after)
         elif tokens[:1] == ("args",):
             args: Any = put(call.args, join(*tokens[1:]), change.after)
             call = replace(call, args={} if args is ABSENT else args)
         else:
-            raise LookupError(f"a change may touch /name, /raw or /args, not {change.path!r}")
+            raise LookupError(
+                f"a change may touch /name, /raw or /args, and set an /id, not {change.path!r}"
+            )
     return call

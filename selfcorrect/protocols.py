@@ -73,6 +73,8 @@ class RepairContext:
         finish_reason: Why the model stopped writing, if known.
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
+        proposals: The same changes, those of one answer together.
+        hidden: Pointers of arguments whose values may not be shown, but to a person who decides.
         ask_model: Asks the model, or None if there is none or policy forbids it.
         now: The current time.
     """
@@ -84,6 +86,8 @@ class RepairContext:
     finish_reason: str | None = None
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
+    proposals: tuple[tuple[Change, ...], ...] = ()
+    hidden: frozenset[str] = frozenset()
     ask_model: ModelPort | None = None
     now: Clock = _now
 
@@ -104,28 +108,58 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a ledger knows of one intent.
+    """What a ledger knows of an intent that was begun before.
+
+    | status | meaning | who gets it |
+    |---|---|---|
+    | `held` | somebody who is alive is at it | does not hold it: waits, asks again |
+    | `done` | it happened; `value` is the stored result | does not hold it |
+    | `begun` | whoever began it is gone, and no outcome is known | holds it now |
+    | `unknown` | it ended, and nobody knows whether it happened | holds it now |
+
+    Any other word is one that was stored with `settle`, and whoever gets it holds the intent.
 
     Attributes:
-        status: `begun` (no outcome is known), `done`, `not_done` or `unknown`.
-        value: The stored result, where the status is `done`.
+        value: What was stored with the status.
+        lost: Whoever began it was only lost sight of, and may act yet.
+        detail: What is wrong with the record itself, if something is.
     """
 
     status: str
     value: JSON = None
+    lost: bool = False
+    detail: str | None = None
 
 
 class Ledger(Protocol):
-    """Remembers intents and outcomes, so that nothing that may have happened is done twice."""
+    """Remembers intents and outcomes, so that nothing that may have happened is done twice.
+
+    Whoever holds an intent, and nobody else, may call the tool, and settles it afterwards. Both
+    methods may block, unless the ledger says `blocks = False`, and are called from any thread.
+    Third parties check theirs with `selfcorrect.testing.check_ledger`.
+    """
 
     def begin(self, key: str) -> Record | None:
-        """Write an intent before its effect.
+        """Write an intent before its effect; durable when this returns.
 
         Returns:
-            None if the caller may go on, else what is known of an earlier intent of this key.
+            None if nothing stands in the way, and the caller holds the intent: it is new, or is
+            known as `not_done`. Else what is known of it.
+
+        Raises:
+            LedgerError: If it cannot be written or read.
         """
         ...
 
     def settle(self, key: str, status: str, value: JSON = None) -> None:
-        """Write the outcome after the effect: `done`, `not_done` or `unknown`."""
+        """Write what came of an intent that the caller holds, and let it go.
+
+        Args:
+            key: The intent.
+            status: `done`, `not_done`, `unknown`, or another word to be handed to whoever asks.
+            value: The result, or what belongs to the status.
+
+        Raises:
+            LedgerError: If it cannot be written.
+        """
         ...

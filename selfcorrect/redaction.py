@@ -19,6 +19,11 @@ LIMIT: Final = 2_000
 _BEYOND: Final = 8_192
 """How far past the limit secrets are looked for, so that a cut never shows half of one."""
 
+_SHORT: Final = 200
+_MOST_CLEAN: Final = 4_096
+_CLEAN: Final[set[str]] = set()
+"""Short texts that hold no secret: the same names and reasons come by again and again."""
+
 
 def outside(value: Any, limit: int = LIMIT) -> str:
     r"""Outside text, or any JSON value, as a labelled JSON literal of bounded length.
@@ -32,13 +37,22 @@ def outside(value: Any, limit: int = LIMIT) -> str:
     >>> outside({"user": "ann", "password": "hunter2!"})
     'data: {"user": "ann", "password": "[secret]"}'
     """
+    return f"data: {literal(value, limit)}"
+
+
+def literal(value: Any, limit: int = LIMIT) -> str:
+    """Like `outside`, without the label: for people, who know a quotation when they see one.
+
+    >>> literal({"user": "ann", "password": "hunter2!"})
+    '{"user": "ann", "password": "[secret]"}'
+    """
     if not isinstance(value, str):
         text = _dumped(value)
         shown = redact(text) if len(text) <= limit else None
         if shown is not None and len(shown) <= limit:
-            return f"data: {_escaped(shown)}"
+            return _escaped(shown)
         value = text
-    return f"data: {quoted(value, limit)}"
+    return quoted(value, limit)
 
 
 def quoted(text: str, limit: int = LIMIT) -> str:
@@ -60,11 +74,19 @@ def redact(text: str) -> str:
     >>> redact("fetch https://ann:pa55word@example.org failed")
     'fetch https://[secret]@example.org failed'
     """
-    lowered = text.lower()
+    if text in _CLEAN:
+        return text
+    redacted, lowered = text, text.lower()
     for secret in _SECRETS:
-        if any(hint in lowered for hint in secret.hints):
-            text = secret.pattern.sub(_replaced, text)
-    return text
+        for hint in secret.hints:
+            if hint in lowered:
+                redacted = secret.pattern.sub(_replaced, redacted)
+                break
+    if redacted == text and len(text) <= _SHORT:
+        if len(_CLEAN) >= _MOST_CLEAN:
+            _CLEAN.clear()
+        _CLEAN.add(text)
+    return redacted
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -152,6 +152,9 @@ def bind(factory: Factory, options: Mapping[str, Any] | None = None) -> Strategy
         if faults:
             raise MapError(faults)
         return cast("Strategy", factory)
+    if made and inspect.isroutine(factory) and (took := _takes(factory))[:1] == ["call"]:
+        shown = ", ".join(took)
+        raise MapError([MapFault(f"takes ({shown}); a strategy takes (call, diagnosis, context)")])
     faults, values = _checked(factory, options, skip=0 if made else 3)
     if faults:
         raise MapError(faults)
@@ -168,6 +171,15 @@ def bind(factory: Factory, options: Mapping[str, Any] | None = None) -> Strategy
     if not callable(result) or not _takes_a_call(result):
         raise MapError([MapFault("is no strategy: it does not take (call, diagnosis, context)")])
     return cast("Strategy", result)
+
+
+def _takes(function: Any) -> list[str]:
+    """The names of its positional parameters."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind in _POSITIONAL and p.kind is not p.VAR_POSITIONAL]
 
 
 def _takes_a_call(function: Any) -> bool:

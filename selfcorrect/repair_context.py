@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.model import Attempt, ErrorKind, call_from_json, change_from_json
+from selfcorrect.masking import Mask, has_sensitive, leaves
+from selfcorrect.model import Attempt, Change, ErrorKind, call_from_json, change_from_json
 from selfcorrect.protocols import ModelPort, RepairContext
 from selfcorrect.state import CorrectionState
 
@@ -26,9 +27,31 @@ def repair_context(
         finish_reason=given.get("finish_reason"),
         attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
         refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
+        proposals=_proposals(state.get("refused") or ()),
+        hidden=_hidden(state, context),
         ask_model=ask_model,
         now=context.time.now,
     )
+
+
+def _proposals(refused: Sequence[Mapping[str, Any]]) -> tuple[tuple[Change, ...], ...]:
+    """The refused changes, those of one answer together; empty where an old state cannot tell."""
+    groups: dict[Any, list[Change]] = {}
+    for item in refused:
+        if "group" not in item:
+            return ()
+        groups.setdefault(item["group"], []).append(change_from_json(item))
+    return tuple(tuple(group) for group in groups.values())
+
+
+def _hidden(state: CorrectionState, context: RunContext) -> frozenset[str]:
+    tool = context.tools.get(state["current"]["name"])
+    if not has_sensitive(tool, context.safety):
+        return frozenset()
+    mask = Mask(tool, context.safety)
+    found = {path for path, _ in leaves(state["current"]["args"], "/args") if mask.hides(path)}
+    asked = {path for item in state.get("findings") or () for path in item.get("paths") or ()}
+    return frozenset(found | {path for path in asked if mask.hides(path)})
 
 
 def _attempt(item: Mapping[str, Any]) -> Attempt:

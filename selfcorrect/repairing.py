@@ -1,16 +1,31 @@
-"""`repair_call`: mend a call without executing it."""
+"""`repair_call`: mend a call without executing it, and without a graph.
+
+What fixes a call chains, each step taking what the one before returned: the text is read
+(`fix-json`), the tool's name and the arguments are brought to the schema, and a model is asked
+last, where one was given. Which steps there are, and in which order, says the error-strategy map.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from selfcorrect._walk import walk
 from selfcorrect.context import RunContext, Update
-from selfcorrect.model import Call, Change, Finding, call_from_json, call_to_json, change_from_json
+from selfcorrect.model import (
+    Call,
+    Change,
+    Changed,
+    Finding,
+    call_from_json,
+    call_to_json,
+    change_from_json,
+)
 from selfcorrect.model import to_json as as_json
-from selfcorrect.reading import read_calls
+from selfcorrect.pointer import apply
+from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.state import CorrectionState
 from selfcorrect.wiring import Loop, Parts, assemble
 
@@ -65,6 +80,8 @@ def repair_call(
         GraphSetupError: If a tool is unusable.
         MapError: If the map is unusable.
 
+    A text may hold several calls: then all of them come back, or none.
+
     >>> def double(number: int) -> int:
     ...     '''Double a number.'''
     ...     return number * 2
@@ -89,13 +106,59 @@ def mend(
     """`repair_call` on a loop that was built before."""
     if not isinstance(raw_or_call, str):
         return _outcome(walk(loop, {"call": raw_or_call, **given}))
-    reading = read_calls(raw_or_call, loop.context.tools, finish_reason=given.get("finish_reason"))
-    if len(reading.calls) < 2:
-        return _outcome(walk(loop, {"raw": raw_or_call, **given}))
-    outcomes = [
-        _outcome(walk(loop, {"call": call_to_json(item.call), **given})) for item in reading.calls
-    ]
-    return _together(outcomes)
+    out = walk(loop, {"raw": raw_or_call, **given})
+    if not _holds_several(out):
+        return _outcome(out)
+    reader = _reader(loop.context)
+    read = () if reader is None else reader.each(raw_or_call, _known(loop.context, given))
+    if reader is None or len(read) < 2:
+        return _outcome(out)
+    made = [_marked(changed, reader, loop.context) for changed in read]
+    if why := _refused(made, raw_or_call, loop.context):
+        detail = f"the text holds {len(read)} calls, of which one may not be read so: {why}"
+        return replace(_outcome(out), detail=detail)
+    calls = [apply(Call("", raw=raw_or_call), changes) for changes in made]
+    outs = [walk(loop, {"call": call_to_json(call), **given}) for call in calls]
+    return _together([_outcome(*pair) for pair in zip(outs, made, strict=True)])
+
+
+def _holds_several(out: Mapping[str, Any]) -> bool:
+    findings = (out.get("failure") or {}).get("findings") or ()
+    return any(finding.get("code") == "several_calls" for finding in findings)
+
+
+def _reader(context: RunContext) -> FixJson | None:
+    """What the map reads malformed calls with, if it lets rules read them."""
+    finding = context.strategies.decide(_MALFORMED)
+    rungs = (context.strategies.strategy(finding.rule or "", name) for name in finding.ladder)
+    return next((rung for rung in rungs if isinstance(rung, FixJson)), None)
+
+
+def _known(context: RunContext, given: Mapping[str, Any]) -> RepairContext:
+    return RepairContext(
+        tools=context.tools,
+        request=given.get("request"),
+        finish_reason=given.get("finish_reason"),
+    )
+
+
+def _marked(changed: Changed, reader: FixJson, context: RunContext) -> tuple[Change, ...]:
+    rule = context.strategies.decide(_MALFORMED).rule
+    return tuple(replace(item, strategy=reader.name, rule=rule) for item in changed.changes)
+
+
+def _refused(made: list[tuple[Change, ...]], raw: str, context: RunContext) -> str | None:
+    """Why the policy does not let these changes run unasked: a run carries one call only."""
+    whys: set[str] = set()
+    for changes in made:
+        tool = context.tools.get(apply(Call("", raw=raw), changes).name)
+        allowed = context.strategies.allowed(changes[0].rule)
+        refusals = context.safety.refusals(changes, context.tools, tool, allowed)
+        whys.update(why for _, why in refusals)
+    return "; ".join(sorted(whys)) or None
+
+
+_MALFORMED: Final = Finding("several calls", ("MalformedCall",), code="malformed_json")
 
 
 def check_only(state: CorrectionState, context: RunContext) -> Update:
@@ -124,13 +187,14 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     }
 
 
-def _outcome(out: Mapping[str, Any]) -> RepairOutcome:
+def _outcome(out: Mapping[str, Any], before: tuple[Change, ...] = ()) -> RepairOutcome:
+    """What a run came to; `before` are the changes that made its call."""
     failure = out.get("failure")
     if failure:
         asked = failure["reason"] == "needs_person"
         return RepairOutcome(
             "ask" if asked else "failed",
-            changes=tuple(change_from_json(item) for item in failure.get("changes") or ()),
+            changes=(*before, *map(change_from_json, failure.get("changes") or ())),
             reason=_reason(failure),
             detail=failure["detail"],
             model_calls=(failure.get("counts") or {}).get("model_calls", 0),
@@ -140,7 +204,7 @@ def _outcome(out: Mapping[str, Any]) -> RepairOutcome:
         detail = "a strategy answered for the tool, and there is no call"
         return RepairOutcome("failed", reason="no_strategy", detail=detail)
     result = out["result"]
-    changes = tuple(change_from_json(item) for item in result["changes"])
+    changes = (*before, *map(change_from_json, result["changes"]))
     return RepairOutcome(
         "repaired" if changes else "valid",
         (call_from_json(result["call"]),),

@@ -63,8 +63,11 @@ class CorrectionState(CorrectionInput, total=False):
         refused: Changes that policy did not let run unasked, each with `why`.
         tried: Every use of a strategy: `{"rule", "strategy", "path", "outcome", "reason", …}`.
         attempts: Every execution.
+        failed: What failed in the runs of this thread so far, by call; the one key that outlives
+            a run: `{"error", "times", "findings"}`.
         counts: The counters that `Limits` bound, by the same names.
         wait: Seconds to wait before the next execution.
+        barred: Why the tool may not be called again in this run: `{"reason", "detail"}`.
         question: What a person is to be asked.
         stop: Why the run must report: `{"reason", "detail"}`.
         remaining_steps: LangGraph's own counter of supersteps that are left.
@@ -86,8 +89,10 @@ class CorrectionState(CorrectionInput, total=False):
     refused: list[dict[str, JSON]]
     tried: list[dict[str, JSON]]
     attempts: list[dict[str, JSON]]
+    failed: dict[str, JSON]
     counts: dict[str, Any]
     wait: float
+    barred: dict[str, JSON] | None
     question: dict[str, JSON] | None
     stop: dict[str, JSON] | None
     trail: Annotated[list[JSON], extend_trail]

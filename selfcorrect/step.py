@@ -9,11 +9,13 @@ from typing import Any
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.log import summary
+from selfcorrect.masking import Mask
 from selfcorrect.model import REASONS, Safety
 from selfcorrect.nodes import NODES
 from selfcorrect.plain import copied, problem
 from selfcorrect.routing import ENTRY, RESERVE, advance
 from selfcorrect.state import FORMAT, STATE_KEYS, CorrectionState
+from selfcorrect.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.wiring import Loop
 
 
@@ -30,15 +32,28 @@ async def run_node(
         raise GraphSetupError(
             f"this run was started with state format {state.get('format')}, not {FORMAT}"
         )
+    context = extended(state, context)
     foreign = loop.nodes[node] is not NODES[node]
-    value = loop.nodes[node](_with_own_call(state) if foreign else state, context)
-    returned = await value if inspect.isawaitable(value) else value
+    try:
+        value = loop.nodes[node](_with_own_call(state) if foreign else state, context)
+        returned = await value if inspect.isawaitable(value) else value
+    except Exception:
+        if node == "report_failure" and context.hooks is not None:
+            await tell_raised(state, context)
+        raise
     reserve = RESERVE + (2 if loop.edges else 0)
     if foreign:
         returned = _checked(node, returned)
     update, target = advance(node, state, returned, reserve)
+    if "stop" in update and (roomier := await more_room(node, state, update, context)) is not None:
+        again, target = await run_node(loop, node, roomier, context)
+        return {"counts": roomier["counts"], **again}, target
+    with_costs(state, update)
+    _mask(update, state, context)
     if node == ENTRY or "policy" not in state:
         update["policy"] = context.starting_policy().as_data()
+    if context.hooks is not None:
+        await tell(state, update, target, context)
     if context.emit is not None:
         for event in update["trail"]:
             context.emit(f"selfcorrect.{node}", summary(event))
@@ -78,7 +93,17 @@ async def apply_edge(
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]
+    _mask(update, state, context)
     return update, target
+
+
+def _mask(update: dict[str, Any], state: CorrectionState, context: RunContext) -> None:
+    """Trails are read by people and sent to logs: no secrets, and nothing of sensitive fields."""
+    call = update.get("current") or state.get("current") or {}
+    name = call.get("name") if isinstance(call, Mapping) else None
+    tool = context.tools.get(name) if isinstance(name, str) else None
+    mask = Mask.of(call, tool, context.safety)
+    update["trail"] = [mask.event(event) for event in update["trail"]]
 
 
 def _with_own_call(state: CorrectionState) -> CorrectionState:

@@ -217,6 +217,14 @@ class StrategyMap:
                 classes &= frozenset(said)
         return classes
 
+    def is_told(self, rule_id: str | None) -> bool:
+        """Whether a rule of a map of one's own, rather than a built-in one, says what kind it is.
+
+        Whoever writes a rule for a tool knows what the tool does before it raises.
+        """
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        return placed is not None and not placed.source.built_in and placed.rule.kind is not None
+
     def effect_of(self, tool: str) -> Effect | None:
         """What the map says that calling a tool does, or None.
 
@@ -316,7 +324,8 @@ def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault
         pattern = None
         if placed.rule.match is not None:
             try:
-                pattern = compile_pattern(placed.rule.match, built_in=placed.source.built_in)
+                own = placed.source.built_in
+                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
             except PatternError as error:
                 faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
         conditions.append(Conditions.of(placed.rule, pattern))

@@ -12,12 +12,17 @@ from pydantic import ValidationError
 
 from selfcorrect.context import LiveErrors, Node, RunContext, SyncHost, SystemTime, Time
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.handlers.handling import Handlers
+from selfcorrect.handlers.on_error import as_handler, defaults
+from selfcorrect.hints import near
+from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.loading import load_map
 from selfcorrect.log import sink
 from selfcorrect.model import Safety
+from selfcorrect.models.recovery import OnModelError
 from selfcorrect.nodes import NODES
-from selfcorrect.policies import PolicySource, SafetyPolicy, ToolErrorPolicy
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.routing import ROUTES
 from selfcorrect.strategy_map import StrategyMap
@@ -36,6 +41,9 @@ SLOTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The keyword that replaces each node."""
+
+_REMEMBERED: Final = 10_000
+"""Intents that a loop without a ledger of the caller's keeps in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,9 @@ class Parts:
     on_edge: Mapping[tuple[str, str], Node] | None = None
     slots: Mapping[str, Node | None] = field(default_factory=dict)
     time: Time | None = None
+    on_model_error: OnModelError | None = None
+    on_limit: OnLimit | None = None
+    hooks: Hooks | None = None
 
 
 def assemble(parts: Parts) -> Loop:
@@ -88,8 +99,6 @@ def assemble(parts: Parts) -> Loop:
     """
     if parts.on_failure not in ("report", "raise"):
         raise GraphSetupError(f"on_failure is 'report' or 'raise', not {parts.on_failure!r}")
-    if parts.on_error is not None:
-        raise GraphSetupError("on_error is not supported yet; give the map a rule instead")
     strategies = load_map(parts.strategies)
     nodes = _nodes(parts.slots)
     tools = MappingProxyType(_with_effects(tool_specs(parts.tools), strategies))
@@ -104,9 +113,14 @@ def assemble(parts: Parts) -> Loop:
         host=SyncHost(),
         time=parts.time or SystemTime(),
         errors=LiveErrors(),
+        memory=MemoryLedger(_REMEMBERED),
         diagnoser=nodes["diagnose"],
         selector=nodes["select_strategy"],
         on_failure=parts.on_failure,
+        on_error=_handlers(parts.on_error, tools),
+        on_model_error=_callable(parts.on_model_error, "on_model_error"),
+        on_limit=_callable(parts.on_limit, "on_limit"),
+        hooks=_hooks(parts.hooks),
     )
     return Loop(nodes, _edges(parts.on_edge), context)
 
@@ -184,6 +198,36 @@ def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     if model is not None:
         classes |= {Safety.MODEL}
     return SafetyPolicy(classes, tuple(strategies.policy.sensitive or ()))
+
+
+def _callable(given: Any, name: str) -> Any:
+    if given is not None and not callable(given):
+        raise GraphSetupError(f"{name} must be callable, not {given!r:.80}")
+    return given
+
+
+def _hooks(hooks: Any) -> Hooks | None:
+    if hooks is not None and not isinstance(hooks, Hooks):
+        raise GraphSetupError(f"hooks must be Hooks(…), not {hooks!r:.80}")
+    return hooks
+
+
+def _handlers(given: Any, tools: Mapping[str, ToolSpec]) -> Handlers:
+    """The tools' own handlers, then the graph's (one, or one by tool), then the defaults."""
+    per_tool = {}
+    graph = None
+    if isinstance(given, Mapping):
+        for name, handler in given.items():
+            if name not in tools:
+                hint = near(str(name), tools) or f"the tools are {', '.join(tools)}"
+                raise GraphSetupError(f"on_error names {name!r}, which is no tool; {hint}")
+            per_tool[name] = as_handler(handler, f"on_error of {name!r}")
+    else:
+        graph = as_handler(given, "build_graph")
+    for name, tool in tools.items():
+        if tool.on_error is not None:
+            per_tool[name] = as_handler(tool.on_error, f"tool {name!r}")
+    return Handlers({k: v for k, v in per_tool.items() if v is not None}, graph, defaults())
 
 
 def _model(model: Any) -> Any:

@@ -39,6 +39,35 @@ NEGATIONS: Final = frozenset(
 """Words that turn the meaning of what they stand beside."""
 
 
+SHORT_WORDS: Final = MappingProxyType(
+    {
+        "addr": "address",
+        "amt": "amount",
+        "avg": "average",
+        "db": "database",
+        "dept": "department",
+        "desc": "description",
+        "dest": "destination",
+        "dir": "directory",
+        "dst": "destination",
+        "lang": "language",
+        "lng": "longitude",
+        "max": "maximum",
+        "min": "minimum",
+        "msg": "message",
+        "no": "number",
+        "nr": "number",
+        "num": "number",
+        "org": "organization",
+        "pct": "percent",
+        "pwd": "password",
+        "qty": "quantity",
+        "src": "source",
+    }
+)
+"""What the usual abbreviations in names stand for."""
+
+
 def singular(word: str) -> str:
     """An English word without its plural ending; the word itself where that is not certain.
 

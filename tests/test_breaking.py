@@ -195,7 +195,7 @@ def test_a_timeout_behind_another_error_leaves_the_outcome_open() -> None:
 
 
 def test_a_foreign_node_cannot_run_a_tool_beyond_the_ceiling() -> None:
-    world = World(ValueError("no"))
+    world = World(ValueError("argument 'a' is invalid"))
     graph = build_graph(
         [world.spec()],
         selector=lambda state, context: {"outcome": "selected", "selected": []},

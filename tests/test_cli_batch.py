@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from selfcorrect.cli import app
+from selfcorrect.cli import app, batch
+from selfcorrect.cli.lines import Raw
 from selfcorrect.mapping.files import map_names, starter_dir
 
 ROOT = Path(__file__).parents[1]
@@ -269,3 +270,68 @@ def test_init_says_why_it_cannot_write(tmp_path):
     done = cli("init", tmp_path / "file" / "below")
     assert done.exit_code == 2
     assert done.stderr.strip()
+
+
+def many(count):
+    """Lines of every kind: healthy, broken, unreadable."""
+    healthy = {"name": "order", "arguments": {"item": "tea", "count": 1}}
+    kinds = [
+        lambda n: {"id": n, "tools": [TOOL], "call": healthy},
+        lambda n: {"id": n, "tools": [TOOL], "raw": f"<tool_call>{healthy}</tool_call>"},
+        lambda n: {"id": n, "tools": [TOOL], "raw": "I cannot"},
+        lambda n: "{oops",
+    ]
+    lines = (kinds[n % 4](n) for n in range(count))
+    return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+
+
+def test_several_processes_answer_like_one_and_in_order(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text(many(1_300))
+    outs = []
+    for count in (1, 2):
+        target = tmp_path / f"out{count}.jsonl"
+        done = cli("repair", "--jsonl", source, "--out", target, "--processes", count)
+        assert done.exit_code == 1, done.output
+        outs.append(target.read_bytes())
+    assert outs[0] == outs[1]
+    answered = [json.loads(line) for line in outs[0].splitlines()]
+    assert [answer["id"] for answer in answered[:3]] == [0, 1, 2]
+    assert [answer["outcome"] for answer in answered[-4:]] == [
+        "valid", "repaired", "failed", "failed",
+    ]  # fmt: skip
+    assert answered[-1]["detail"].startswith(f"{source}:1300: not JSON")
+
+
+def test_only_a_big_file_is_worth_several_processes(tmp_path):
+    small = tmp_path / "small.jsonl"
+    small.write_text("{}\n")
+    assert batch.processes(str(small), None) == batch.processes("-", None) == 1
+    assert batch.processes(str(tmp_path), None) == 1
+    assert batch.processes(str(small), 3) == 3
+    with small.open("wb") as stream:
+        stream.truncate(batch.BIG)
+    assert batch.processes(str(small), None) >= 1
+
+
+def test_chunks_are_bounded_by_lines_and_by_bytes():
+    raw = [Raw("f", n, b"x" * 100) for n in range(1, 1_202)]
+    sizes = [len(chunk) for chunk in batch.chunks(raw)]
+    assert sizes == [500, 500, 201]
+    big = [Raw("f", n, b"x" * 400_000) for n in range(1, 6)]
+    assert [len(chunk) for chunk in batch.chunks(big)] == [2, 2, 1]
+    assert list(batch.chunks([])) == []
+
+
+def dies_in_a_worker(chunk, parent):
+    """Answers in the process that started it, and takes every other one down."""
+    if os.getpid() != parent:
+        os._exit(1)
+    return "".join(f"{raw.number}\n" for raw in chunk), True
+
+
+def test_lines_of_a_worker_that_died_still_get_their_answers():
+    raw = [Raw("f", n, b"{}") for n in range(1, 5_002)]
+    answered = batch.in_processes(raw, dies_in_a_worker, os.getpid(), 1)
+    numbers = "".join(text for text, _ in answered).split()
+    assert numbers == [str(n) for n in range(1, 5_002)]

@@ -34,12 +34,16 @@ LAYERS = (
     # what the nodes use
     {"evidence", "ledger", "policies", "reading", "repairs"},
     # the loop
-    {"answers", "context", "progress", "repair_context", "routing"},
+    {"handlers"},
+    {"answers", "asking", "context", "failures", "intents", "masking", "progress", "routing"}
+    | {"repair_context"},
     {"nodes"},
     {"wiring"},
+    {"watching"},
     {"step"},
+    {"drawing"},
     {"_walk", "graph"},
-    {"repairing"},
+    {"calls", "combinators", "repairing"},
     # who uses it
     {"cli", "integrations", "notebook", "testing"},
     {"__main__"},

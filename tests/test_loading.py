@@ -826,7 +826,7 @@ def test_check_reports_what_keeps_a_map_from_loading(write):
     assert [fault.key for fault in check_map(path)] == ["repair"]
 
 
-def test_reading_a_map_imports_no_strategy():
+def test_reading_a_map_imports_only_the_strategies_whose_options_it_checks():
     import subprocess
 
     code = (
@@ -837,4 +837,7 @@ def test_reading_a_map_imports_no_strategy():
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
+    given = {name for rule in load_map().rules for name in rule.rule.options}
+    modules = [f"selfcorrect.repairs.{name.replace('-', '_')}" for name in sorted(given)]
+    assert done.stdout.strip() == str(modules)
+    assert len(modules) < 3

@@ -50,10 +50,18 @@ def test_absent_adds_and_removes() -> None:
     assert apply(CALL, [change("/args", CALL.args, ABSENT)]).args == {}
 
 
-@pytest.mark.parametrize("path", ["/id", "", "/args/q/r", "/args/a/b/7", "/args/x~1y/z", "args"])
+@pytest.mark.parametrize("path", ["", "/args/q/r", "/args/a/b/7", "/args/x~1y/z", "args"])
 def test_a_change_of_a_place_that_cannot_be_is_refused(path: str) -> None:
     with pytest.raises((LookupError, ValueError)):
         apply(CALL, [change(path, ABSENT, 1)])
+
+
+def test_an_id_is_set_once_and_never_changed() -> None:
+    named = apply(CALL, [change("/id", ABSENT, "c1")])
+    assert (named.id, look(named, "/id")) == ("c1", "c1")
+    assert apply(named, [change("/id", "c1", ABSENT)]) == CALL
+    with pytest.raises(LookupError):
+        apply(named, [change("/id", "c1", "c2")])
 
 
 @given(st.lists(st.text(max_size=5), max_size=4))

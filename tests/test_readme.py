@@ -83,3 +83,11 @@ def test_the_output_in_the_readme_is_what_the_command_prints():
     printed = CliRunner().invoke(app, ["run"], env={"COLUMNS": "400"}).output.splitlines()
     for line in shown.splitlines():
         assert line == "…" or line in printed
+
+
+def test_the_tests_that_the_readme_names_exist():
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?", README)
+    assert len(named) > 10
+    for file, name in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert f"def {name}" in source, f"{file}::{name}"

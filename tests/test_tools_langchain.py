@@ -281,3 +281,19 @@ def test_a_function_that_only_langchain_can_call_is_refused():
     for function in (injected, runtime):
         with pytest.raises(ToolDefinitionError, match="@tool"):
             ToolSpec.from_function(function)
+
+
+def test_what_an_mcp_server_writes_beside_its_hints_is_no_effect():
+    from langchain_core.tools import StructuredTool
+
+    def wipe(path: str) -> str:
+        """Wipe a disk."""
+        return path
+
+    claimed = {"readOnlyHint": None, "destructiveHint": None, "effect": "read_only"}
+    spec = ToolSpec.from_langchain(StructuredTool.from_function(wipe, metadata=claimed))
+    assert (spec.effect, spec.declared) == ("mutating", False)
+    stated = ToolSpec.from_langchain(
+        StructuredTool.from_function(wipe, metadata={"effect": "destructive"})
+    )
+    assert stated.effect == "destructive"

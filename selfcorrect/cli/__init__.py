@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, repair, run
+from selfcorrect.cli import check, diagnose, explain, graph, init, repair, replay, run
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -50,6 +50,7 @@ def selfcorrect(
 
 
 app.command("run")(run.run)
+app.command("replay")(replay.replay)
 app.command("graph")(graph.graph)
 app.command("repair")(repair.repair)
 app.command("diagnose")(diagnose.diagnose)

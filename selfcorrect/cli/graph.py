@@ -9,6 +9,7 @@ import typer
 
 from selfcorrect.cli import source
 from selfcorrect.cli.screen import refuse
+from selfcorrect.errors import MissingExtra
 
 
 class Format(StrEnum):
@@ -29,9 +30,17 @@ def graph(
     form: Annotated[Format, typer.Option("--format", help="How it is drawn.")] = Format.MERMAID,
 ) -> None:
     """Draw a graph as Mermaid text, as plain text or as SVG."""
-    drawable = source.find(name).graph().get_graph()
+    found = source.find(name).graph()
     if form is Format.SVG:
-        refuse("svg is not available yet: use --format mermaid or --format ascii")
+        from selfcorrect.drawing import Shape
+        from selfcorrect.drawing.svg import picture
+
+        try:
+            typer.echo(picture(Shape.of_graph(found)), nl=False)
+        except MissingExtra as error:
+            refuse(str(error))
+        return
+    drawable = found.get_graph()
     typer.echo(drawable.draw_mermaid() if form is Format.MERMAID else outline(drawable))
 
 

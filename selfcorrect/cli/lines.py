@@ -24,6 +24,21 @@ class Line:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """One line of a file as it was read.
+
+    Attributes:
+        name: The file's name.
+        number: The line's number, from 1.
+        content: Its bytes.
+    """
+
+    name: str
+    number: int
+    content: bytes
+
+
 def parse(text: str) -> JSON:
     """Read JSON strictly: no duplicate keys, no NaN, no number beyond the range of a float.
 
@@ -47,15 +62,22 @@ def reader(path: str) -> Iterator[Iterator[Line]]:
 
     A file that cannot be opened is refused at once, before the first line is asked for.
     """
+    with raw_reader(path) as given:
+        yield (line for raw in given if (line := read(raw)) is not None)
+
+
+@contextmanager
+def raw_reader(path: str) -> Iterator[Iterator[Raw]]:
+    """Like `reader`, without reading what the lines hold."""
     if path == "-":
-        yield _lines(sys.stdin.buffer, "<stdin>")
+        yield _raw(sys.stdin.buffer, "<stdin>")
         return
     try:
         stream = Path(path).open("rb")  # noqa: SIM115 -- see below
     except OSError as error:
         refuse(f"{path}: {error.strerror or error}")
     with stream:
-        yield _lines(stream, path)
+        yield _raw(stream, path)
 
 
 @contextmanager
@@ -80,17 +102,20 @@ def write(stream: IO[str], value: JSON) -> None:
     stream.flush()
 
 
-def _lines(stream: BinaryIO, name: str) -> Iterator[Line]:
-    for number, raw in enumerate(stream, 1):
-        where = f"{name}:{number}"
-        try:
-            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            if text:
-                yield Line(where, parse(text))
-        except UnicodeDecodeError as error:
-            yield Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
-        except ValueError as error:
-            yield Line(where, error=f"{where}: {error}")
+def read(raw: Raw) -> Line | None:
+    """What a line holds, or None if it is empty."""
+    where = f"{raw.name}:{raw.number}"
+    try:
+        text = raw.content.decode("utf-8-sig" if raw.number == 1 else "utf-8").strip()
+        return Line(where, parse(text)) if text else None
+    except UnicodeDecodeError as error:
+        return Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
+    except ValueError as error:
+        return Line(where, error=f"{where}: {error}")
+
+
+def _raw(stream: BinaryIO, name: str) -> Iterator[Raw]:
+    return (Raw(name, number, content) for number, content in enumerate(stream, 1))
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:

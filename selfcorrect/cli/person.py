@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rich.text import Text
 
 from selfcorrect.cli.lines import parse
 from selfcorrect.cli.screen import console, row, short
@@ -21,6 +23,8 @@ def ask(question: JSON) -> JSON:
     asked = question if isinstance(question, Mapping) else {"question": str(question)}
     options = asked.get("options") or []
     screen = console(stderr=True)
+    for told in _beside(asked):
+        screen.print(told)
     screen.print(row("question", (str(asked.get("question", "")), "bold yellow")))
     for number, option in enumerate(options, 1):
         screen.print(row(f"#{number}", _shown(option)))
@@ -56,6 +60,18 @@ def read(text: str, options: int) -> JSON:
     if isinstance(value, Mapping) and "action" in value:
         return value
     return {"action": "answer", "value": value}
+
+
+def _beside(asked: Mapping[str, Any]) -> Iterator[Text]:
+    """What a person needs to know before the question."""
+    if request := asked.get("request"):
+        yield row("request", str(request))
+    for label, key in (("written", "original"), ("call", "call")):
+        if isinstance(call := asked.get(key), Mapping):
+            yield row(label, f"{call.get('name', '')} {short(call.get('args', {}), 300)}")
+    if executions := asked.get("executions"):
+        did = {"no": "did nothing", "maybe": "may have acted"}
+        yield row("so far", f"executed {executions}×, {did.get(str(asked.get('acted')), '?')}")
 
 
 def _shown(option: JSON) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Final
 
 import typer
 
-from selfcorrect.cli import lines
-from selfcorrect.cli.screen import clip, refuse
+from selfcorrect.cli import batch, lines
+from selfcorrect.cli.screen import clip, dump, refuse
 from selfcorrect.context import Node, RunContext, SystemTime, Update
 from selfcorrect.errors import MapError, SelfCorrectError
 from selfcorrect.evidence import read_report
@@ -36,19 +36,45 @@ def repair(
     no_model: Annotated[  # noqa: ARG001 -- no way to name a model exists yet
         bool, typer.Option("--no-model", help="Ask no model, even if one is configured.")
     ] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes; by default as many as a big file is worth."),
+    ] = None,
 ) -> None:
     """Mend tool calls without executing them: one answer per line, in order."""
     try:
         policy = load_map(strategies)
     except MapError as error:
         refuse(str(error))
+    count = batch.processes(jsonl, processes)
     all_done = True
-    with lines.reader(jsonl) as given, lines.writer(out, jsonl) as stream:
-        for line in given:
-            answer = answered(line, policy)
-            lines.write(stream, answer)
-            all_done = all_done and answer["outcome"] in ("valid", "repaired")
+    with lines.raw_reader(jsonl) as given, lines.writer(out, jsonl) as stream:
+        if count > 1:
+            answers = batch.in_processes(given, answer_in_worker, strategies, count)
+        else:
+            answers = (answer_all([raw], policy) for raw in given)
+        for text, done in answers:
+            stream.write(text)
+            stream.flush()  # whoever follows the file sees an answer as soon as it is there
+            all_done = all_done and done
     raise typer.Exit(0 if all_done else 1)
+
+
+def answer_in_worker(chunk: list[lines.Raw], strategies: str | None) -> batch.Answers:
+    """`answer_all` in a process of its own, which loads the map by its name, once."""
+    return answer_all(chunk, _policy(strategies))
+
+
+def answer_all(chunk: list[lines.Raw], policy: StrategyMap) -> batch.Answers:
+    """The answers to a chunk of lines, as text, and whether every call may run now."""
+    answers = [answered(line, policy) for raw in chunk if (line := lines.read(raw)) is not None]
+    done = all(answer["outcome"] in ("valid", "repaired") for answer in answers)
+    return "".join(f"{dump(answer)}\n" for answer in answers), done
+
+
+@cache
+def _policy(strategies: str | None) -> StrategyMap:
+    return load_map(strategies)
 
 
 def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
@@ -93,7 +119,7 @@ def _mended(line: lines.Line, policy: StrategyMap) -> RepairOutcome:
         raise _Unusable(f"{line.where}: raw is a text, and call an object")
     if not isinstance(offered, list):
         raise _Unusable(f"{line.where}: tools is a list")
-    tools = [_tool(json.dumps(tool, sort_keys=True)) for tool in offered]
+    tools = [_tool(json.dumps(tool)) for tool in offered]
     error = given.get("error")
     executor = check_only if error is None else _rejecting(str(error))
     loop = assemble(Parts(tools, policy, slots={"executor": executor}, time=_NoWaiting()))

@@ -9,6 +9,7 @@ import threading
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias
@@ -154,12 +155,21 @@ def _from_entry_point(name: str) -> Path:
 def read_map(path: Path) -> Document:
     """Read a map file. What is wrong with it is in the document's faults; never raises."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
+        found = path.stat()
+        if found.st_size > LARGEST_FILE:
             return _unreadable(path, f"larger than {LARGEST_FILE >> 20} MB")
+        if path.parent == _PACKAGE / "maps":
+            return _built_in(path, found.st_mtime_ns, found.st_size)
         data = path.read_bytes()
     except OSError as error:
         return _unreadable(path, f"cannot be read: {error.strerror or error}")
     return parse_map(data, path)
+
+
+@lru_cache(maxsize=64)
+def _built_in(path: Path, stamp: int, size: int) -> Document:  # noqa: ARG001 -- make it anew
+    """A map of the package, read once for all the maps that extend it."""
+    return parse_map(path.read_bytes(), path)
 
 
 def parse_map(data: bytes, path: Path) -> Document:

@@ -52,7 +52,7 @@ def window(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """One compiled pattern.
+    """One pattern, compiled when it is first needed and then once for all maps.
 
     Attributes:
         source: The pattern as it was written.
@@ -61,11 +61,10 @@ class Pattern:
 
     source: str
     groups: tuple[str, ...]
-    _engine: Any
 
     def captures(self, text: bytes) -> dict[str, str] | None:
         """The named groups that took part in the first match, or None where nothing matches."""
-        match = self._engine.search(text)
+        match = _engine(self.source).search(text)
         if match is None:
             return None
         found = {}
@@ -78,13 +77,14 @@ class Pattern:
         return found
 
 
-def compile_pattern(source: str, *, built_in: bool = False) -> Pattern:
+def compile_pattern(source: str, *, built_in: bool = False, tried: bool = False) -> Pattern:
     """Compile a pattern.
 
     Args:
         source: The pattern, in RE2's syntax.
         built_in: Whether it ships with selfcorrect. Only such a pattern may run on Python's own
             `re`, where google-re2 is not installed.
+        tried: Whether it is known to compile, so that compiling it can wait until it is needed.
 
     Raises:
         PatternError: If it is no pattern, or not one that can be matched in linear time.
@@ -97,8 +97,19 @@ def compile_pattern(source: str, *, built_in: bool = False) -> Pattern:
     for name in names:
         if names.count(name) > 1:
             raise PatternError(f"two groups are named {name!r}")
+    if not has_linear_engine() and not built_in:
+        raise PatternError("google-re2 is not installed, and without it only built-in maps run")
+    if not tried:
+        names = list(_engine(source).groupindex)
+    return Pattern(source, tuple(names))
+
+
+@lru_cache(maxsize=8192)
+def _engine(source: str) -> Any:
+    """The automaton of a pattern."""
     if not has_linear_engine():
-        return _fallback(source, built_in=built_in)
+        # Over bytes, Python's classes are ASCII as RE2's are.
+        return re.compile(_as_python(source).encode())
     import re2
 
     try:
@@ -109,7 +120,7 @@ def compile_pattern(source: str, *, built_in: bool = False) -> Pattern:
         raise PatternError(_reason(error)) from None
     if compiled.programsize > LARGEST_PROGRAM:
         raise PatternError("too large: shorten its repetitions and character classes")
-    return Pattern(source, tuple(compiled.groupindex), compiled)
+    return compiled
 
 
 class PatternSet:
@@ -173,14 +184,6 @@ def _shards(patterns: Sequence[Pattern]) -> list[tuple[int, Any]]:
         else:
             done.append((start, shard))
     return sorted(done, key=lambda item: item[0])
-
-
-def _fallback(source: str, *, built_in: bool) -> Pattern:
-    if not built_in:
-        raise PatternError("google-re2 is not installed, and without it only built-in maps run")
-    # Over bytes, Python's classes are ASCII as RE2's are.
-    compiled = re.compile(_as_python(source).encode())
-    return Pattern(source, tuple(compiled.groupindex), compiled)
 
 
 def _as_python(source: str) -> str:

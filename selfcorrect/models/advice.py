@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.model import FailureReport
+from selfcorrect.redaction import outside, quoted
 
 _MOST: Final = 12
 _LONGEST: Final = 60
@@ -76,10 +77,27 @@ def describe(finding: Mapping[str, Any]) -> str:
     return f"{subject} {text}{_asked(constraint) if ours else ''}"
 
 
-def for_model(report: FailureReport) -> str:
-    """What the model may read of a report."""
+def for_model(report: FailureReport, escalation: str | None = None) -> str:
+    """What the model may read of a report.
+
+    Args:
+        report: The report.
+        escalation: What a fixer or a tool handed up, which is meant for the model.
+    """
+    doubt = report.reason == "unknown_outcome" or any(
+        attempt.get("outcome") == "unknown" for attempt in report.attempts
+    )
+    if report.reason == "escalated" and escalation is not None:
+        then = "Correct the arguments and call it again."
+        if doubt:
+            then = "It may or may not have been done; do not call it again."
+        return (
+            f"ERROR: the call of {quoted(report.tool or 'the tool', 80)} failed, severity "
+            f"{report.severity or 'HIGH'}: {outside(escalation, 1_000)}. "
+            f"{then}"
+        )
     done = "was not done" if not report.attempts else "did not succeed"
-    if report.reason == "unknown_outcome":
+    if doubt:
         done = "may or may not have been done; do not call it again"
     told = list(dict.fromkeys(describe(finding) for finding in report.findings[:_MOST]))
     text = f"The call {done}."
@@ -132,6 +150,8 @@ def _asked(constraint: Mapping[str, Any]) -> str:
 
 
 def _name(path: str) -> str:
+    if path == "/raw":
+        return "the call"
     name = path.removeprefix("/args/").removeprefix("/").replace("/", ".")
     return name.replace("~1", "/").replace("~0", "~")[:_LONGEST]
 

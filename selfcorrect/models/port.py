@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from selfcorrect.errors import BudgetSpent, ModelFailed, is_control_flow
 from selfcorrect.limits import Limits, spent
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.models.recovery import Answer, OnModelError, Turn
+from selfcorrect.models.transport import client_retries, wait_before
+from selfcorrect.models.usage import estimated, name_of, price, usage_of
 
 INSTRUCTION: Final = (
     "You correct the arguments of a tool call. Answer with one JSON object and nothing else. "
@@ -16,25 +20,49 @@ INSTRUCTION: Final = (
 )
 _LONGEST_ANSWER: Final = 100_000
 
-Invoke = Callable[[Any, Any], Awaitable[Any]]
-"""Calls a model with messages: `(model, messages) -> answer`."""
+Invoke = Callable[[Any, Any, float | None], Awaitable[Any]]
+"""Calls a model with messages and a deadline in seconds: `(model, messages, seconds) -> answer`."""
+Sleep = Callable[[float], Awaitable[None]]
+Clock = Callable[[], float]
+
+
+async def _no_sleep(_: float) -> None:
+    """For a port that never waits."""
 
 
 class CountingModel:
-    """Asks a LangChain chat model, counts calls and tokens, and refuses beyond the limits.
+    """Asks a LangChain chat model, counts what it costs, and refuses beyond the limits.
 
     Args:
         model: Any LangChain chat model, or anything with `invoke` and `ainvoke`.
-        counts: The run's counters; `model_calls` and `tokens` grow, also for failed calls.
+        counts: The run's counters; `model_calls`, `tokens`, `cost` and `model_seconds` grow, also
+            for calls that came to nothing.
         limits: The run's bounds.
         invoke: How to call the model; the host of the run knows whether to await.
+        on_error: Decides about calls that failed; None: the failure is the answer.
+        sleep: How to wait before a call is repeated.
+        clock: Seconds that only grow.
     """
 
-    def __init__(self, model: Any, counts: dict[str, Any], limits: Limits, invoke: Invoke) -> None:
+    def __init__(
+        self,
+        model: Any,
+        counts: dict[str, Any],
+        limits: Limits,
+        invoke: Invoke,
+        *,
+        on_error: OnModelError | None = None,
+        sleep: Sleep = _no_sleep,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self._model = model
         self._counts = counts
         self._limits = limits
         self._invoke = invoke
+        self._on_error = on_error
+        self._sleep = sleep
+        self._clock = clock
+        self._started = clock()
 
     async def __call__(self, prompt: str, schema: JsonObject) -> JSON:
         """The model's answer as a JSON object.
@@ -44,27 +72,120 @@ class CountingModel:
             ModelFailed: If the model raises, or its answer is not one JSON object.
         """
         text = f"{prompt}\n\nJSON Schema of the answer:\n{json.dumps(schema, ensure_ascii=True)}"
-        message = await self.messages([("system", INSTRUCTION), ("human", text)])
-        return one_object(text_of(message))
+        messages = [("system", INSTRUCTION), ("human", text)]
+        answer = await self.messages(messages, through=structured(self._model, schema))
+        if isinstance(answer, Mapping) and "raw" not in answer:
+            return dict(answer)
+        return one_object(text_of(message_of(answer)))
 
-    async def messages(self, messages: Any, model: Any = None) -> Any:
-        """One counted call of the model (or of a bound variant of it) with these messages."""
-        for what in ("model_calls", "tokens"):
-            if bound := spent(self._counts, self._limits, what):
-                raise BudgetSpent(bound)
-        self._counts["model_calls"] = self._counts.get("model_calls", 0) + 1
-        try:
-            answer = await self._invoke(model or self._model, messages)
-        except Exception as error:
-            if is_control_flow(error):
+    async def messages(self, messages: Any, model: Any = None, through: Any = None) -> Any:
+        """The answer to these messages, of the model or of another one.
+
+        Args:
+            messages: What is sent.
+            model: Another model than this port's, or a bound variant of it.
+            through: What the model is called through, such as its structured output.
+
+        Every attempt is counted and bounded: the transport's own, and those of `on_error`.
+
+        Raises:
+            BudgetSpent: Before a call, if the limits leave no room for it.
+            ModelFailed: If the model raises, and nobody decides otherwise.
+        """
+        model = model if model is not None else self._model
+        turn = Turn(self._on_error)
+        while True:
+            try:
+                return await self._over_transport(model, messages, through or model)
+            except BudgetSpent:
                 raise
-            raise ModelFailed(f"the model raised {type(error).__name__}") from error
-        usage = getattr(answer, "usage_metadata", None)
-        if isinstance(usage, Mapping):
-            used = usage.get("total_tokens")
-            if type(used) is int and used > 0:
-                self._counts["tokens"] = self._counts.get("tokens", 0) + used
+            except Exception as error:
+                if is_control_flow(error):
+                    raise
+                settled = _settled(turn, error)
+            if isinstance(settled, Answer):
+                return settled.value
+            await self._wait(settled)
+
+    async def _over_transport(self, model: Any, messages: Any, through: Any) -> Any:
+        attempt = 1
+        while True:
+            try:
+                return await self._once(model, messages, through)
+            except Exception as error:
+                wait = None if client_retries(model) else wait_before(error, attempt)
+                if wait is None or is_control_flow(error):
+                    raise
+            await self._wait(wait)
+            attempt += 1
+
+    async def _once(self, model: Any, messages: Any, through: Any) -> Any:
+        seconds = self._left(messages)
+        self._count("model_calls", 1)
+        started = self._clock()
+        try:
+            answer = await self._invoke(through, messages, seconds)
+        finally:
+            self._count("model_seconds", max(0.0, self._clock() - started))
+        message = message_of(answer)
+        usage = usage_of(message)
+        if usage.total:
+            self._count("tokens", usage.total)
+        if money := price(usage, name_of(model, message), self._limits.prices):
+            self._count("cost", money)
         return answer
+
+    def _left(self, messages: Any) -> float | None:
+        """Seconds that the run has left.
+
+        Raises:
+            BudgetSpent: If any bound leaves no room for this call.
+        """
+        counts = dict(self._counts)
+        counts["tokens"] = counts.get("tokens", 0) + estimated(messages)
+        passed = max(0.0, self._clock() - self._started)
+        counts["seconds"] = counts.get("seconds", 0.0) + passed
+        for what in ("model_calls", "tokens", "cost", "seconds"):
+            if bound := spent(counts, self._limits, what):
+                raise BudgetSpent(bound)
+        bound_seconds = self._limits.seconds
+        return None if bound_seconds is None else bound_seconds - counts["seconds"]
+
+    async def _wait(self, seconds: float) -> None:
+        bound = self._limits.seconds
+        passed = self._counts.get("seconds", 0.0) + max(0.0, self._clock() - self._started)
+        if bound is not None and passed + seconds >= bound:
+            raise BudgetSpent(f"a wait of {seconds:g} s would pass the run's deadline")
+        await self._sleep(seconds)
+
+    def _count(self, what: str, amount: float) -> None:
+        self._counts[what] = self._counts.get(what, 0) + amount
+
+
+def structured(model: Any, schema: JsonObject) -> Any:
+    """The model bound to answers of this schema, where its profile says that it can; else None."""
+    profile = getattr(model, "profile", None)
+    if not isinstance(profile, Mapping) or not profile.get("structured_output"):
+        return None
+    try:
+        named = {"title": "answer", **schema}
+        return model.with_structured_output(named, method="json_schema", include_raw=True)
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+
+
+def message_of(answer: Any) -> Any:
+    """The model's message in an answer, also where structured output wraps it."""
+    return answer["raw"] if isinstance(answer, Mapping) and "raw" in answer else answer
+
+
+def _settled(turn: Turn, error: Exception) -> float | Answer:
+    try:
+        return turn.after(error)
+    except Exception as final:
+        if final is error:
+            raise ModelFailed(f"the model raised {type(error).__name__}") from error
+        raise ModelFailed(f"on_model_error raised {type(final).__name__}") from final
 
 
 def text_of(message: Any) -> str:

@@ -6,7 +6,8 @@ the request and the last few messages, each bounded, each through the redaction 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,14 +28,18 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import problem
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.redaction import outside, quoted
-from selfcorrect.schema.places import Place, fits, place_of
+from selfcorrect.redaction import outside as _outside
+from selfcorrect.redaction import quoted
+from selfcorrect.schema.places import Place, fits, is_within, place_of
 from selfcorrect.schema.subschema import at, same, shown
 
 _MOST_QUESTIONS: Final = 12
 _MOST_MESSAGES: Final = 4
 _MOST_TOOLS: Final = 40
 _UNKNOWN: Final = "unknown"
+_SHORTEST_ECHO: Final = 3
+_MOST_ECHOES: Final = 50
+_NOT_SHOWN: Final = ("[secret]", "[sensitive]")
 
 MISSING_TASK: Final = (
     "A tool call lacks arguments. Take their values from the request and the messages. "
@@ -130,16 +135,22 @@ def _schema_of(place: Place) -> JsonObject:
 def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairContext) -> str:
     """The question in words, of bounded size."""
     tool = context.tool
+    hidden = context.hidden | _marked(call, tool)
+    echoes = _echoes(call, hidden)
+
+    def outside(value: JSON, limit: int) -> str:
+        return _outside(_without(value, echoes), limit)
+
     parts = [task, f"Tool: {quoted(call.name, 80)}"]
     if tool is not None and tool.description:
         parts.append(f"What it does: {outside(tool.description, 500)}")
     parts.append("Arguments asked for:")
     for one in asked:
-        now = "absent" if one.before is ABSENT else _told(one)
+        now = "absent" if one.before is ABSENT else _told(one, hidden, outside)
         parts.append(
             f"- {quoted(one.key, 120)}, now {now}; error: {outside(one.finding.text, 300)}"
         )
-    others = _others(call, asked, tool)
+    others = _others(call, asked, hidden)
     if others:
         parts.append(f"The other arguments: {outside(others, 1_000)}")
     if context.request:
@@ -153,19 +164,47 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
     return "\n".join(parts)
 
 
-def _told(one: Question) -> str:
-    return "not shown" if one.schema.get("x-sensitive") else outside(one.before, 300)
+def _told(one: Question, hidden: frozenset[str], outside: Callable[[JSON, int], str]) -> str:
+    is_hidden = one.schema.get("x-sensitive") or any(is_within(p, one.path) for p in hidden)
+    return "not shown" if is_hidden or one.path in hidden else outside(one.before, 300)
 
 
-def _others(call: Call, asked: Iterable[Question], tool: Tool | None) -> dict[str, JSON]:
-    """The arguments that are not asked about, without those that the schema marks as sensitive."""
+def _others(call: Call, asked: Iterable[Question], hidden: frozenset[str]) -> dict[str, JSON]:
+    """The arguments that are not asked about, without those that hold something sensitive."""
     names = {tokens[1] for one in asked if len(tokens := pointer.split(one.path)) > 1}
-    kept = [key for key in list(call.args)[:50] if key not in names]
-    return {key: call.args[key] for key in kept if tool is None or not _is_sensitive(tool, key)}
+    names |= {tokens[1] for path in hidden if len(tokens := pointer.split(path)) > 1}
+    return {key: call.args[key] for key in list(call.args)[:50] if key not in names}
 
 
-def _is_sensitive(tool: Tool, key: str) -> bool:
-    return any(schema.get("x-sensitive") for schema in at(tool.schema, [key]) or ())
+def _marked(call: Call, tool: Tool | None) -> frozenset[str]:
+    """The arguments that the schema itself marks as sensitive."""
+    schema = {} if tool is None else tool.schema
+    return frozenset(
+        pointer.join("args", key)
+        for key in list(call.args)[:50]
+        if any(isinstance(s, Mapping) and s.get("x-sensitive") for s in at(schema, [key]) or ())
+    )
+
+
+def _echoes(call: Call, hidden: frozenset[str]) -> tuple[str, ...]:
+    """The values that may not be shown, as texts: an error or a message may repeat them."""
+    values = [value for path in hidden if (value := pointer.look(call, path)) is not ABSENT]
+    texts = {
+        value if isinstance(value, str) else str(value)
+        for value in values
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    }
+    kept = [text for text in texts if len(text) >= _SHORTEST_ECHO]
+    return tuple(sorted(kept, key=lambda text: (-len(text), text))[:_MOST_ECHOES])
+
+
+def _without(value: JSON, echoes: Sequence[str]) -> JSON:
+    if not echoes:
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    for echo in echoes:
+        text = text.replace(echo, "[sensitive]")
+    return text
 
 
 def _role(message: JsonObject) -> str:
@@ -215,6 +254,9 @@ def read(answer: JSON, call: Call, asked: Sequence[Question], context: RepairCon
         return GiveUp("the model did not answer everything that it was asked")
     if any(problem(value) is not None for value in given.values()):
         return GiveUp("the model's answer is not plain JSON")
+    told = json.dumps(given, ensure_ascii=False)
+    if any(word in told for word in _NOT_SHOWN):
+        return GiveUp("the model answered with a value that it was not shown")
     changed = [one for one in asked if not _is_repeated(one, given[one.key])]
     if not all(any(one.finding == each.finding for one in changed) for each in asked):
         return GiveUp("the model repeated the value that failed")

@@ -14,9 +14,16 @@ from typing import Any
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
 from selfcorrect.model import Call, Finding, call_to_json, to_json
-from selfcorrect.models.port import CountingModel, text_of
+from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
-from selfcorrect.reading import read_call_object, read_calls
+from selfcorrect.reading import (
+    CUT_REASONS,
+    Reading,
+    read_arguments,
+    read_call_object,
+    read_calls,
+    refusal_of,
+)
 from selfcorrect.state import FORMAT, CorrectionState
 
 _MOST_NAMES = 50
@@ -26,11 +33,15 @@ _LONGEST_NAME = 200
 async def plan(state: CorrectionState, context: RunContext) -> Update:
     """Start a run: read the call, and check that its tool is offered."""
     counts: dict[str, Any] = {}
+    state = {**state}  # the finish reason of a planning model's answer is added to it
     started = context.time.monotonic()
     try:
         call, broken = await _read(state, context, counts)
     except _Unusable as error:
-        return _started(state, None, counts) | _stopped(str(error))
+        stopped = _started(state, None, counts) | _stopped(str(error))
+        if context.on_failure == "raise" and (raised := _of_the_model(error)) is not None:
+            context.errors.add(stopped["run"], raised)
+        return stopped
     if state.get("request") and counts.get("model_calls"):
         counts["seconds"] = max(0.0, context.time.monotonic() - started)
     if (place := problem(call.args)) is not None:
@@ -71,6 +82,12 @@ class _Unusable(Exception):
     """The input cannot be turned into a call or a finding."""
 
 
+def _of_the_model(error: Exception) -> BaseException | None:
+    """What the model itself raised, where that is why no call could be planned."""
+    failed = error.__cause__
+    return failed.__cause__ if isinstance(failed, ModelFailed) else None
+
+
 async def _read(
     state: CorrectionState, context: RunContext, counts: dict[str, Any]
 ) -> tuple[Call, Finding | None]:
@@ -80,34 +97,46 @@ async def _read(
     if not isinstance(state.get("finish_reason") or "", str):
         raise _Unusable("finish_reason must be text")
     if given is not None:
-        return _from_object(given, context, state.get("finish_reason"))
+        return _from_object(given, context, state)
     if raw is not None:
         if not isinstance(raw, str):
             raise _Unusable(f"raw must be text, not {type(raw).__name__}")
-        return _from_text(raw, context, state.get("finish_reason"))
+        return _from_text(raw, context, state)
     if state.get("request"):
         return await _from_request(state, context, counts)
     raise _Unusable("the input has none of call, raw and request: {'call': {'name', 'args'}}")
 
 
 def _from_object(
-    given: Any, context: RunContext, finish_reason: str | None
+    given: Any, context: RunContext, state: CorrectionState
 ) -> tuple[Call, Finding | None]:
     if isinstance(given, str):
-        return _from_text(given, context, finish_reason)
+        return _from_text(given, context, state)
     if type(given) is dict and given.keys() <= _OWN_KEYS:
         name, args = given.get("name"), given.get("args")
-        if type(name) is str and type(args) is dict and name.strip() and name.isascii():
+        if type(name) is str and type(args) is dict and name in context.tools:
             return Call(name, args, _id(given.get("id"))), None
     if not isinstance(given, Mapping):
         raise _Unusable(f"call must be an object, not {type(given).__name__}")
-    call = read_call_object(given)
+    call = read_call_object(given, tools=context.tools)
     if call is None:
         raise _Unusable("call needs a name (name, tool or tool_name) that is text")
-    if not isinstance(call.name, str) or not call.name.strip():
+    if not call.name.strip() and call.raw is None:
         raise _Unusable("the name of the call is empty")
     call = Call(clean(call.name), call.args, _id(call.id), call.raw)
-    return call, None if call.raw is None else _malformed("malformed_json", _NOT_AN_OBJECT)
+    return call, None if call.raw is None else _unread(call, context, state)
+
+
+def _unread(call: Call, context: RunContext, state: CorrectionState) -> Finding | None:
+    """What is wrong with arguments, or a whole call, that came as text."""
+    raw = call.raw or ""
+    if not call.name:
+        return _reading(raw, context, state).finding
+    tool = context.tools.get(call.name)
+    read = read_arguments(raw, tool, finish_reason=state.get("finish_reason"))
+    if read.fault is None:
+        return _malformed("malformed_json", _NOT_AN_OBJECT)
+    return _malformed("cut" if read.fault.cut else "malformed_json", refusal_of(raw, read.fault))
 
 
 def _id(given: Any) -> str | None:
@@ -121,12 +150,22 @@ _NOT_AN_OBJECT = "the arguments are text that is not one JSON object"
 
 
 def _from_text(
-    raw: str, context: RunContext, finish_reason: str | None
+    raw: str, context: RunContext, state: CorrectionState
 ) -> tuple[Call, Finding | None]:
-    reading = read_calls(raw, context.tools, finish_reason=finish_reason)
+    reading = _reading(raw, context, state)
     if reading.strict:
         return reading.calls[0].call, None
     return Call("", {}, None, clean(raw)), reading.finding
+
+
+def _reading(raw: str, context: RunContext, state: CorrectionState) -> Reading:
+    request = state.get("request")
+    return read_calls(
+        raw,
+        context.tools,
+        finish_reason=state.get("finish_reason"),
+        request=request if isinstance(request, str) else None,
+    )
 
 
 def _malformed(code: str, text: str) -> Finding:
@@ -138,7 +177,7 @@ async def _from_request(
 ) -> tuple[Call, Finding | None]:
     if context.model is None:
         raise _Unusable("a request without a call needs a model to plan one: pass model=")
-    port = CountingModel(context.model, counts, context.limits, context.host.invoke)
+    port = context.port(counts)
     tools = [
         {
             "type": "function",
@@ -158,22 +197,33 @@ async def _from_request(
         if is_control_flow(error):
             raise
         raise _Unusable(f"the model could not plan a call: {as_text(error)[:200]}") from error
-    metadata = getattr(answer, "response_metadata", None) or {}
-    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
-    cut = reason if reason in ("length", "max_tokens") else None
+    reason = _why_it_stopped(getattr(answer, "response_metadata", None))
     calls = getattr(answer, "tool_calls", None) or []
     invalid = getattr(answer, "invalid_tool_calls", None) or []
     if len(calls) + len(invalid) > 1:
         raise _Unusable("the model planned several calls; a run carries one")
-    if calls and not cut:
-        return _from_object(calls[0], context, None)
+    # What follows, and every repair, has to know how the model's own answer ended.
+    state["finish_reason"] = reason
+    if calls and (reason or "").lower() in CUT_REASONS:
+        raise _Unusable(f"the answer in which the model planned the call was cut off ({reason})")
     if calls or invalid:
-        return _from_object((invalid or calls)[0], context, "length" if cut else None)
+        return _from_object((invalid or calls)[0], context, state)
     try:
         text = text_of(answer)
     except ModelFailed as error:
         raise _Unusable(str(error)) from error
-    return _from_text(text, context, "length" if cut else None)
+    return _from_text(text, context, state)
+
+
+def _why_it_stopped(metadata: Any) -> str | None:
+    """The finish reason of a model's answer, under any provider's name for it."""
+    if not isinstance(metadata, Mapping):
+        return None
+    found = (metadata.get(key) for key in _STOP_KEYS)
+    return next((item for item in found if isinstance(item, str)), None)
+
+
+_STOP_KEYS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 
 
 def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) -> dict[str, Any]:
@@ -199,6 +249,7 @@ def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) 
         "attempts": [],
         "counts": counts,
         "wait": 0.0,
+        "barred": None,
         "question": None,
         "stop": None,
     }

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from selfcorrect.answers import options_of, usable_answer
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import is_control_flow
+from selfcorrect.handlers.handling import ON_ERROR, Consultation, Exhausted, consult, error_of
 from selfcorrect.limits import spent
 from selfcorrect.model import (
     ABSENT,
@@ -37,14 +39,16 @@ from selfcorrect.model import (
     finding_from_json,
     to_json,
 )
-from selfcorrect.models.port import CountingModel
+from selfcorrect.models.metering import metered
 from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key
+from selfcorrect.redaction import redact
 from selfcorrect.repair_context import repair_context
 from selfcorrect.repairs.ask_human import read_answer
 from selfcorrect.state import CorrectionState
 
+_LONGEST: Final = 1_000
 _MOST_PASSES: Final = 16
 """Passes of one round; each follows up on what the one before brought to light."""
 
@@ -111,7 +115,8 @@ class _Round:
 
     async def _pass(self, selected: list[dict[str, Any]]) -> None:
         before = self.call
-        batched: set[str] = set()
+        batched: list[Any] = []
+        selected = self._together(selected)
         for item in selected:
             index = item["finding"]
             finding = self.findings[index]
@@ -120,14 +125,24 @@ class _Round:
                 continue
             if item["strategy"] in batched:
                 continue
-            strategy = self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+            if item["strategy"] == ON_ERROR:
+                batched.append(ON_ERROR)
+                await self._ask_handler(item, [self.findings[o["finding"]] for o in selected])
+                if self.final is not None:
+                    return
+                continue
+            strategy = self._strategy(item)
             group = [finding]
             if getattr(strategy, "batch", False):
-                batched.add(item["strategy"])
+                if strategy in batched:
+                    continue
+                batched.append(strategy)
                 group += [
                     self.findings[other["finding"]]
                     for other in selected
-                    if other is not item and other["strategy"] == item["strategy"]
+                    if other is not item
+                    and other["strategy"] == item["strategy"]
+                    and self._strategy(other) == strategy
                 ]
             if bound := spent(self.counts, self.context.limits, "per_strategy", item["strategy"]):
                 self.note(item, group, "skipped", bound)
@@ -138,12 +153,72 @@ class _Round:
             if self.final is not None:
                 return
 
+    def _strategy(self, item: Mapping[str, Any]) -> Any:
+        """The strategy with the options of its rule."""
+        return self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+
+    def _together(self, selected: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Questions to a model become one: what one strategy covers of another goes to it."""
+        given = self.state["given"]
+        if len(selected) < 2 or not (given.get("request") or given.get("messages")):
+            return selected
+        out = list(selected)
+        for item in selected:
+            if item["strategy"] == ON_ERROR:
+                continue
+            strategy = self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+            for name in getattr(strategy, "covers", ()):
+                same = {"strategy": item["strategy"], "rule": item["rule"]}
+                out = [each | same if each["strategy"] == name else each for each in out]
+        return out
+
+    async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
+        """Let the tool's handler decide about everything that is wrong, and carry it out."""
+        ctx, name = self.context, self.call.name
+        handler, tool = ctx.on_error.of(name), ctx.tools.get(name)
+        if handler is None or tool is None:
+            self.note(item, group, "gave_up", "there is no handler any more")
+            return
+        attempts = self.state.get("attempts") or ()
+        ours = group[0].types[:1] in (("InvalidArgs",), ("MalformedCall",))
+        raised = ctx.errors.of(self.state["run"])
+        told = group[0].types[0].rpartition(".")[2] if group[0].types else "Exception"
+        type_name = None if ours else (attempts[-1].get("type") if attempts else None) or told
+        cause = raised[-1] if raised and type_name is not None else None
+        port = ctx.port(self.counts)
+        error = error_of(self.call, group, tool, cause, type_name)
+        bound = ctx.limits.seconds
+        left = None if bound is None else max(0.001, bound - self.counts.get("seconds", 0.0))
+        kind = type(error).__name__
+        asked = Consultation(
+            replace(self.call, args=copied(self.call.args)),
+            error,
+            tool,
+            self.state["given"].get("request"),
+            ctx.host,
+            port.messages,
+            fixes=self.counts.get("fixes", {}).get(kind, 0),
+            executed=self.counts.get("attempts", 0),
+            allowed=self.counts.get("allowed_attempts"),
+            seconds=left,
+            meter=partial(metered, self.counts, ctx.limits),
+        )
+        handled, asks = await consult(handler, asked)
+        for _ in range(asks):
+            self.counts = add_to(self.counts, "fixes", kind)
+        if isinstance(handled.answer, Exhausted):
+            self.note(item, group, "exhausted", handled.answer.reason)
+            self.stop("attempts_exhausted", handled.answer.reason)
+            return
+        self.take(item, group, usable_answer(handled.answer))
+        if handled.note:
+            last = self.tried[-1]
+            last["reason"] = f"{handled.note}: {last['reason']}" if last["reason"] else handled.note
+
     async def _ask_strategy(self, strategy: Any, diagnosis: Diagnosis) -> Repair:
         port = None
         if self.context.model is not None:
-            port = CountingModel(
-                self.context.model, self.counts, self.context.limits, self.context.host.invoke
-            )
+            port = self.context.port(self.counts)
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
         # A strategy gets a copy: what it does not say in its answer must not happen.
@@ -190,10 +265,14 @@ class _Round:
                 } | keys
             case Result(value):
                 self.note(item, group, "answered", "")
-                self.final = {"outcome": "answered", "result": plain(value)}
+                result = plain(value)
+                result = result if storable(result) else as_text(result)
+                self.final = {"outcome": "answered", "result": result}
             case Escalate(reason, severity):
                 self.note(item, group, "escalated", reason)
-                self.stop("escalated", f"{item['strategy']}: {reason}", severity=severity.value)
+                said = clean(redact(reason[:_LONGEST]))
+                detail, level = f"{item['strategy']}: {said}", severity.value
+                self.stop("escalated", detail, severity=level, escalation=said)
             case Terminal(reason):
                 self.note(item, group, "terminal", reason)
                 self.stop("terminal_kind", f"{item['strategy']}: {reason}")
@@ -212,10 +291,15 @@ class _Round:
         new = apply(self.call, made)
         tool = self.context.tools.get(new.name)
         refusals = self.context.safety.refusals(
-            made, self.context.tools, tool, self.context.strategies.allowed(item["rule"])
+            made, self.context.tools, tool, self.context.allowed(item["rule"], item["strategy"])
         )
         if refusals:
-            self.refused += [to_json(change) | {"why": why} for change, why in refusals]
+            whys = {id(change): why for change, why in refusals}
+            whole, group_id = "belongs to a change that is refused", len(self._all_refused())
+            self.refused += [
+                to_json(change) | {"why": whys.get(id(change), whole), "group": group_id}
+                for change in made
+            ]
             self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
             return
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
@@ -337,6 +421,9 @@ def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str
 
 
 def _within(path: str, group: list[Finding]) -> bool:
+    """Whether a model was asked about this place; of a call that cannot be read, about all."""
+    if any(place == "/raw" for item in group for place in item.paths):
+        return True
     return any(
         path == place or path.startswith(place + "/") for item in group for place in item.paths
     )
@@ -351,12 +438,14 @@ def _answered(
     round_ = _Round(state, context)
     repair_ = read_answer(answer, call, finding, tuple(item["question"].get("options") or ()))
     chosen = dict(item)
+    whole = isinstance(answer, Mapping) and answer.get("action") == "edit" and "value" not in answer
     match repair_:
         case Terminal(reason):
             round_.note(chosen, [finding], "rejected", reason)
             round_.stop("rejected", reason)
         case Changed():
-            round_.change(chosen, [finding], repair_)
+            # Who edits the whole call has seen all of it: what is still wrong, the check finds.
+            round_.change(chosen, round_.findings if whole else [finding], repair_)
         case GiveUp(reason):
             round_.note(chosen, [finding], "gave_up", reason)
         case _:

@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
+from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.handlers.handling import ON_ERROR
+from selfcorrect.masking import Mask
 from selfcorrect.model import FailureReport, to_json
 from selfcorrect.models.advice import advice, for_model
 from selfcorrect.state import CorrectionState
 
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")
+_DECLINED = ("gave_up", "skipped")
 
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wanted exceptions."""
-    report = _report(state)
+    report = _report(state, context)
     errors = context.errors.of(state.get("run", ""))
     context.errors.forget(state.get("run", ""))
     if context.on_failure == "raise":
@@ -28,7 +31,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     }
 
 
-def _report(state: CorrectionState) -> FailureReport:
+def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     stop = state.get("stop") or {"reason": "no_strategy", "detail": "the run could not go on"}
     error = state.get("error") or {}
     findings = state.get("findings") or error.get("findings") or ()
@@ -52,8 +55,15 @@ def _report(state: CorrectionState) -> FailureReport:
         severity=stop.get("severity"),
         counts=state.get("counts") or {},
     )
-    refused = state.get("refused") or ()
-    texts = {"advice": tuple(advice(report, refused)), "for_model": for_model(report)}
+    refused: Sequence[Any] = state.get("refused") or ()
+    tool = context.tools.get(str((call or {}).get("name") or ""))
+    mask = Mask.of(call, tool, context.safety)
+    report = FailureReport.from_state({"failure": mask.event(to_json(report))}) or report
+    refused = [mask.change(item) for item in refused]
+    texts = {
+        "advice": tuple(advice(report, refused)),
+        "for_model": for_model(report, escalation=stop.get("escalation")),
+    }
     return FailureReport(**{**_fields(report), **texts})
 
 
@@ -67,10 +77,16 @@ def _raise(report: FailureReport, errors: Sequence[BaseException], state: Correc
         report.raise_()
     last = errors[-1]
     executed = len(state.get("attempts") or ())
-    if executed == 1 and not report.changes and report.reason in _NOBODY_ACTED:
+    acted = any(
+        item.get("strategy") == ON_ERROR and item.get("outcome") not in _DECLINED
+        for item in report.tried
+    )
+    if executed == 1 and not report.changes and not acted and report.reason in _NOBODY_ACTED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last
-    if report.reason == "terminal_kind":
+    if executed == 0 and report.reason == "invalid_input":
+        raise last
+    if report.reason == "terminal_kind" and not acted and not isinstance(last, HardFailure):
         message = f"{report.tool}: {report.detail}"
         raise ToolErrorTerminal(message, report) from last
     raise ToolExecutionError(report.tool or "", executed, errors[0], last, report) from last

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from selfcorrect.answers import options_of, usable_answer
+from selfcorrect.asking import details
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import StrategyNotFound, is_control_flow
+from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.limits import spent
 from selfcorrect.model import (
     Ask,
@@ -16,13 +18,13 @@ from selfcorrect.model import (
     Diagnosis,
     Finding,
     GiveUp,
+    Safety,
     call_from_json,
     finding_from_json,
 )
 from selfcorrect.plain import copied, plain
 from selfcorrect.progress import call_key, try_key
-from selfcorrect.protocols import Strategy
-from selfcorrect.redaction import outside
+from selfcorrect.redaction import literal
 from selfcorrect.repair_context import repair_context
 from selfcorrect.state import CorrectionState
 
@@ -49,7 +51,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
     for index, finding in enumerate(findings):
-        rungs.append(_next_rung(index, finding, key, tried, counts, context, skipped))
+        rungs.append(_next_rung(index, finding, key, tried, counts, context, skipped, call.name))
     return await _cheapest(state, context, findings, call, rungs, skipped)
 
 
@@ -71,6 +73,8 @@ async def _cheapest(
         # Nothing is paid, and nobody is asked, for a call that may not run any more.
         return _stopped("attempts_exhausted", bound)
     if hopeless or not found:
+        if barred := state.get("barred"):
+            return _stopped(barred["reason"], barred["detail"])
         return _nothing_left(findings, rungs, skipped)
     models = [rung for rung in found if rung["cost"] == 1]
     people = [rung for rung in found if rung["cost"] == 2]
@@ -91,13 +95,15 @@ def _next_rung(
     counts: Mapping[str, Any],
     context: RunContext,
     skipped: list[dict[str, str]],
+    tool_name: str,
 ) -> dict[str, Any] | None:
+    tool = context.tools.get(tool_name)
     for name in finding.ladder:
         if try_key(call, finding, name) in tried:
             continue
         strategy = _strategy(context, finding, name)
         needs = getattr(strategy, "needs", "nothing")
-        why = _forbidden(needs, name, counts, context)
+        why = _forbidden(needs, name, counts, context) or _useless(strategy, finding, tool, context)
         if strategy is None:
             why = "the map no longer has this strategy"
         if why is not None:
@@ -113,7 +119,9 @@ def _next_rung(
     return None
 
 
-def _strategy(context: RunContext, finding: Finding, name: str) -> Strategy | None:
+def _strategy(context: RunContext, finding: Finding, name: str) -> Any:
+    if name == ON_ERROR:
+        return context.on_error
     try:
         return context.strategies.strategy(finding.rule or "", name)
     except (KeyError, StrategyNotFound):
@@ -130,6 +138,19 @@ def _forbidden(needs: str, name: str, counts: Mapping[str, Any], context: RunCon
             counts, context.limits, "tokens"
         )
     return None
+
+
+def _useless(strategy: Any, finding: Finding, tool: Any, context: RunContext) -> str | None:
+    """Why paying a model for this finding would come to nothing, whatever it says."""
+    classes = getattr(strategy, "safety", None) or (Safety.MODEL,)
+    if getattr(strategy, "needs", None) != "model" or set(classes) != {Safety.MODEL}:
+        return None
+    if tool is not None and tool.effect == "destructive":
+        return "a model may not change the call of a destructive tool"
+    if Safety.MODEL not in context.safety.allow | context.strategies.allowed(finding.rule):
+        return "no model may decide here"
+    name = next((n for p in finding.paths if (n := context.safety.sensitive_field(p, tool))), None)
+    return f"{name} is sensitive" if name else None
 
 
 def _nothing_left(
@@ -167,7 +188,7 @@ async def _question(
             raise
         asked = GiveUp(f"raised {type(error).__name__}")
     answer = usable_answer(asked)
-    ask = answer if isinstance(answer, Ask) else Ask(outside(finding.text, 500))
+    ask = answer if isinstance(answer, Ask) else Ask(literal(finding.text, 500))
     return {
         "question": ask.question,
         "options": plain(options_of(ask.options)),
@@ -175,12 +196,12 @@ async def _question(
         "rule": rung["rule"],
         "strategy": rung["strategy"],
         "path": finding.path,
-    }
+    } | details(state, context)
 
 
 def _ask_pending(state: CorrectionState, context: RunContext) -> Update:
     """A strategy asked a question of its own in the last round."""
-    question = state["question"] or {}
+    question = (state["question"] or {}) | details(state, context)
     if context.ask_person is None:
         return _needs_person(question, [])
     rung = {key: question.get(key) for key in ("finding", "rule", "strategy", "path")}

@@ -25,7 +25,7 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
         (change, why)
         for change in pending
         for _, why in context.safety.refusals(
-            [change], context.tools, tool, context.strategies.allowed(change.rule)
+            [change], context.tools, tool, context.allowed(change.rule, change.strategy)
         )
     ]
     if refusals:

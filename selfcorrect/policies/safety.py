@@ -59,14 +59,17 @@ class SafetyPolicy:
         classes: frozenset[Safety],
     ) -> str | None:
         safety = change.safety
-        if change.path == "/name":
+        if change.path == "/name" and change.before is not ABSENT:
             target = tools.get(change.after) if isinstance(change.after, str) else None
             if target is None:
                 return "there is no such tool"
-            if target.effect == "destructive" and change.before is not ABSENT:
+            if target.effect == "destructive":
                 return "a call is never renamed onto a destructive tool"
         if safety is not Safety.EXACT:
-            name = self.sensitive_field(change.path, tool) or self._sensitive_inside(change)
+            # Which tool a name means is settled later; until then, what any tool marks counts.
+            meant = [tool] if tool is not None else [None, *tools.values()]
+            fields = (self.sensitive_field(change.path, each) for each in meant)
+            name = next(filter(None, fields), None) or self._sensitive_inside(change)
             if name:
                 return f"{name} is sensitive"
         if safety is Safety.MODEL:

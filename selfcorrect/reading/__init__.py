@@ -44,17 +44,26 @@ from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.reading.arguments import Arguments, as_arguments, by_position, from_text, surest
 
 # isort: split
-from selfcorrect.reading.envelopes import beside, calls_in, read_call_object
+from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
+from selfcorrect.reading.mentions import MARKUP, made
+from selfcorrect.reading.thinking import thought, without_thinking
 
 # isort: split
 from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.python_calls import PythonCalls
-from selfcorrect.reading.tagged_calls import TaggedCalls
+from selfcorrect.reading.tagged_calls import TaggedCalls, tag_value
+
+# isort: split
+from selfcorrect.reading.element_calls import ElementCalls
 
 __all__ = [
     "ATTEMPT",
+    "BESIDE",
     "COMMA_MISSING",
+    "CUT_REASONS",
+    "DONE_REASONS",
+    "MARKUP",
     "MOST_CALLS",
     "QUOTES",
     "RIVAL_LEVELS",
@@ -76,6 +85,8 @@ __all__ = [
     "by_position",
     "calls_in",
     "from_text",
+    "is_definition",
+    "made",
     "other_readings",
     "parameters",
     "read_arguments",
@@ -85,6 +96,8 @@ __all__ = [
     "refusal_of",
     "strict_json",
     "surest",
+    "tag_value",
+    "thought",
     "without_residue",
 ]
 
@@ -174,8 +187,15 @@ def read_calls(
     offered = Offered(tools)
     ending = _ending(finish_reason)
     code = PythonCalls(ending, request or "")
-    readers: tuple[Reader, ...] = (JsonCalls(keys, ending, code), TaggedCalls(ending), code)
-    calls, wordy = choose(text, (c for reader in readers for c in reader(text, offered)), offered)
+    readers: tuple[Reader, ...] = (
+        JsonCalls(keys, ending, code),
+        TaggedCalls(ending),
+        ElementCalls(ending),
+        code,
+    )
+    spoken = without_thinking(text)
+    seen = (call for reader in readers for call in reader(spoken, offered))
+    calls, wordy = choose(spoken, seen, offered)
     if not calls:
         return Reading((), _no_call(text))
     if len(calls) > MOST_CALLS:
@@ -225,8 +245,7 @@ def _strict(text: str, tools: Mapping[str, Tool], keys: ToolCallKeys) -> Candida
     call = read_call_object(read.value, keys, tools)
     if call is None or call.raw is not None or call.name != without_residue(call.name):
         return None
-    named = any(key in read.value for key in keys.name)
-    if named and beside(read.value, keys):
+    if beside(read.value, keys) and is_definition(read.value, call.args):
         return None
     if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
         return None

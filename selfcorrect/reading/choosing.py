@@ -9,7 +9,7 @@ from typing import Final
 
 from selfcorrect.model import Safety
 from selfcorrect.plain import canonical
-from selfcorrect.reading import Candidate, Deviation, Offered
+from selfcorrect.reading import MARKUP, Candidate, Deviation, Offered, made, thought
 
 _INVENTED: Final = re.compile(
     r"<\|im_start\|>\s*(?:user|system|tool)\b|<\|start_header_id\|>\s*(?:user|system|ipython|tool)\b"
@@ -19,14 +19,6 @@ _INVENTED: Final = re.compile(
     re.MULTILINE,
 )
 """Where a model goes on in the name of someone else."""
-_MARKUP: Final = re.compile(
-    r"```[\w-]*|<\|(?:start|im_start|start_header_id)\|>\s*assistant"
-    r"|\bprint\(|\bawait\b|^[ \t]*Action:|"
-    r"</?[\w:]+(?:[ =][^<>\n]{0,80})?/?>|<\|?/?[\w\u2581\uff5c|]{1,60}\|?>"
-    r"|<[|\uff5c][^<>\n]{1,60}[|\uff5c]>|\[/?[A-Z_]{3,20}\]",
-    re.MULTILINE,
-)
-_NEGATED: Final = re.compile(r"\b(?:not|never|cannot|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
 
 
@@ -40,8 +32,9 @@ def choose(
     form that is nothing but a call.
     """
     calls = _outermost(seen)
+    text, calls = _spoken(text, calls)
     turn = _turn(text, calls)
-    own = [call for call in calls if call.start < turn and not _negated(text, call)]
+    own = [call for call in made(text, calls) if call.start < turn]
     own = _without_remarks(text, own)
     explicit = [call for call in own if not call.code]
     known = [call for call in own if call.code and tools.meant(call.name) is not None]
@@ -68,25 +61,38 @@ def _outermost(seen: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
-    """The calls without the unreadable ones that words set apart from all readable ones."""
+    """The calls without unreadable code that words set apart from all readable calls."""
     readable = [call for call in calls if call.fault is None]
     if not readable or len(readable) == len(calls):
         return calls
     groups: list[list[Candidate]] = []
     for call in calls:
         last = groups[-1][-1] if groups else None
-        if last is None or _WORD.search(_MARKUP.sub(" ", text[last.end : call.start])):
+        if last is None or _WORD.search(MARKUP.sub(" ", text[last.end : call.start])):
             groups.append([])
         groups[-1].append(call)
-    return [call for group in groups if any(c.fault is None for c in group) for call in group]
+    return [
+        call
+        for group in groups
+        if any(c.fault is None or not c.code for c in group)
+        for call in group
+    ]
 
 
-def _negated(text: str, call: Candidate) -> bool:
-    """Whether the line says before code that this is not to be called."""
-    if not call.code:
-        return False
-    line = text.rfind("\n", 0, call.start) + 1
-    return _NEGATED.search(text, max(line, call.start - 300), call.start) is not None
+def _spoken(text: str, calls: list[Candidate]) -> tuple[str, list[Candidate]]:
+    """The text and the calls without what the model only thought, at unchanged offsets."""
+    regions = thought(text, [(call.start, call.end) for call in calls])
+    parts: list[str] = []
+    spoken: list[Candidate] = []
+    pos = index = 0
+    for start, end in [*regions, (len(text), len(text))]:
+        parts += [text[pos:start], " " * (end - start)]
+        while index < len(calls) and calls[index].start < end:
+            if calls[index].start < start:
+                spoken.append(calls[index])
+            index += 1
+        pos = end
+    return "".join(parts), spoken
 
 
 def _turn(text: str, calls: Sequence[Candidate]) -> int:
@@ -105,10 +111,10 @@ def _wordy(text: str, calls: Sequence[Candidate]) -> bool:
     """Whether words stand around the calls, apart from markup."""
     pos = 0
     for start, end in sorted({(call.start, call.end) for call in calls}):
-        if _WORD.search(_MARKUP.sub(" ", text[pos:start])):
+        if _WORD.search(MARKUP.sub(" ", text[pos:start])):
             return True
         pos = max(pos, end)
-    return _WORD.search(_MARKUP.sub(" ", text[pos:])) is not None
+    return _WORD.search(MARKUP.sub(" ", text[pos:])) is not None
 
 
 def _once(calls: Iterable[Candidate]) -> list[Candidate]:

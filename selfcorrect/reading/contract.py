@@ -111,6 +111,7 @@ class Candidate:
         raw_args: The text of arguments that could not be read.
         fault: Why they could not be read.
         code: Written as a call in code (`f(x=1)`), or only seems to be one: it may be a mention.
+        tagged: Written as a tag of its own, which nobody writes to talk about a call.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Candidate:
     raw_args: str | None = None
     fault: Fault | None = None
     code: bool = False
+    tagged: bool = False
 
     @property
     def call(self) -> Call:

@@ -21,11 +21,14 @@ from selfcorrect.reading import (
     strict_json,
     without_residue,
 )
+from selfcorrect.text import normal, typo
 
 _NAME_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
 """Further keys of a name; they count only where they hold the name of an offered tool."""
 _ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
-_ID_TOO: Final = ("call_id", "toolUseId", "tool_use_id")
+_CALL_ID: Final = "call_id"
+"""Where it stands beside an `id`, the answer to the call has to name this one."""
+_ID_TOO: Final = (_CALL_ID, "toolUseId", "tool_use_id")
 _WRAPPERS: Final = (
     *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
     *("function_call", "functionCall", "toolUse", "tool_use", "tool_call", "function"),
@@ -41,6 +44,7 @@ _MEANS_NOTHING: Final = frozenset(
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
 """With one of these and no arguments, an object is a tool's answer, not a call of it."""
 _DEPTH: Final = 8
+BESIDE: Final = "arguments beside the others"
 
 
 def read_call_object(
@@ -54,8 +58,8 @@ def read_call_object(
     Args:
         value: The object.
         keys: Where the parts of a call are found.
-        tools: The offered tools, if known: then parameters of the tool that stand beside the
-            other arguments are not taken for metadata; all arguments end up in `raw`.
+        tools: The offered tools, if known. Then the whole object ends up in `raw`, and the name
+            is empty, where a parameter stands beside the other arguments.
 
     >>> read_call_object({"tool": "find", "parameters": {"q": "x"}, "id": "1"})
     Call(name='find', args={'q': 'x'}, id='1', raw=None)
@@ -68,23 +72,25 @@ def read_call_object(
     for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
         inner = value.get(wrapper)
         if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
-            return replace(call, id=call.id or _text_under(value, (*keys.id, *_ID_TOO)))
+            return replace(call, id=call.id or _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
     name = _text_under(value, keys.name)
     if name is None:
         return None
-    call = Call(name, {}, _text_under(value, (*keys.id, *_ID_TOO)))
+    call = Call(name, {}, _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
     written = _key_of(value, (*keys.arguments, "input"))
     others = beside(value, keys)
     if written is None:
         if not _ANSWERS.isdisjoint(value):
             return None
         return replace(call, raw=_as_text(others)) if others else call
-    known = parameters((tools or {}).get(name)).keys()
-    moved = {key: item for key, item in others.items() if key in known}
-    return _with_arguments(call, value[written], moved)
+    if tools is not None and others:
+        tool = Offered(tools).meant(name)
+        if tool is None or any(belongs(key, tool) for key in others):
+            return Call("", {}, call.id, _as_text(value))
+    return _with_arguments(call, value[written])
 
 
-def _with_arguments(call: Call, given: JSON, moved: JsonObject) -> Call:
+def _with_arguments(call: Call, given: JSON) -> Call:
     """The call with its arguments, or with their text where they cannot be taken as they are."""
     if isinstance(given, str):
         strict = strict_json(given)
@@ -95,11 +101,20 @@ def _with_arguments(call: Call, given: JSON, moved: JsonObject) -> Call:
         given = {}
     if not isinstance(given, Mapping):
         return replace(call, raw=_as_text(given))
-    if not moved:
-        return replace(call, args=given)
-    if moved.keys() & given.keys():
-        return replace(call, raw=f"{_as_text(given)}\n{_as_text(moved)}")
-    return replace(call, raw=_as_text({**given, **moved}))
+    return replace(call, args=given)
+
+
+def belongs(key: str, tool: Tool) -> bool:
+    """Whether a key beside the arguments is one of them: a parameter, or a misspelt one."""
+    known = parameters(tool)
+    if key in known or tool.schema.get("additionalProperties"):
+        return True
+    return any(_resemble(key, name) for name in known)
+
+
+def _resemble(key: str, name: str) -> bool:
+    short, long = sorted((normal(key), normal(name)), key=len)
+    return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
 
 
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
@@ -137,7 +152,7 @@ class _Reader:
         self.ending = ending
         self.names = (*keys.name, *_NAME_TOO)
         self.args = (*keys.arguments, *_ARGUMENTS_TOO)
-        self.ids = (*keys.id, *_ID_TOO)
+        self.ids = (_CALL_ID, *keys.id, *_ID_TOO)
 
     def calls(self, value: JSON, depth: int) -> Iterator[Candidate]:
         if depth > _DEPTH:
@@ -182,12 +197,15 @@ class _Reader:
             if key not in (name_key, args_key, *self.ids) and key not in _MEANS_NOTHING
         }
         id_ = _text_under(value, self.ids)
+        tool = self.tools.meant(name)
         if args_key is not None:
-            if _is_definition(value, value[args_key]):
+            if is_definition(value, value[args_key]):
                 return None
+            if tool is not None:
+                left = {key: item for key, item in left.items() if belongs(key, tool)}
             return self.candidate(name, value[args_key], left, id_, None)
-        known = parameters(self.tools.meant(name))
-        if self.tools.meant(name) is None or not left.keys() <= known.keys():
+        known = parameters(tool)
+        if tool is None or not left.keys() <= known.keys():
             return None
         if not _ANSWERS.isdisjoint(value):
             return None
@@ -233,13 +251,13 @@ class _Reader:
             if twice := args.keys() & left.keys():
                 args, fault = None, Fault(0, f"the argument {min(twice)[:40]!r} is given twice")
             else:
-                notes.append(Deviation(0, "arguments beside the others", Safety.INFERRED))
+                notes.append(Deviation(0, BESIDE, Safety.INFERRED))
                 args = {**args, **left}
         raw = given if args is None and isinstance(given, str) else None
         return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
 
 
-def _is_definition(value: JsonObject, given: JSON) -> bool:
+def is_definition(value: JsonObject, given: JSON) -> bool:
     """Whether this describes a tool instead of calling it."""
     return (
         isinstance(given, dict)

@@ -16,6 +16,7 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading import (
     ATTEMPT,
+    BESIDE,
     MOST_CALLS,
     Candidate,
     Deviation,
@@ -32,8 +33,10 @@ from selfcorrect.reading import (
 )
 
 _OPEN: Final = re.compile(
-    r"\{(?=\s*+[\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
+    r"\{(?=\s*+[}\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
 )
+_GOES_ON: Final = re.compile(r"\s*+,\s*+[\"'\u201c][\w-]{1,60}[\"'\u201d]\s*+:")
+"""What stands behind an object that was closed too early: another key."""
 _TOKEN: Final = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"|'(?:[^'\\\n]++|\\.)*+'|[{}\[\]]", re.DOTALL)
 _MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
 _CALL_TAG: Final = re.compile(
@@ -50,6 +53,9 @@ _NAMED: Final = tuple(
         rf"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+\s*)?\bto=(?:functions\.)?{_NAME}(?:\s|<\|\w+\|>|\b(?:json|code|commentary)\b)*",
         rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?",
         rf"(?:function)?<\uff5ctool\u2581sep\uff5c>{_NAME}\s*(?:```json)?",
+        rf"<\uff5ctool\u2581call\u2581begin\uff5c>{_NAME}<\uff5ctool\u2581sep\uff5c>",
+        rf"<\|recipient\|>\s*{_NAME}\s*<\|content\|>",
+        rf"\u273fFUNCTION\u273f:\s*{_NAME}\s*\u273fARGS\u273f:",
         rf"<\|tool_call_begin\|>\s*(?:functions\.)?{_NAME}(?::\d+)?\s*<\|tool_call_argument_begin\|>",
         rf"\bAction:[ \t*`]*{_NAME}[ \t*`]*\n\s*\**Action Input:\**\s*(?:```(?:json)?)?",
     )
@@ -57,6 +63,13 @@ _NAMED: Final = tuple(
 _FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
 _NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
 _BEFORE_ARGUMENTS: Final = ">]`:(\"'*_"
+_DESCRIPTION: Final = re.compile(
+    r"[\[\s]*\{[^{}]{0,400}[\"'](?:parameters|input_schema)[\"']\s*:"
+    r"\s*\{\s*[\"'](?:type|properties)[\"']\s*:"
+    r"|\{\s*[\"']type[\"']\s*:\s*[\"']\w+[\"']\s*,\s*[\"'](?:properties|description|items|enum)[\"']"
+)
+"""What shows that a tool is described, and not called."""
+_ONE_TOO_MANY: Final = "a closing bracket too many"
 _BACK: Final = 260
 _FRONT: Final = 400
 _DEEP: Final = 50
@@ -87,6 +100,9 @@ class JsonCalls:
             start = opening.start()
             read = self._read(text, start, tools)
             work -= ATTEMPT
+            if isinstance(read, JsonRead) and _GOES_ON.match(text, read.end):
+                read = self._closed_early(text, read, tools)
+                work -= len(text) - start
             if isinstance(read, Fault):
                 deep = read.what.startswith("nested")
                 work -= 2 * ATTEMPT + (read.reach - start) * (_DEEP if deep else 1)
@@ -108,6 +124,8 @@ class JsonCalls:
     def _is_call(self, text: str, start: int, tools: Offered, end: int | None = None) -> bool:
         """Whether JSON that cannot be read seems to be a call of an offered tool."""
         part = text[start : min(start + _FRONT, len(text) if end is None else end)]
+        if _DESCRIPTION.match(text, start):
+            return False
         names = _names(self.keys).finditer(part)
         return any(tools.meant(found[1]) is not None for found in names)
 
@@ -143,6 +161,23 @@ class JsonCalls:
                 return replace(block, start=start, end=start + block.end, deviations=notes)
         return read
 
+    def _closed_early(self, text: str, read: JsonRead, tools: Offered) -> JsonRead | Fault:
+        """A call whose object goes on behind its closing bracket, which is one too many there."""
+        calls = calls_in(read.value, tools, self.keys, self.ending)
+        if not isinstance(read.value, dict) or not calls:
+            return read
+        unclear = Fault(read.end, "brackets that do not match")
+        last = read.end - 1
+        again = self._value(f"{text[:last]} {text[read.end :]}", read.start, tools)
+        if isinstance(again, Fault) or not isinstance(again.value, dict):
+            return unclear
+        own = {*self.keys.id, *self.keys.name, *self.keys.arguments}
+        known = own.union(*(parameters(tools.meant(call.name)) for call in calls))
+        if again.rivals or not again.value.keys() - read.value.keys() <= known:
+            return unclear
+        note = Deviation(last, _ONE_TOO_MANY, Safety.INFERRED)
+        return replace(again, deviations=(note, *again.deviations))
+
     def _value(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
         ending = self.ending
         read = read_json(
@@ -167,8 +202,14 @@ class JsonCalls:
             named = self._named(before, read, tools)
             if named is not None:
                 calls, start = [named], read.start - named.start
+                if _GOES_ON.match(text, read.end):
+                    unclear = Fault(read.end, "brackets that do not match")
+                    calls = [replace(named, args=None, fault=unclear)]
         if not calls:
             calls = self._quoted(read.value, tools)
+        mended = any(each.what == _ONE_TOO_MANY for each in read.deviations)
+        if mended or text[read.end : read.end + _FRONT].lstrip()[:1] == "}":
+            calls = [_surely_inside(call, read) for call in calls]
         return [_placed(call, start, read) for call in calls]
 
     def _sure(self, read: JsonRead, tools: Offered) -> Sequence[Candidate]:
@@ -189,8 +230,10 @@ class JsonCalls:
         if not (tail.isalnum() or (tail and tail in _BEFORE_ARGUMENTS)):
             return None
         for form in _NAMED:
-            if found := form.search(before):
-                return self._with_name(found["name"], len(before) - found.start(), read, tools)
+            found = form.search(before)
+            if found and (args or tools.meant(found["name"]) is not None):
+                call = self._with_name(found["name"], len(before) - found.start(), read, tools)
+                return replace(call, tagged=True)
         fence = _FENCE_BEFORE.search(before)
         found = _NAME_BACKWARDS.match((before[: fence.start()] if fence else before)[::-1])
         if found is None:
@@ -246,6 +289,17 @@ def _extent(text: str, start: int, offset: int) -> int:
             return max(token.end(), offset)
     following = _MARKUP_NEXT.search(text, max(offset, start + 1))
     return following.start() if following else len(text)
+
+
+def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:
+    """The call, unless a closing bracket too many may have moved an argument out of another one."""
+    beside = any(each.what == BESIDE for each in call.deviations)
+    if not beside or call.args is None:
+        return call
+    if any(isinstance(value, dict | list) for value in call.args.values()):
+        return replace(call, args=None, fault=Fault(read.end, "brackets that do not match"))
+    note = Deviation(read.end, _ONE_TOO_MANY, Safety.INFERRED)
+    return replace(call, deviations=(*call.deviations, note))
 
 
 def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:

@@ -40,7 +40,9 @@ _TOKEN: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"[\"']")
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
-_ODD_ESCAPE: Final = re.compile(r"\\[^\n\\'\"abfnrtvxuUN0-7]")
+_ODD_ESCAPE: Final = re.compile(
+    r"(?:[^\\]++|\\[\n\\'\"abfnrtvxuUN0-7])*+\\(?=[^\n\\'\"abfnrtvxuUN0-7])"
+)
 _PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+=(?!=)")
 _JUNK: Final = re.compile(r"[ \t\r\n'\"\]};,`)]+")
 _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
@@ -87,6 +89,8 @@ class PythonCalls:
                 continue
             written = opening[1]
             name = written.replace("\\_", "_")
+            if tools.meant(name) is None and tools.get(name.removesuffix(".call")) is not None:
+                name = name.removesuffix(".call")
             tool = tools.meant(name)
             if name in _TRANSPARENT:
                 continue
@@ -117,7 +121,7 @@ class PythonCalls:
     ) -> Candidate | None:
         """The call that starts here, or None if it is a mere mention."""
         fault: Fault | None = None
-        if end and end - paren < _LONGEST and not _ODD_ESCAPE.search(text, paren, end):
+        if end and end - paren < _LONGEST and not _ODD_ESCAPE.match(text, paren, end):
             tree = _parse(text[paren:end] + missing)
             if tree is not None:
                 notes = [Deviation(start, "a call in code", Safety.EXACT)]
@@ -131,9 +135,9 @@ class PythonCalls:
                     unclear = "a bracket is missing that could stand in several places"
                     return replace(call, args=None, fault=Fault(end, unclear))
                 bare = tool is not None and call.fault is not None and not missing
-                again = self._slipped(text, start, paren, name, tool) if bare else None
+                again = self._slipped(text, start, paren, end, name, tool) if bare else None
                 return again if again is not None and _only_bare(again) else call
-        return self._slipped(text, start, paren, name, tool)
+        return self._slipped(text, start, paren, 0 if missing else end, name, tool)
 
     def _cut(self, text: str, missing: str, tool: Tool | None) -> Fault | None:
         """Why brackets that are missing at the end may not be added."""
@@ -146,9 +150,13 @@ class PythonCalls:
         return None
 
     def _slipped(
-        self, text: str, start: int, paren: int, name: str, tool: Tool | None
+        self, text: str, start: int, paren: int, closed: int, name: str, tool: Tool | None
     ) -> Candidate | None:
-        """A call that is not quite Python: its arguments are told apart by their names."""
+        """A call that is not quite Python: its arguments are told apart by their names.
+
+        Where it cannot be read, all that may be part of it (up to `closed`, if that is known) is
+        taken for it, so that nothing in its arguments is ever taken for a call.
+        """
         if tool is None:
             return None
         following = _OPEN.search(text, paren + 1)
@@ -162,7 +170,7 @@ class PythonCalls:
         fault = Fault(paren, "this call cannot be read")
         if following is None and not _ends(text, paren + 1, limit):
             fault = Fault(len(text), "cut off inside a call", cut=True)
-        return Candidate(name, None, start, paren + 1, fault=fault, code=True)
+        return Candidate(name, None, start, closed or len(text), fault=fault, code=True)
 
 
 def _has_rival(call: Candidate, tool: Tool | None) -> bool:
@@ -375,7 +383,7 @@ def _by_name(
 def _value(
     raw: str, schema: object, place: int, request: str | None
 ) -> tuple[JSON, list[Deviation]] | None:
-    read = read_json(raw, closers=False, final_number=True)
+    read = read_json(raw, closers=False, final_number=True, unwrap=False)
     if isinstance(read, JsonRead) and not raw[read.end :].strip():
         value = surest(read, None)
         notes = [each._replace(offset=place + each.offset) for each in read.deviations]

@@ -209,6 +209,10 @@ def _one_reading(content: str, quote: str, *, listed: bool, inches: bool) -> boo
         return False
     ends = QUOTES[quote]
     plain = re.sub(r"\\.", "..", content, flags=re.DOTALL)
+    if re.fullmatch(
+        rf"[^{ends}]*[{ends}]\s*+(?:\+|\|+|&+|/|\?\?|or|and|if)\s*+[{ends}][^{ends}]*", plain
+    ):
+        return False
     if re.search(rf"[{ends}][\"']?\s*+(?::|[{ends}])", plain):
         return False
     if listed and re.search(rf"[{ends}]\s*+,\s*+[{ends}]", plain):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.model import JSON, Safety
@@ -25,17 +25,18 @@ from selfcorrect.reading import (
 )
 
 _NAME: Final = r"[\w.\-:/]{1,200}"
+_SPACE: Final = r"(?:\w+:|[|\uff5c]\w+[|\uff5c])?"
 _CALL: Final = re.compile(
-    rf"<(?P<tag>(?:\w+:)?invoke|function|tool_call|tool)(?:\s+name\s*=\s*|\s*=\s*|>\s*)"
+    rf"<(?P<tag>{_SPACE}invoke|function|tool_call|tool)(?:\s+name\s*=\s*|\s*=\s*|>\s*)"
     rf"[\"']?(?P<name>{_NAME})[\"']?\s*>?\s*"
-    r"(?=<(?:\w+:)?(?:parameter|param|arg|arg_key|argument)\b|</)"
+    rf"(?=<{_SPACE}(?:parameter|param|arg|arg_key|argument)\b|</)"
 )
 _PARAMETER: Final = re.compile(
-    rf"\s*<(?P<tag>(?:\w+:)?(?:parameter|param|argument|arg))(?:\s+name)?\s*=\s*"
+    rf"\s*<(?P<tag>{_SPACE}(?:parameter|param|argument|arg))(?:\s+name)?\s*=\s*"
     rf"[\"']?(?P<name>{_NAME})[\"']?(?:\s+\w+=[\"'][^\"'>]{{0,40}}[\"'])*\s*>"
 )
 _PAIR: Final = re.compile(rf"\s*<arg_key>\s*(?P<name>{_NAME})\s*</arg_key>\s*<(?P<tag>arg_value)>")
-_CLOSED: Final = re.compile(r"\s*</(?:\w+:)?(?:invoke|function|tool_call|tool)>")
+_CLOSED: Final = re.compile(rf"\s*</{_SPACE}(?:invoke|function|tool_call|tool)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class TaggedCalls:
             tool = tools.meant(opening["name"])
             call = _read(text, opening, tool)
             if tool is not None or call.args:
-                found.append(call)
+                found.append(replace(call, tagged=True))
             pos = max(call.end, opening.end())
         return tuple(found)
 
@@ -67,7 +68,11 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
         if end < 0:
             fault = Fault(mark.end(), "cut off inside a parameter", cut=True)
             return Candidate(name, None, start, len(text), fault=fault)
-        value = _value(text[mark.end() : end], known.get(key))
+        raw = text[mark.end() : end]
+        if _PARAMETER.search(raw) or _PAIR.search(raw):
+            fault = Fault(mark.end(), "a parameter inside another one: its end is not clear")
+            return Candidate(name, None, start, end, fault=fault)
+        value = tag_value(raw, known.get(key))
         if key in args and canonical(args[key]) != canonical(value):
             fault = Fault(mark.start(), f"the argument {key[:40]!r} has two different values")
             return Candidate(name, None, start, end, fault=fault)
@@ -83,9 +88,10 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
     return Candidate(name, args, start, closed.end(), tuple(notes))
 
 
-def _value(raw: str, schema: object) -> JSON:
+def tag_value(raw: str, schema: object) -> JSON:
     """The value of a tag's text: text where the schema allows it, else JSON if it is JSON."""
-    raw = raw.removeprefix("\n").removesuffix("\n")
+    if len(raw) > 1 and raw[0] == raw[-1] == "\n":
+        raw = raw[1:-1]
     kinds = _types(schema)
     if "string" in kinds or not kinds:
         return raw

@@ -38,9 +38,12 @@ _LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
         for spelling in (word, word.title(), word.upper())
     }
 )
+_CLOSERS: Final = frozenset("}])")
+_FOLLOW: Final = frozenset(",}])")
 _STRICT_WORDS: Final = ("true", "false", "null")
 _MOST_TWICE: Final = 50
 _GUESSES: Final = ("quotes inside", "missing comma", "missing '")
+_CLOSED_TOO_OFTEN: Final = re.compile(r"\s*+(?:[}\])]|[,:\"'])")
 _GOES_ON: Final = re.compile(r"[\s}\])]*+[,:\"']")
 """What shows behind a value that JSON goes on there."""
 
@@ -73,6 +76,7 @@ def read_json(
     whole: bool = True,
     closers: bool = True,
     final_number: bool = False,
+    unwrap: bool = True,
 ) -> JsonRead | Fault:
     """Read the JSON value that starts at an offset, tolerating what models get wrong.
 
@@ -84,6 +88,7 @@ def read_json(
         closers: Closing brackets that are missing at the very end may be added. Pass False where
             it is known that the text was cut off.
         final_number: A number at the very end counts as complete.
+        unwrap: A text that is a JSON string stands for the JSON in it.
 
     >>> read = read_json("{'city': 'Oslo', 'days': [1, 2,],}")
     >>> read.value
@@ -98,7 +103,7 @@ def read_json(
         return Fault(surrogate.start(), "half a character (a lone surrogate)")
     scan = _Scan(text, closers=closers, final_number=final_number, whole=whole)
     try:
-        return scan.read(start)
+        return scan.read(start, unwrap=unwrap)
     except Unreadable as error:
         reach = max(error.fault.offset, scan.pos, scan.reach)
         return (_unescaped(scan, start) if whole else None) or replace(error.fault, reach=reach)
@@ -115,7 +120,7 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
     again = _Scan(inner.value, closers=scan.closers, final_number=scan.final_number, whole=True)
     again.note(start, "escaped once too often", EXACT)
     try:
-        return again.read(0)
+        return again.read(0, unwrap=True)
     except Unreadable:
         return None
 
@@ -165,7 +170,7 @@ class _Scan(Strings):
         self.stack: list[_Frame] = []
         self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
 
-    def read(self, start: int) -> JsonRead:
+    def read(self, start: int, *, unwrap: bool) -> JsonRead:
         if self.text.startswith("\ufeff", start):
             self.note(start, "byte order mark", EXACT)
             start += 1
@@ -179,13 +184,13 @@ class _Scan(Strings):
         else:
             value, self.pos = self.scalar(begin, "")
         end = self.pos
-        if self.implied and _GOES_ON.match(self.text, end):
+        if self.implied and _CLOSED_TOO_OFTEN.match(self.text, end):
             self.fail(end, "brackets that do not match")
         if len({kind for note in self.notes if (kind := _guess(note.what))}) > 1:
             self.fail(begin, "JSON that is broken in more than one way")
         if self.whole:
             self.rest(end, scalar=not isinstance(value, dict | list))
-            if isinstance(value, str):
+            if isinstance(value, str) and unwrap:
                 return self.inside(value, begin)
         rivals = tuple(put(value, join(*path), other) for path, other in self.rivals)
         return JsonRead(value, begin, end, tuple(self.notes), rivals)
@@ -201,7 +206,7 @@ class _Scan(Strings):
         self.notes += [each._replace(offset=begin) for each in inner.deviations]
         return JsonRead(inner.value, begin, self.pos, tuple(self.notes), inner.rivals)
 
-    def containers(self) -> None:
+    def containers(self) -> None:  # noqa: C901, PLR0912 -- inlined: it sees every value
         """Read on until the outermost container is closed. The hot loop."""
         text, stack = self.text, self.stack
         while stack:
@@ -222,20 +227,27 @@ class _Scan(Strings):
             if found is None:
                 self.item(frame, pos)
                 continue
-            frame.put(self.plain(found, frame))
+            value = found[1]
+            if value is None:
+                value = self.plain(found, frame)
+            else:
+                frame.last = found.start(1) - 1
+            if frame.closer == "}":
+                frame.items[frame.key] = value
+            else:
+                frame.items.append(value)
             follow = found[3] or found[8]
             if follow == ",":
                 self.pos = found.end()
+                if text[self.pos : self.pos + 1] in _CLOSERS:
+                    self.trailing(frame, self.pos)
             else:
                 self.pos = found.end() - len(follow or "")
                 self.settle()
 
     def plain(self, found: re.Match[str], frame: _Frame) -> JSON:
-        """The value of a match of `_SCALAR`."""
-        double, single, _, number, fraction, exponent, word, _ = found.groups()
-        if double is not None:
-            frame.last = found.start(1) - 1
-            return double
+        """The value of a match of `_SCALAR` that is no string in double quotes."""
+        _, single, _, number, fraction, exponent, word, _ = found.groups()
         if single is not None:
             frame.last = found.start(2) - 1
             self.note(frame.last, "single quotes", EXACT)
@@ -284,6 +296,10 @@ class _Scan(Strings):
         pos = self.space(self.pos)
         if pos >= self.size:
             self.fail(pos, "cut off inside an object", cut=True)
+        found = _KEY.match(self.text, pos) if pos > self.pos else None
+        if found is not None and found[1] and found[1] not in frame.items:
+            frame.key = found[1]
+            return found.end()
         char = self.text[pos]
         if char in "}])":
             return self.trailing(frame, pos)
@@ -359,8 +375,10 @@ class _Scan(Strings):
         """Behind a value: take the comma, or close what is closed here."""
         text, stack = self.text, self.stack
         while stack:
-            found = _AFTER.match(text, self.pos)
-            pos = found.start(1) if found else self.space(self.pos)
+            pos = self.pos
+            if text[pos : pos + 1] not in _FOLLOW:
+                found = _AFTER.match(text, pos)
+                pos = found.start(1) if found else self.space(pos)
             frame = stack[-1]
             if pos >= self.size:
                 self.finish()
@@ -368,7 +386,10 @@ class _Scan(Strings):
             char = text[pos]
             if char == ",":
                 self.pos = pos + 1
-                return
+                if text[self.pos : self.pos + 1] not in _CLOSERS:
+                    return
+                self.note(self.pos, "trailing comma", EXACT)
+                continue
             if char == frame.closer:
                 self.pos = pos + 1
                 self.close(frame)

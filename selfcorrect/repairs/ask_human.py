@@ -27,7 +27,7 @@ from selfcorrect.plain import clean
 from selfcorrect.pointer import join, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading import ToolCallKeys, read_call_object
-from selfcorrect.redaction import outside, quoted
+from selfcorrect.redaction import literal, quoted
 from selfcorrect.schema.places import Place, place_of
 from selfcorrect.schema.subschema import same
 
@@ -47,8 +47,8 @@ class AskHuman:
     >>> schema = {"properties": {"cabin": {"enum": ["economy", "business"]}}}
     >>> ask = try_strategy(AskHuman(), schema, {"cabin": "premium"})
     >>> print(ask.question)
-    Tool "tool": argument "cabin" is now data: "premium". The error: data: "argument 'cabin': not
-    one of the allowed values". What should it be?
+    Tool "tool": argument "cabin" is now "premium". The error: "argument 'cabin': not one of the
+    allowed values". What should it be?
     >>> ask.options
     ('economy', 'business')
     """
@@ -61,7 +61,12 @@ class AskHuman:
         """Ask about the first finding."""
         finding = diagnosis.finding
         place = place_of(call, finding, context)
-        options = list(_proposals(finding, context.refused))
+        refused = context.proposals or tuple(map(tuple, _together(context.refused)))
+        options = [
+            option
+            for option in _proposals(finding, refused)
+            if isinstance(place, GiveUp) or _is_proposal(option) or place.fits(option)
+        ]
         options += _values(finding, None if isinstance(place, GiveUp) else place, context)
         distinct: list[JSON] = []
         for option in options:
@@ -72,36 +77,36 @@ class AskHuman:
 
 def _question(call: Call, finding: Finding) -> str:
     parts = [f"Tool {quoted(call.name, 80)}:"] if call.name else []
-    told = f"The error: {outside(finding.text, _LONGEST)}."
+    told = f"The error: {literal(finding.text, _LONGEST)}."
     if finding.path == "/name":
         parts += ["there is no such tool.", told, "Which tool is meant?"]
     elif finding.path == "/raw":
-        text = outside(call.raw or "", _LONGEST)
+        text = literal(call.raw or "", _LONGEST)
         parts += [f"a call could not be read: {text}.", told, "What should the call be?"]
     elif finding.params:
         value = look(call, finding.path or "")
-        now = "missing" if value is ABSENT else f"now {outside(value, _LONGEST)}"
+        now = "missing" if value is ABSENT else f"now {literal(value, _LONGEST)}"
         parts += [
             f"argument {quoted(finding.params[0], 120)} is {now}.",
             told,
             "What should it be?",
         ]
     else:
-        parts += ["it failed.", told, f"The arguments: {outside(dict(call.args), _LONGEST)}."]
+        parts += ["it failed.", told, f"The arguments: {literal(dict(call.args), _LONGEST)}."]
         parts.append("How should the call be changed?")
     return " ".join(parts)
 
 
-def _proposals(finding: Finding, refused: Sequence[Change]) -> Iterator[JSON]:
+def _proposals(finding: Finding, refused: Sequence[Sequence[Change]]) -> Iterator[JSON]:
     """What was refused for this finding: a value, or all changes of one strategy together."""
-    for changes in _together(refused):
+    for changes in refused:
         if finding.path is not None and not any(c.path == finding.path for c in changes):
             continue
         alone = len(changes) == 1 and changes[0].path == finding.path
         if alone and changes[0].after is not ABSENT:
             yield changes[0].after
         else:
-            yield to_json(changes)
+            yield to_json(list(changes))
 
 
 def _together(refused: Sequence[Change]) -> Iterator[list[Change]]:
@@ -125,7 +130,13 @@ def _values(finding: Finding, place: Place | None, context: RepairContext) -> li
         named = [name for name in finding.suggestions if name in context.tools]
         return [*named, *list(context.tools)[:_MOST_OPTIONS]]
     values = list(finding.suggestions)[:_MOST_OPTIONS]
-    return values + (place.members[:_MOST_OPTIONS] if place is not None else [])
+    if place is None:
+        return values
+    if isinstance(place.value, str) and not place.members:
+        # A suggestion for one name inside a long text would replace the whole text.
+        values = [v for v in values if not isinstance(v, str) or 2 * len(v) >= len(place.value)]
+    # A person is never offered what the check would refuse afterwards.
+    return [value for value in (*values, *place.members[:_MOST_OPTIONS]) if place.fits(value)]
 
 
 def read_answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON] = ()) -> Repair:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, object_at, parent, present, without
-from selfcorrect.schema.subschema import at, same, type_of, types_of
-from selfcorrect.text import Unclear, tokens
+from selfcorrect.schema.subschema import at, has_type, same, type_of, types_of
+from selfcorrect.text import Unclear, spelling, tokens
 from selfcorrect.values.quantities import (
-    MINOR_UNITS,
+    OTHER_SCALES,
     Quantity,
     currencies_in,
     read_quantity,
@@ -25,6 +27,8 @@ class _Candidate(NamedTuple):
     value: JSON
     safety: Safety
     reason: str
+    opens: bool = False
+    """Whether what lies in the value may need a repair of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,9 @@ class ConvertType:
     value where only a list fits); inferred where there is one best reading (`"five"`, `"yes"`,
     `"5 km"` for a distance in km, a list of one for a single value). What could mean two things
     (`"1.234,56"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is refused.
+
+    Attributes:
+        number_words: What else names a number here, beside English: `{deux = 2, dutzend = 12}`.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"count": {"type": "integer"}}}
@@ -49,6 +56,8 @@ class ConvertType:
     safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
     needs: ClassVar[str] = "nothing"
 
+    number_words: Mapping[str, float] = field(default_factory=dict)
+
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Convert the value at the first finding."""
         place = present(call, diagnosis.finding, context)
@@ -56,6 +65,8 @@ class ConvertType:
             return place
         if (nothing := without(place)) is not None:
             return nothing
+        if (told := self._told(place)) is not None:
+            return place.mend(told, Safety.INFERRED, "a number word that the map gives")
         try:
             found = list(_candidates(place, place.value))
         except Unclear as why:
@@ -63,12 +74,21 @@ class ConvertType:
         fitting = [one for one in found if place.fits(one.value)]
         exact = [one for one in fitting if one.safety is Safety.EXACT]
         best = exact or fitting
+        if not best and len(found) == 1 and found[0].opens and place.shapes(found[0].value):
+            return place.put(*found[0][:3])
         if not best:
             wanted = " or ".join(sorted(place.kinds)) or "a type that the schema does not name"
             return GiveUp(f"{type_of(place.value)} cannot become {wanted} without a loss")
         if len(best) > 1:
             return GiveUp("the value could become several things")
-        return place.mend(*best[0])
+        return place.mend(*best[0][:3])
+
+    def _told(self, place: Place) -> float | None:
+        """The number that the map gives for a word, where a number is asked for."""
+        if not isinstance(place.value, str) or not place.kinds & {"integer", "number"}:
+            return None
+        known = {spelling(word): number for word, number in self.number_words.items()}
+        return known.get(spelling(place.value))
 
 
 def _candidates(place: Place, value: JSON) -> Iterator[_Candidate]:
@@ -120,9 +140,9 @@ def _from_text(place: Place, found: Quantity) -> _Candidate:
 
 
 def _check_currency(place: Place, codes: frozenset[str]) -> None:
-    words = {*tokens(place.name), *place.description.lower().split()}
-    if words & MINOR_UNITS:
-        raise Unclear("the amount is counted in a smaller unit than the currency")
+    words = {*tokens(place.name), *tokens(place.description)}
+    if words & OTHER_SCALES:
+        raise Unclear("the amount is counted in another unit than the currency's own")
     named = currencies_in(f"{place.name} {place.description}")
     if named and not named & codes:
         raise Unclear("the currency is not the one that the schema names")
@@ -138,6 +158,11 @@ def _check_currency(place: Place, codes: frozenset[str]) -> None:
 
 
 _FRACTION: Final = frozenset({"fraction", "decimal", "ratio", "proportion"})
+_PARTS_OF_ONE: Final = re.compile(
+    r"(?<![\d.])0?\.\d+(?![\d\s]*%)|/ ?100\b|\bdivided\b"
+    r"|\b0(?:\.0+)? ?(?:and|to|-|\u2013|,|\.\.) ?1(?:\.0+)?(?![\d.])"
+)
+"""How a description says that 5 % is written 0.05."""
 
 
 def _asks_for_percent(place: Place) -> bool:
@@ -145,7 +170,7 @@ def _asks_for_percent(place: Place) -> bool:
     bounds = [s.get("maximum") for s in place.schemas]
     if any(isinstance(bound, int | float) and bound <= 1 for bound in bounds):
         return False
-    if any(word in text for word in _FRACTION):
+    if any(word in text for word in _FRACTION) or _PARTS_OF_ONE.search(text):
         return False
     return "percent" in text or "%" in text or "pct" in text.split()
 
@@ -199,6 +224,15 @@ def _only_item(place: Place, value: Any, kind: str) -> _Candidate | None:
     return inner._replace(safety=Safety.INFERRED)
 
 
+def _to_object(_: Place, value: JSON) -> _Candidate | None:
+    """The one object in a list, where a single object is asked for; its inside may need repair."""
+    if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], Mapping):
+        return None
+    reason = "a list of one where one value is asked for"
+    return _Candidate(value[0], Safety.INFERRED, reason, opens=True)
+
+
+_FOR_NOTHING: Final = frozenset({"n/a", "nil", "none", "nothing", "null", "undefined"})
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 
 
@@ -208,13 +242,34 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
         return None
     if isinstance(value, str) and _looks_like_several(value):
         raise Unclear("it could be one item or several")
+    if isinstance(value, str) and value.strip().lower() in _FOR_NOTHING:
+        raise Unclear("it is a word for nothing")
     wrapped = _Candidate([value], Safety.EXACT, "one value where only a list fits")
     if place.fits(wrapped.value):
         return wrapped
     for item in _item_forms(place, value):
         if place.fits([item.value]):
             return item._replace(value=[item.value])
-    return None
+    if isinstance(value, Mapping) and (listed := _in_named_order(place, value)) is not None:
+        return listed
+    items = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
+    return wrapped._replace(opens=any(has_type(value, types_of(item)) for item in items))
+
+
+_MOST_NAMED: Final = 6
+
+
+def _in_named_order(place: Place, value: Mapping[str, JSON]) -> _Candidate | None:
+    """The values of an object as a list, in the order in which the description names its keys."""
+    if not 2 <= len(value) <= _MOST_NAMED or any(
+        isinstance(v, Mapping | list) for v in value.values()
+    ):
+        return None
+    order = named_order(place.description, value.keys())
+    if order is None:
+        return None
+    listed = [value[key] for key in order]
+    return _Candidate(listed, Safety.INFERRED, "in the order that the description gives")
 
 
 def _looks_like_several(text: str) -> bool:
@@ -243,6 +298,7 @@ _CONVERT: Final[Mapping[str, _Conversion]] = {
     "number": _to_number,
     "boolean": _to_boolean,
     "array": _to_array,
+    "object": _to_object,
     "string": _to_string,
 }
-_ORDER: Final = ("integer", "number", "boolean", "array", "string")
+_ORDER: Final = ("integer", "number", "boolean", "array", "object", "string")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,9 @@ GENERIC: Final = frozenset(
 """Nouns that name the sort of a value and say nothing of the value itself."""
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
+_PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
+_PAST: Final = frozenset({"last", "past", "previous"})
+"""What says nothing more of a period, unless a listed value says it."""
 _JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
 
 
@@ -80,15 +84,19 @@ class CorrectEnum:
         if (nothing := without(place)) is not None:
             return nothing
         members = place.members
-        if not members:
-            return GiveUp("the schema lists no values here")
         text = _as_text(place.value)
+        if not members:
+            if text is not None and not place.own and text.strip() not in ("", text):
+                return place.mend(text.strip(), Safety.EXACT, "white space around a value")
+            return GiveUp("the schema lists no values here")
         if text is None or len(text) > LONGEST:
             return GiveUp("the value is no short text")
         return self._corrected(place, text, members)
 
     def _corrected(self, place: Place, text: str, members: Sequence[JSON]) -> Repair:
         equal = [one for one in members if _is_spelled(one, text)]
+        if equal and not _keeps_units(text, equal, members):
+            return GiveUp("capital and small letters mean different things here")
         if len(equal) == 1:
             return place.mend(equal[0], Safety.EXACT, "another spelling of a listed value")
         if equal:
@@ -119,6 +127,23 @@ def _is_spelled(member: JSON, text: str) -> bool:
     return member is not None and bool(spelling(text)) and spelling(member) == spelling(text)
 
 
+def _keeps_units(text: str, equal: Sequence[JSON], members: Sequence[JSON]) -> bool:
+    """Whether short words keep their case where the listed values tell `5m` and `1M` apart."""
+    listed = {unit for one in strings(members) for unit in _UNIT.findall(one)}
+    telling = {unit for unit in listed if unit.swapcase() in listed}
+    if not telling:
+        return True
+    ours = _UNIT.findall(text)
+    both = telling | {unit.swapcase() for unit in telling}
+    return any(
+        [unit for unit in ours if unit in both] == [u for u in _UNIT.findall(one) if u in both]
+        for one in strings(equal)
+    )
+
+
+_UNIT: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
+
+
 def _tie(found: Sequence[JSON]) -> GiveUp:
     listed = ", ".join(quoted(str(one), 40) for one in found[:5])
     return GiveUp(f"several listed values are equally near: {listed}")
@@ -141,6 +166,8 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
     for member, words in theirs.items():
         elsewhere = {word for word in ours if uses[word] > (word in words)}
         idle = (GENERIC | _ARTICLES | own) - NEGATIONS - elsewhere
+        if not _PERIODS.isdisjoint(words):
+            idle |= _PAST - elsewhere
         said = [word for word in ours if word in words or word not in idle]
         asked = [word for word in words if word in ours or word not in GENERIC]
         if said != asked or GENERIC.issuperset(said):

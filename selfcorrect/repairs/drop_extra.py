@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
@@ -12,6 +12,7 @@ from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import is_spelled, resembles
 from selfcorrect.schema.places import Place, object_at, parent, place_of
 from selfcorrect.schema.subschema import same
+from selfcorrect.text import LONGEST, normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class DropExtra:
     """Leaves out an argument that the tool does not know and that resembles none it knows.
 
     Inferred on read_only tools, lossy elsewhere. Exact only where nothing is said: nothing under an
-    unknown key, or the same value once more under another spelling. An argument that may be a
-    misspelt one is never dropped.
+    unknown key, or the same value once more under another spelling; inferred where a word for
+    nothing is (`"unknown"`, `"??"`). An argument that may be a misspelt one is never dropped.
 
     Attributes:
         keep: Names that are never dropped, so that a later rung deals with them.
@@ -66,6 +67,22 @@ def _dropped(place: Place, given: Mapping[str, JSON], names: Mapping[str, JSON])
         return GiveUp(f"it may stand for {quoted(near, 60)}")
     if place.value is None or (not place.key.strip() and place.value in ("", {}, [])):
         return place.mend(ABSENT, Safety.EXACT, "nothing is said under this key")
+    if _says_nothing(place.value):
+        return place.mend(ABSENT, Safety.INFERRED, "nothing is said under this key")
     lone = resembles(place.key, names) is None and place.tool.effect == "read_only"
     safety = Safety.INFERRED if lone else Safety.LOSSY
     return place.mend(ABSENT, safety, "an argument that the tool does not know")
+
+
+_NOTHING: Final = frozenset(
+    {"na", "none", "notavailable", "notprovided", "notspecified", "null", "undefined"}
+    | {"unknown", "unspecified"}
+)
+
+
+def _says_nothing(value: JSON) -> bool:
+    """Whether a text holds no letter and no digit, or only a word for nothing."""
+    if not isinstance(value, str) or len(value) > LONGEST:
+        return False
+    said = normal(value)
+    return not said or said in _NOTHING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -13,12 +12,12 @@ from selfcorrect.model import (
     Changed,
     Diagnosis,
     GiveUp,
-    JsonObject,
     Repair,
     Safety,
 )
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import (
+    Candidate,
     Deviation,
     Reading,
     ToolCallKeys,
@@ -78,18 +77,23 @@ class FixJson:
         read = read_arguments(raw, tool, finish_reason=context.finish_reason)
         if read.value is None or read.fault is not None:
             return GiveUp(refusal_of(raw, read.fault) if read.fault else "no arguments were read")
-        return _changed(call, raw, None, read.value, read.deviations)
+        return _changed(call, raw, Candidate("", read.value, deviations=read.deviations))
 
     def _whole(self, call: Call, raw: str, context: RepairContext) -> Repair:
-        reading = self._read(raw, context.tools, context)
+        reading = self.read(raw, context)
         if reading.refusal is not None:
             return GiveUp(reading.refusal.text)
         if len(reading.calls) != 1:
             return GiveUp(f"the text holds {len(reading.calls)} calls, and a run carries one")
-        found = reading.calls[0]
-        return _changed(call, raw, found.name, found.args or {}, found.deviations)
+        return _changed(call, raw, reading.calls[0])
 
-    def _read(self, raw: str, tools: Mapping[str, Tool], context: RepairContext) -> Reading:
+    def each(self, raw: str, context: RepairContext) -> tuple[Changed, ...]:
+        """For every call in a text, the changes that make the text this call."""
+        calls = self.read(raw, context).calls
+        return tuple(_changed(Call("", raw=raw), raw, found) for found in calls)
+
+    def read(self, raw: str, context: RepairContext) -> Reading:
+        """The calls in a text, under the keys that this strategy knows."""
         usual = ToolCallKeys()
         keys = ToolCallKeys(
             id=(*usual.id, *self.id_keys),
@@ -97,20 +101,23 @@ class FixJson:
             arguments=(*usual.arguments, *self.arguments_keys),
         )
         return read_calls(
-            raw, tools, finish_reason=context.finish_reason, keys=keys, request=context.request
+            raw,
+            context.tools,
+            finish_reason=context.finish_reason,
+            keys=keys,
+            request=context.request,
         )
 
 
-def _changed(
-    call: Call, raw: str, name: str | None, args: JsonObject, deviations: Iterable[Deviation]
-) -> Changed:
-    found = tuple(deviations)
-    inferred = any(each.safety is Safety.INFERRED for each in found)
+def _changed(call: Call, raw: str, found: Candidate) -> Changed:
+    inferred = any(each.safety is Safety.INFERRED for each in found.deviations)
     safety = Safety.INFERRED if inferred else Safety.EXACT
-    reason = _reason(found)
-    changes = [Change("/args", dict(call.args), dict(args), safety, reason)]
-    if name is not None:
-        changes.insert(0, Change("/name", ABSENT, name, safety, reason))
+    reason = _reason(found.deviations)
+    changes = [Change("/args", dict(call.args), dict(found.args or {}), safety, reason)]
+    if found.name:
+        changes.insert(0, Change("/name", ABSENT, found.name, safety, reason))
+    if found.id is not None and call.id is None:
+        changes.append(Change("/id", ABSENT, found.id, safety, reason))
     changes.append(Change("/raw", raw or ABSENT, ABSENT, safety, "the text was read"))
     return Changed(changes)
 

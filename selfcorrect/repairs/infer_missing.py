@@ -17,6 +17,9 @@ class InferMissing:
     Not the right tool where nothing is known of the conversation: without a request or messages it
     gives up instead of letting a model invent values.
 
+    Attributes:
+        task: What the prompt starts with.
+
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> async def model(prompt, schema):
     ...     return {"passengers": 1}
@@ -32,9 +35,11 @@ class InferMissing:
     needs: ClassVar[str] = "model"
     batch: ClassVar[bool] = True
 
+    task: str = MISSING_TASK
+
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Ask for every missing argument among the findings."""
         if not context.request and not context.messages:
             return GiveUp("nothing is known of the conversation, so a value would be invented")
         asked = questions(call, diagnosis, context, missing_only=True)
-        return asked if isinstance(asked, GiveUp) else await ask(MISSING_TASK, call, asked, context)
+        return asked if isinstance(asked, GiveUp) else await ask(self.task, call, asked, context)

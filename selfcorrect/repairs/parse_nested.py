@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.pointer import join, put, split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading import Fault, read_json
-from selfcorrect.schema.places import Place, is_within, present, without
+from selfcorrect.schema.places import present, without
 from selfcorrect.schema.subschema import type_of
 
 _DEEPEST: Final = 8
 _LONGEST: Final = 1_000_000
-_SHAPE: Final = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class ParseNested:
         reason = "an object or list that was written into a string"
         if type_of(value) == "object" and place.kinds == {"array"}:
             return place.mend([value], safety, reason)
-        if type_of(value) in place.kinds and _has_the_shape(place, value):
+        if type_of(value) in place.kinds and place.shapes(value):
             return place.put(value, safety, reason)
         return GiveUp("what the string holds has not the shape that is asked for")
 
@@ -77,19 +74,3 @@ def _parsed(text: str) -> tuple[JSON, Safety] | GiveUp:
             break
         text = read.value
     return GiveUp("the string holds neither an object nor a list")
-
-
-def _has_the_shape(place: Place, value: JSON) -> bool:
-    """Whether a value has the keys that are asked for; what stands under them may need a repair."""
-    if place.fits(value):
-        return True
-    args = put(place.call.args, join(*split(place.path)[1:]), value)
-    left = [f for f in place.tool.violations(args) if is_within(f.path, place.path)]
-    at_the_place = [f for f in left if f.path == place.path]
-    return not at_the_place and _is_deep(place.path, [f.path for f in left if f.code in _SHAPE])
-
-
-def _is_deep(path: str, faults: Sequence[str | None]) -> bool:
-    """Whether the keys of the value itself are right, and at most those further in are not."""
-    depth = len(split(path)) + 1
-    return all(fault is not None and len(split(fault)) > depth for fault in faults)

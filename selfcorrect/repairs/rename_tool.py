@@ -7,8 +7,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from selfcorrect.model import ABSENT, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    Repair,
+    Safety,
+)
 from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.reading import read_call_object
+from selfcorrect.schema.subschema import strings
 from selfcorrect.text import (
     LONGEST,
     normal,
@@ -19,7 +31,7 @@ from selfcorrect.text import (
     tool_not_found_feedback,
     typo,
 )
-from selfcorrect.words import NEGATIONS, WORDS
+from selfcorrect.words import NEGATIONS, WORDS, singular
 
 _RESIDUE: Final = re.compile(
     r"[\s'\"`]*(?P<name>[^'\"`<(]+)['\"`]*(?:<\|.*|\(\s*\))?[\s'\"`]*", re.DOTALL
@@ -31,6 +43,30 @@ _KNOWN_PREFIX: Final = re.compile(
 )
 _BORDER: Final = re.compile(r"__|[.:/]")
 _SAYS_NOTHING: Final = frozenset({"api", "call", "func", "function", "tool", "v"})
+_DISPATCHES: Final = _SAYS_NOTHING | {
+    *("action", "agent", "dispatch", "dispatcher", "exec", "execute", "executor", "handler"),
+    *("invoke", "json", "name", "perform", "request", "router", "run", "runner", "use"),
+}
+"""What a made-up tool is called that only passes a call on."""
+_TURNS: Final = frozenset(
+    {"alpha", "backup", "beta", "demo", "deprecated", "dev", "development", "dry", "dummy"}
+    | {
+        "emulate",
+        "example",
+        "explain",
+        "fake",
+        "force",
+        "hard",
+        "legacy",
+        "mock",
+        "old",
+        "permanent",
+    }
+    | {"plan", "preview", "propose", "rehearse", "rollback", "sample", "sandbox", "simulate"}
+    | {"simulated", "simulation", "simulator", "soft", "stage", "staging", "stub", "temp", "tmp"}
+    | {"trial", "virtual", "what"}
+)
+"""What before a tool's name makes another action of it, or the same one in another world."""
 _MOST: Final = 5_000
 
 
@@ -41,7 +77,8 @@ class RenameTool:
     Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
     a namespace that was left out or made up; the arguments decide between two tools of one name,
-    and for a name without a letter. Never onto a destructive tool, never by swapping a
+    and for a name without a letter; a call inside the arguments of one (`execute`) is taken out of
+    them. Never onto a destructive tool, never by swapping a
     word for another (`delete_order` is not `create_order`); where two tools are near, it gives up
     and says which.
 
@@ -61,6 +98,8 @@ class RenameTool:
         if not about or call.name in context.tools or call.raw is not None:
             return GiveUp("the call does not name an unknown tool")
         found = _meant(call, context.tools)
+        if found is None and (inner := _inside(call, context.tools)) is not None:
+            return inner
         if found is None:
             names = list(context.tools)
             near = similar_names(call.name, names).names
@@ -75,8 +114,7 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
     names = list(tools)[:_MOST]
     bare = _without_residue(call.name)
     if bare is None or not normal(bare):
-        fitting = _fitting(names, call, tools) if call.args else []
-        return _only(fitting, Safety.INFERRED, "no name, and arguments that fit one tool")
+        return _by_arguments(names, call, tools)
     if same := [name for name in names if name == bare] or _spelled(bare, names):
         return _only(same, Safety.EXACT, "another spelling of a tool's name")
     if equal := _equal_letters(bare, names):
@@ -86,6 +124,55 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
         spaces = _fitting(spaces, call, tools)
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
     return _only(list(dict.fromkeys(spaces + typos)), Safety.INFERRED, reason)
+
+
+def _by_arguments(
+    names: Collection[str], call: Call, tools: Mapping[str, Tool]
+) -> tuple[str, Safety, str] | None:
+    """The one tool that the arguments of a call without a name fit."""
+    forms = [call.args]
+    if len(call.args) == 1:
+        ((key, inner),) = call.args.items()
+        forms += [inner] if isinstance(inner, Mapping) and not normal(key) else []
+    fitting = [
+        name
+        for name in names
+        if any(
+            form and tools[name].is_valid(form) and _asks_for(tools[name], form) for form in forms
+        )
+    ]
+    return _only(fitting, Safety.INFERRED, "no name, and arguments that fit one tool")
+
+
+def _asks_for(tool: Tool, args: Mapping[str, JSON]) -> bool:
+    """Whether a tool declares every one of these arguments, and cannot do without one of them."""
+    properties = tool.schema.get("properties")
+    known = isinstance(properties, Mapping) and all(key in properties for key in args)
+    return known and not args.keys().isdisjoint(strings(tool.schema.get("required")))
+
+
+def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
+    """The call of an offered tool that stands in the arguments of one that does not exist."""
+    inner = read_call_object(call.args) if len(call.args) == 2 else None
+    if inner is None or inner.raw is not None or not _holds_only(call.args, inner):
+        return None
+    if any(
+        word not in _DISPATCHES and not word.isdigit() for word in map(singular, tokens(call.name))
+    ):
+        return None
+    if inner.name not in tools or tools[inner.name].effect == "destructive":
+        return None
+    reason = "a call inside the arguments of a call"
+    before, after = dict(call.args), dict(inner.args)
+    return Changed(
+        Change("/name", call.name or ABSENT, inner.name, Safety.INFERRED, reason),
+        Change("/args", before, after, Safety.INFERRED, reason),
+    )
+
+
+def _holds_only(args: Mapping[str, JSON], inner: Call) -> bool:
+    """Whether the arguments are a name and the arguments of a call, and nothing else."""
+    return all(value in (inner.name, inner.args) for value in args.values())
 
 
 def _fitting(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> list[str]:
@@ -140,7 +227,7 @@ def _ends_with(long: tuple[str, ...], short: tuple[str, ...], written: str) -> b
     size = len(long) - len(short)
     if size <= 0 or not short or long[size:] != short:
         return False
-    if set(long[:size]) & (WORDS | NEGATIONS):
+    if set(long[:size]) & (WORDS | NEGATIONS | _TURNS):
         return False
     last = _BORDER.split(written)[-1]
     return tokens(last) == short or (len(short) > 1 and any(w.isdigit() for w in long[:size]))

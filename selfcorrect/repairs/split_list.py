@@ -21,11 +21,14 @@ _MOST: Final = 1_000
 _BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
 _AND: Final = re.compile(r"\s*(?:,\s*)?\b(?:and|&)\b\s*", re.IGNORECASE)
 _GROUPED: Final = re.compile(r"\d,\d{3}(?!\d)|^\d+,\d+$", re.ASCII)
+_DECIMAL_COMMAS: Final = re.compile(r"\d,\d+\s*,\s+-?\d|\d,\s+-?\d+,\d", re.ASCII)
 _PLACES_AND_PEOPLE: Final = frozenset(
     {"address", "attendee", "author", "city", "country", "destination", "location", "origin"}
-    | {"people", "person", "place", "region", "state"}
+    | {"people", "person", "place", "region", "state", "contact", "guest", "passenger"}
+    | {"comment", "line", "message", "note", "paragraph", "question", "sentence", "step", "text"}
 )
 """What is often written with a comma of its own."""
+_EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
 
@@ -76,7 +79,7 @@ def _split(text: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
     if any(mark in body for mark in "\"'[]{}()"):
         raise Unclear("it holds quotes or brackets")
     sure = bracketed and text[0] == "["
-    if _GROUPED.search(body):
+    if _GROUPED.search(body) or _DECIMAL_COMMAS.search(body):
         raise Unclear("its commas could group digits")
     listed = {spelling(one): one for one in strings(members(items))}
     kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
@@ -131,7 +134,11 @@ def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JS
         raise Unclear("its last items could be one")
     codes = all(part.isascii() and part.isupper() and len(part) <= 4 for part in parts)
     plain = all(_NAME.fullmatch(part) for part in parts)
-    plain = plain and _PLACES_AND_PEOPLE.isdisjoint(map(singular, tokens(name)))
+    words = [singular(word) for word in tokens(name)]
+    told = words != ["name"] and _PLACES_AND_PEOPLE.isdisjoint(words)
+    plain = plain and (told or all("@" in part for part in parts))
+    if not _EXCLUDES.isdisjoint(tokens(body)):
+        raise Unclear("it says what is not meant")
     if not (sure or codes or plain):
         raise Unclear("its commas may belong to one item")
     return list(parts)

@@ -21,10 +21,10 @@ from selfcorrect.model import (
 from selfcorrect.pointer import apply, join, split
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
-from selfcorrect.schema.keys import is_spelled
+from selfcorrect.schema.keys import is_spelled, loosely_fits
 from selfcorrect.schema.places import Place, object_at, parent, place_of, present
-from selfcorrect.schema.subschema import at, declared
-from selfcorrect.text import spelling
+from selfcorrect.schema.subschema import at, declared, inside
+from selfcorrect.text import normal, spelling
 
 _WRAPPERS: Final = frozenset(
     {"args", "arguments", "body", "data", "input", "inputs", "kwargs", "parameters", "params"}
@@ -108,7 +108,8 @@ def _wrapper(args: JsonObject, names: Mapping[str, JSON], tool: Tool) -> str | N
         key
         for key in list(args)[:_MOST]
         if key not in names
-        and (spelling(key) in _WRAPPERS or (own and spelling(key) == own))
+        and isinstance(args[key], Mapping | str)
+        and (spelling(key) in _WRAPPERS or not normal(key) or (own and spelling(key) == own))
         and _object(args[key]) is not None
     ]
     return found[0] if len(found) == 1 else None
@@ -152,8 +153,8 @@ def _value(place: Place) -> Repair:
         if not named:
             break
         value = value[inner[0]]
-        if place.fits(value):
-            return place.mend(value, Safety.INFERRED, "a value inside a wrapper")
+        if place.fits(value) or (isinstance(value, str) and loosely_fits(value, place.schemas)):
+            return place.put(value, Safety.INFERRED, "a value inside a wrapper")
     return GiveUp("the value is in no wrapper that could be taken off")
 
 
@@ -184,13 +185,14 @@ def _moves(
     tool: Tool, above: str, given: JsonObject, names: Mapping[str, JSON]
 ) -> dict[str, tuple[str, str]]:
     """The unknown keys that each name one place inside one object: which object, which key."""
-    tokens = split(above)[1:]
     unknown = [key for key in list(given)[:_MOST] if key not in names and spelling(key)]
     found: dict[str, list[tuple[str, str]]] = {}
-    for name in list(names)[:_MOST]:
+    if not unknown:
+        return {}
+    for name, inner in inside(tool.schema, split(above)[1:]).items():
         if not isinstance(given.get(name), Mapping | None):
             continue
-        for each in declared(at(tool.schema, [*tokens, name]) or ()):
+        for each in inner:
             for key in unknown:
                 if _is_joined(key, name, each):
                     found.setdefault(key, []).append((name, each))
@@ -217,11 +219,17 @@ def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:
     ):
         return None
     sources = [key for key in list(given)[:_MOST] if key not in names]
-    if place.value is not ABSENT:
+    idle = [key for key in sources if _says_nothing(key, given[key], tool)]
+    if place.value is not ABSENT and place.key not in idle:
         sources = [place.key]
-    found = [_spread(above, key, given, names) for key in sources]
-    moved = [changes for changes in found if changes]
-    return _if_better(call, tool, moved[0]) if len(moved) == 1 else None
+    found = {key: _spread(above, key, given, names) for key in sources}
+    moved = {key: changes for key, changes in found.items() if changes}
+    if len(moved) != 1:
+        return None
+    ((source, changes),) = moved.items()
+    if spelling(source) in _WRAPPERS:
+        changes += [_change(above + join(key), given[key], ABSENT) for key in idle]
+    return _if_better(call, tool, changes)
 
 
 def _spread(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
+from selfcorrect.schema.descriptions import speaks_of, words_of
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.text import (
     LONGEST,
@@ -20,7 +22,7 @@ from selfcorrect.text import (
     spelling,
     tokens,
 )
-from selfcorrect.words import NEGATIONS, WORDS, number_word, singular
+from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, number_word, singular
 
 _PREFIX: Final = re.compile(
     r"(?:args?|arguments?|params?|parameters?)(?:[_\-.]+|(?=[A-Z]))(.+)|p[_\-.]+(.+)", re.DOTALL
@@ -30,17 +32,6 @@ _FILLERS: Final = frozenset(
     {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
 )
 _SAYS_NOTHING: Final = _FILLERS | {"data", "item", "key", "object", "x", "y"}
-_SHORT: Final = {
-    "amt": "amount",
-    "dst": "destination",
-    "lng": "longitude",
-    "msg": "message",
-    "no": "number",
-    "nr": "number",
-    "num": "number",
-    "qty": "quantity",
-    "src": "source",
-}
 _MOST_KEYS: Final = 200
 
 
@@ -54,6 +45,7 @@ class Surroundings:
         required: Those of them that are missing.
         synonyms: What else arguments are called here.
         is_open: Whether the object takes keys that are not declared.
+        present: Its declared arguments that are there, and what the schema says of each.
     """
 
     tool: Tool
@@ -61,26 +53,68 @@ class Surroundings:
     required: Collection[str]
     synonyms: Mapping[str, str]
     is_open: bool = False
+    present: Mapping[str, Alternatives] = field(default_factory=dict)
 
 
-def meant_by(key: str, value: JSON, around: Surroundings) -> tuple[list[str], Safety]:
-    """The absent arguments that a key can stand for with this value, and how surely.
+def spelled_alike(keys: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
+    """By key, the names that differ in case, separators and a known prefix only."""
+    by_spelling: dict[str, list[str]] = {}
+    by_bare: dict[str, list[str]] = {}
+    for name in names:
+        by_spelling.setdefault(spelling(name), []).append(name)
+        if bare := _bare(name):
+            by_bare.setdefault(bare, []).append(name)
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        if ours := spelling(key):
+            near = [*by_spelling.get(ours, ()), *by_bare.get(ours, ())]
+            near += by_spelling.get(_bare(key) or "", ())
+            found[key] = list(dict.fromkeys(near))
+    return found
 
-    One name is an answer; several are a tie, which nobody may break.
+
+def suitors(key: str, value: JSON, around: Surroundings) -> list[str]:
+    """The absent arguments that a key can stand for with this value, for it is like their name.
+
+    One name is an answer; several are a tie, unless others leave only one of them.
     """
-    names = list(around.names)[:_MOST_KEYS]
-    if exact := [name for name in names if is_spelled(key, name)]:
-        return exact, Safety.EXACT
     told = {spelling(k): name for k, name in around.synonyms.items()}.get(spelling(key))
     if told is not None:
-        return ([told] if told in around.names else []), Safety.INFERRED
+        return [told] if told in around.names else []
+    names = list(around.names)[:_MOST_KEYS]
     found = [
         name
         for name in names
         if _is_alike(key, name, around) and loosely_fits(value, around.names[name])
     ]
     near = [other for name in found for other in rivals(key, name, names)]
-    return list(dict.fromkeys(found + near)), Safety.INFERRED
+    return list(dict.fromkeys(found + near))
+
+
+def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool:
+    """Whether what the schema tells of an absent argument speaks of a key, and of no other's.
+
+    The description has to begin with the key's words. Where the argument is of a type of its own
+    (an object, a list, a number) and the only one that is missing, it need only mention them.
+    """
+    words = set(_words(key)) - _SAYS_NOTHING
+    schemas = around.names[name]
+    if not words or words & NEGATIONS or not loosely_fits(value, schemas):
+        return False
+    here = {name: _told(schemas)}
+    others = {n: _told(said) for n, said in {**around.names, **around.present}.items() if n != name}
+    if speaks_of(here[name], words):
+        return not any(speaks_of(told, words) for told in others.values())
+    kinds = frozenset().union(*map(types_of, schemas)) - {"null"}
+    if list(around.required) != [name] or not kinds or "string" in kinds:
+        return False
+    if not has_type(value, kinds) or words - words_of(here[name]):
+        return False
+    return not any(words <= words_of(told) | {*_words(n)} for n, told in others.items())
+
+
+def _told(schemas: Alternatives) -> str:
+    return " ".join(t for one in schemas if isinstance(t := one.get("description"), str))
 
 
 def is_spelled(key: str, name: str) -> bool:
@@ -103,9 +137,9 @@ def _bare(key: str) -> str | None:
 def _is_alike(key: str, name: str, around: Surroundings) -> bool:
     if len(key) > LONGEST or len(name) > LONGEST:
         return False
-    if _same_letters(key, name) or plain_letters(key) == plain_letters(name) != "":
+    if _same_letters(key, name) or _form(key).plain == _form(name).plain != "":
         return True
-    ours, theirs = _words(key), _words(name)
+    ours, theirs = _form(key).words, _form(name).words
     if not ours or not theirs:
         return False
     if sorted(ours) == sorted(theirs) or _one_word_off(ours, theirs, name, around):
@@ -113,14 +147,48 @@ def _is_alike(key: str, name: str, around: Surroundings) -> bool:
     return not around.is_open and _is_part(frozenset(ours), frozenset(theirs), name, around)
 
 
+def is_placeholder(key: str) -> bool:
+    """Whether a key only says that it is one, and does not wrap others.
+
+    >>> is_placeholder("params_name"), is_placeholder("arg1"), is_placeholder("params")
+    (True, True, False)
+    """
+    words = [singular(word) for word in tokens(key)]
+    bare = {word for word in words if not word.isdigit()}
+    known = bare <= _KEY_WORDS | {"key", "name", "value"}
+    return len(words) > 1 and known and bool(bare & _KEY_WORDS)
+
+
+_KEY_WORDS: Final = frozenset({"arg", "argument", "param", "parameter"})
+
+
+class _Form(NamedTuple):
+    """What keys are compared by."""
+
+    letters: str
+    digits: tuple[str, ...]
+    plain: str
+    words: tuple[str, ...]
+
+
+def _form(key: str) -> _Form:
+    return _formed(key) if len(key) <= LONGEST else _Form(normal(key), (), "", ())
+
+
+@lru_cache(maxsize=4_096)
+def _formed(key: str) -> _Form:
+    words = (singular(SHORT_WORDS.get(word, word)) for word in tokens(key))
+    kept = tuple(word for word in words if word not in _STOP)
+    return _Form(normal(key), tuple(re.findall(r"\d+", key)), plain_letters(key), kept)
+
+
 def _same_letters(key: str, name: str) -> bool:
-    digits = re.findall(r"\d+", key) == re.findall(r"\d+", name)
-    return digits and normal(key) == normal(name) != ""
+    ours, theirs = _form(key), _form(name)
+    return ours.digits == theirs.digits and ours.letters == theirs.letters != ""
 
 
 def _words(key: str) -> tuple[str, ...]:
-    words = (singular(_SHORT.get(word, word)) for word in tokens(key))
-    return tuple(word for word in words if word not in _STOP)
+    return _form(key).words
 
 
 def _one_word_off(
@@ -134,10 +202,17 @@ def _one_word_off(
         return False
     word, meant = differing[0]
     if min(len(word), len(meant)) >= 3 and (meant.startswith(word) or word.startswith(meant)):
-        return {word, meant}.isdisjoint(WORDS)
+        return {word, meant}.isdisjoint(WORDS) or _is_one_letter_off(word, meant)
     other = {w for one in around.names if one != name for w in tokens(one)}
     own = frozenset(tokens(around.tool.description[:LONGEST]))
     return misspells(word, meant, known=WORDS | other | own) is not None
+
+
+def _is_one_letter_off(word: str, meant: str) -> bool:
+    """Whether the last letter was written twice, or left out of a word that is not short."""
+    if word in WORDS or not word.isalpha():
+        return False
+    return word == meant + meant[-1] or (len(word) >= 5 and word == meant[:-1])
 
 
 def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Surroundings) -> bool:

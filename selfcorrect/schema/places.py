@@ -8,7 +8,7 @@ nothing is asked for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,12 +19,14 @@ from selfcorrect.model import (
     Call,
     Change,
     Changed,
+    ErrorKind,
     Finding,
     GiveUp,
     JsonObject,
     Safety,
 )
 from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.schema.local import local_check
 from selfcorrect.schema.subschema import (
     Alternatives,
     at,
@@ -39,6 +41,8 @@ from selfcorrect.schema.subschema import (
     types_of,
 )
 from selfcorrect.text import spelling
+
+_SHAPE: Final = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,26 @@ class Place:
         """Whether this value, put here, is valid and makes nothing else invalid."""
         if value is not ABSENT and not self.meets(value):
             return False
+        if self.alone is not None:
+            return self.alone(value)
         return fits(self.tool, self.call, {self.path: value})
+
+    @property
+    def alone(self) -> Callable[[JSON], bool] | None:
+        """Whether a value fits here, where no other place has a say; None where one has."""
+        return local_check(self.tool.schema, pointer.split(self.path)[1:])
+
+    def shapes(self, value: JSON) -> bool:
+        """Whether this value has the shape that is asked for; what is in it may need a repair."""
+        if self.fits(value):
+            return True
+        args = pointer.put(self.call.args, self.path.removeprefix("/args"), value)
+        left = [f for f in self.tool.violations(args) if is_within(f.path, self.path)]
+        if any(finding.path == self.path for finding in left):
+            return False
+        deep = len(pointer.split(self.path)) + 1
+        keys = [f.path for f in left if f.code in _SHAPE]
+        return all(path is not None and len(pointer.split(path)) > deep for path in keys)
 
     def mend(self, after: JSON, safety: Safety, reason: str) -> Changed | GiveUp:
         """Put a value here, if it fits and is another."""
@@ -136,7 +159,7 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     tool = context.tool
     if tool is None or call.raw is not None:
         return GiveUp("the call cannot be read against the schema of a tool")
-    path = finding.path
+    path = finding.path or _only_argument(call, finding)
     if path is None or not path.startswith("/args/"):
         return GiveUp("the error does not say which argument is at fault")
     try:
@@ -162,6 +185,13 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     )
 
 
+def _only_argument(call: Call, finding: Finding) -> str | None:
+    """Where an error that names no argument can only speak of one."""
+    if finding.kind is not ErrorKind.VALIDATION or len(call.args) != 1:
+        return None
+    return pointer.join("args", *call.args)
+
+
 def present(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
     """The place of a finding where a wrong value stands."""
     place = place_of(call, finding, context)
@@ -182,6 +212,8 @@ def is_settled(place: Place) -> bool:
         return False
     if not place.meets(place.value):
         return False
+    if place.alone is not None:
+        return place.alone(place.value)
     if place.tool.is_valid(place.call.args):
         return True
     return not any(is_within(f.path, place.path) for f in place.tool.violations(place.call.args))
@@ -198,6 +230,11 @@ def without(place: Place) -> Changed | GiveUp | None:
         None if the value means something.
     """
     text = place.value if isinstance(place.value, str) else None
+    if text is not None and place.declared and not place.required:
+        if not text.strip():
+            return place.mend(ABSENT, Safety.INFERRED, "an empty text for an optional argument")
+        if any(same(text, schema.get("default")) for schema in place.schemas):
+            return place.mend(ABSENT, Safety.INFERRED, "the default, which need not be said")
     if place.value is not None and (text is None or text.strip() not in NOTHING):
         return None
     if text is not None and spelling(text) in map(spelling, strings(place.members)):

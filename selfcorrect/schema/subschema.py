@@ -10,6 +10,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, TypeGuard
 
 from selfcorrect.model import JSON, JsonObject
@@ -131,6 +133,25 @@ def at(root: JsonObject, tokens: Sequence[str]) -> Alternatives | None:
     >>> at({"properties": {"a": {"items": {"type": "integer"}}}}, ["a", "0"])
     ({'type': 'integer'},)
     """
+    return _at(Root(root), tuple(tokens))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """A whole schema, compared by identity, so that what is found in it can be remembered."""
+
+    schema: JsonObject
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Root) and other.schema is self.schema
+
+
+@lru_cache(maxsize=2_048)
+def _at(whole: Root, tokens: tuple[str, ...]) -> Alternatives | None:
+    root = whole.schema
     here = alternatives(root, root)
     for token in tokens:
         below: list[JsonObject] = []
@@ -169,6 +190,25 @@ def declared(schemas: Iterable[JsonObject]) -> dict[str, JSON]:
             for name, value in properties.items():
                 found.setdefault(str(name), value)
     return found
+
+
+def inside(root: JsonObject, tokens: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """What the objects inside an object declare, by the name of each; bounded.
+
+    >>> inside({"properties": {"a": {"properties": {"b": {}}}, "c": {}}}, [])
+    mappingproxy({'a': ('b',)})
+    """
+    return _inside(Root(root), tuple(tokens))
+
+
+@lru_cache(maxsize=512)
+def _inside(whole: Root, tokens: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    names = list(declared(at(whole.schema, tokens) or ()))[:_MOST_NAMES]
+    found = {name: tuple(declared(at(whole.schema, [*tokens, name]) or ())) for name in names}
+    return MappingProxyType({name: inner for name, inner in found.items() if inner})
+
+
+_MOST_NAMES: Final = 200
 
 
 def required(schemas: Sequence[JsonObject], name: str) -> bool:

@@ -34,13 +34,18 @@ def in_time(work: Callable[[], Any], seconds: float, tool: str) -> Any:
     thread.start()
     thread.join(seconds)
     if not done:
-        raise late(tool, seconds)
+        raise late(tool, seconds, goes_on=True)
     value, error = done.pop()
     if error is not None:
         raise error
     return value
 
 
-def late(tool: str, seconds: float | None) -> TimeoutError:
+class StillRunning(TimeoutError):
+    """A tool did not answer in time, and goes on: what it has not done yet, it may do."""
+
+
+def late(tool: str, seconds: float | None, *, goes_on: bool = False) -> TimeoutError:
     """The error for a tool that did not answer in time."""
-    return TimeoutError(f"tool {tool!r} did not answer within {seconds:g} s")
+    kind = StillRunning if goes_on else TimeoutError
+    return kind(f"tool {tool!r} did not answer within {seconds:g} s")

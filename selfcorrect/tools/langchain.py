@@ -11,6 +11,7 @@ from typing import Any, Final
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError, ToolReportedError
 from selfcorrect.model import JsonObject
 
+_KEY: Final = "idempotency_key"
 _ONE_TEXT: Final[JsonObject] = {
     "type": "object",
     "properties": {"__arg1": {"type": "string"}},
@@ -26,6 +27,7 @@ class Adapted:
     Attributes:
         is_async: Whether it has no sync form.
         local_times: Whether pydantic reads the arguments, which takes times without an offset.
+        takes_key: Whether it has an injected argument for the idempotency key.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Adapted:
     schema: JsonObject
     is_async: bool
     local_times: bool
+    takes_key: bool
     run: Callable[[dict[str, Any], str | None], Any]
     arun: Callable[[dict[str, Any], str | None], Awaitable[Any]]
 
@@ -51,7 +54,7 @@ def adapted(tool: Any) -> Adapted:
         )
     try:
         schema = _schema(tool)
-        call_ids, others = _injected(tool)
+        call_ids, others, takes_key = _injected(tool)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"[:300]
         raise ToolDefinitionError(f"tool {tool.name!r} cannot say what it takes: {why}") from error
@@ -79,6 +82,7 @@ def adapted(tool: Any) -> Adapted:
         schema=schema,
         is_async=_is_async_only(tool),
         local_times=not isinstance(tool.args_schema, dict),
+        takes_key=takes_key,
         run=run,
         arun=arun,
     )
@@ -97,8 +101,8 @@ def _schema(tool: Any) -> JsonObject:
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
 
 
-def _injected(tool: Any) -> tuple[list[str], list[str]]:
-    """The parameters that take the call's id, and the others that somebody has to inject."""
+def _injected(tool: Any) -> tuple[list[str], list[str], bool]:
+    """The parameters that take the call's id, the others, and whether one takes the key."""
     from langchain_core.tools import InjectedToolCallId
 
     if isinstance(tool.args_schema, dict):
@@ -121,7 +125,8 @@ def _injected(tool: Any) -> tuple[list[str], list[str]]:
             others.append(name)
     seen = {*fields, *call_ids}
     others += [name for name in _injected_by_signature(tool) if name not in seen]
-    return call_ids, others
+    takes_key = _KEY in fields and _KEY not in shown
+    return call_ids, [name for name in others if name != _KEY], takes_key
 
 
 def _injected_by_signature(tool: Any) -> list[str]:

@@ -12,7 +12,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -89,7 +89,9 @@ class _Parameter:
         return self.default is inspect.Parameter.empty
 
 
-def signature_of(function: Callable[..., Any], name: str | None = None) -> Signature:
+def signature_of(
+    function: Callable[..., Any], name: str | None = None, hidden: Collection[str] = ()
+) -> Signature:
     """Read a function as a tool.
 
     >>> def add(a: int, b: int = 1) -> int:
@@ -100,6 +102,7 @@ def signature_of(function: Callable[..., Any], name: str | None = None) -> Signa
     Args:
         function: A function, a bound method, a partial or an object with `__call__`.
         name: The tool's name, if it is not the function's.
+        hidden: Parameters that somebody else fills in.
 
     Raises:
         ToolDefinitionError: If it cannot be called with named JSON arguments.
@@ -109,6 +112,7 @@ def signature_of(function: Callable[..., Any], name: str | None = None) -> Signa
     _check_function(function, source, name)
     doc = inspect.getdoc(source) or inspect.getdoc(source.__call__) or ""
     parameters, more = _parameters(function, source, name, _described_in(doc))
+    parameters = [each for each in parameters if each.name not in hidden]
     plain = [_plain_schema(each.annotation) for each in parameters]
     if all(each is not None for each in plain) and not any(map(_has_field, parameters)):
         schema = _object_of(parameters, typing.cast("list[Schema]", plain))

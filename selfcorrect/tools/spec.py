@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 import sys
+import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
@@ -21,8 +22,9 @@ from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
 from selfcorrect.schema import Checker
+from selfcorrect.tools.builtin import BUILT_IN
 from selfcorrect.tools.deadlines import in_time, late
-from selfcorrect.tools.signatures import ArgumentDeserializationError, signature_of
+from selfcorrect.tools.signatures import ArgumentDeserializationError, Converter, signature_of
 
 __all__ = ["ArgumentDeserializationError", "ToolSpec", "tool_specs"]
 
@@ -30,8 +32,17 @@ Arguments: TypeAlias = dict[str, Any]
 Run: TypeAlias = Callable[[Arguments, str | None], Any]
 AsyncRun: TypeAlias = Callable[[Arguments, str | None], Awaitable[Any]]
 
+Verify: TypeAlias = Callable[[JsonObject, str], Any]
+
+KEY_ARGUMENT: Final = "idempotency_key"
+"""A parameter of this name gets the idempotency key, unless the tool names another one."""
+
 _PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None), dict, list})
 _PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
+"""Where `@on_error` leaves its mark on a tool function."""
+
+_SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "_meta"})
 _NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
 
@@ -62,6 +73,14 @@ class ToolSpec:
         timeout: Seconds until `TimeoutError`, or None. A sync tool that is late goes on in its
             thread, since nothing can stop it: it may still act.
         on_error: What to do about its errors, if the tool says so itself.
+        takes_key: The argument that gets the idempotency key, which the model never sees; None:
+            there is none.
+        verify: Finds out whether an execution happened that nobody knows the outcome of. Called
+            with the arguments and the idempotency key, it returns `Result(value)` if it happened,
+            `Outcome.NOT_DONE` if it did not and will not, and None if it cannot tell. Sync or
+            async.
+        asks_first: Whether it does nothing before it interrupts itself to ask. None: as
+            LangGraph's rule for interrupts says, unless it is destructive.
     """
 
     name: str
@@ -75,6 +94,9 @@ class ToolSpec:
     _run: Run
     _arun: AsyncRun | None
     _checker: Checker
+    takes_key: str | None = None
+    verify: Verify | None = None
+    asks_first: bool | None = None
 
     def __repr__(self) -> str:
         return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
@@ -100,12 +122,13 @@ class ToolSpec:
         self._checker.compile()
         return self
 
-    def run(self, args: JsonObject, call_id: str | None = None) -> Any:
+    def run(self, args: JsonObject, call_id: str | None = None, key: str | None = None) -> Any:
         """Call the tool and return its value. The arguments are not checked here.
 
         Args:
             args: Plain JSON; the tool gets a copy.
             call_id: The id of the call, for tools that want to know it.
+            key: The idempotency key, for tools that take one; by default a new one.
 
         Raises:
             GraphSetupError: If the tool is async, or has nothing to call.
@@ -115,7 +138,7 @@ class ToolSpec:
         """
         if self.is_async:
             raise GraphSetupError(f"tool {self.name!r} is async: call ainvoke, not invoke")
-        own = _own(args)
+        own = self._with_key(_own(args), key)
         if self.timeout is None:
             value = self._run(own, call_id)
         else:
@@ -128,24 +151,33 @@ class ToolSpec:
             )
         return value
 
-    async def arun(self, args: JsonObject, call_id: str | None = None) -> Any:
+    async def arun(
+        self, args: JsonObject, call_id: str | None = None, key: str | None = None
+    ) -> Any:
         """Call the tool and return its value; a sync tool runs in a thread, in the same context.
 
         Args and Raises are those of `run`, but that async tools are welcome.
         """
         import asyncio
 
+        own = self._with_key(_own(args), key)
         limit = asyncio.timeout(self.timeout)
         try:
             async with limit:
                 if self._arun is not None:
-                    return await self._arun(_own(args), call_id)
-                value = await self._in_thread(functools.partial(self._run, _own(args), call_id))
+                    return await self._arun(own, call_id)
+                value = await self._in_thread(functools.partial(self._run, own, call_id))
                 return await value if _is_awaitable(value) else value
         except TimeoutError:
             if limit.expired():
-                raise late(self.name, self.timeout) from None
+                goes_on = self._arun is None
+                raise late(self.name, self.timeout, goes_on=goes_on) from None
             raise
+
+    def _with_key(self, own: Arguments, key: str | None) -> Arguments:
+        if self.takes_key is not None:
+            own[self.takes_key] = key or uuid.uuid4().hex
+        return own
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
         import asyncio
@@ -172,6 +204,9 @@ class ToolSpec:
         on_error: Any | None = None,
         timeout: float | None = None,
         name: str | None = None,
+        key_argument: str | None = None,
+        verify: Verify | None = None,
+        asks_first: bool | None = None,
     ) -> ToolSpec:
         """A tool that calls a Python function, sync or async.
 
@@ -182,17 +217,22 @@ class ToolSpec:
         Args:
             fn: The function; a bound method or a partial will do.
             effect: What calling it does to the world; None if unknown.
-            on_error: What to do about its errors.
+            on_error: What to do about its errors; by default what `@on_error` says on it.
             timeout: Seconds until `TimeoutError`.
             name: The tool's name, if it is not the function's.
+            key_argument: The parameter that gets the idempotency key, hidden from the model; by
+                default `idempotency_key`, if there is one.
+            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
+            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it cannot be called with named JSON arguments.
         """
         if not callable(fn):
             raise ToolDefinitionError(f"{fn!r} is not a function")
-        read = signature_of(fn, name)
-        convert = read.convert
+        takes_key = _key_argument(fn, key_argument)
+        read = signature_of(fn, name, frozenset() if takes_key is None else {takes_key})
+        convert = _sparing(read.convert, takes_key)
         if convert is None:
 
             def run(args: Arguments, _: str | None) -> Any:
@@ -209,10 +249,13 @@ class ToolSpec:
             read.schema,
             run,
             effect=effect,
-            on_error=on_error,
+            on_error=on_error if on_error is not None else _marked(fn),
             timeout=timeout,
             is_async=_is_async(fn),
             local_times=read.local_times,
+            takes_key=takes_key,
+            verify=verify,
+            asks_first=asks_first,
         )
 
     @classmethod
@@ -224,6 +267,9 @@ class ToolSpec:
         effect: Effect | None = None,
         on_error: Any | None = None,
         timeout: float | None = None,
+        key_argument: str | None = None,
+        verify: Verify | None = None,
+        asks_first: bool | None = None,
     ) -> ToolSpec:
         """A tool from what a model is sent, and something to call.
 
@@ -236,6 +282,9 @@ class ToolSpec:
                 taken for it.
             on_error: What to do about its errors.
             timeout: Seconds until `TimeoutError`.
+            key_argument: What the idempotency key is passed as; None: it is not passed.
+            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
+            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If the schema cannot be used.
@@ -261,6 +310,9 @@ class ToolSpec:
             on_error=on_error,
             timeout=timeout,
             is_async=call is not None and _is_async(call),
+            takes_key=key_argument,
+            verify=verify,
+            asks_first=asks_first,
         )
 
     @classmethod
@@ -271,6 +323,8 @@ class ToolSpec:
         effect: Effect | None = None,
         on_error: Any | None = None,
         timeout: float | None = None,
+        verify: Verify | None = None,
+        asks_first: bool | None = None,
     ) -> ToolSpec:
         """A tool that calls a LangChain tool through its own `invoke` and `ainvoke`.
 
@@ -278,13 +332,18 @@ class ToolSpec:
         returned, or `{"content": …, "artifact": …}` where it has an artifact. Where LangChain
         insists on a message (an injected tool call id, `handle_tool_error`,
         `handle_validation_error`, `content_and_artifact`) the value is the message's content, and
-        LangChain turns what is not text into JSON text.
+        LangChain turns what is not text into JSON text. An injected argument named
+        `idempotency_key` (`Annotated[str, InjectedToolArg]`) gets the idempotency key.
 
         Args:
             tool: A `BaseTool`.
-            effect: What calling it does to the world; by default `tool.metadata["effect"]`.
+            effect: What calling it does to the world; by default `tool.metadata["effect"]`, unless
+                the metadata are an MCP server's annotations: what a server claims counts only where
+                it is trusted, see `selfcorrect.integrations.mcp`.
             on_error: What to do about its errors.
             timeout: Seconds until `TimeoutError`.
+            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
+            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
@@ -300,20 +359,29 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else metadata.get("effect"),
-            on_error=on_error,
+            effect=effect if effect is not None else _stated_effect(metadata),
+            on_error=on_error if on_error is not None else _marked_inside(tool),
             timeout=timeout,
             is_async=found.is_async,
             local_times=found.local_times,
+            takes_key=KEY_ARGUMENT if found.takes_key else None,
+            verify=verify,
+            asks_first=asks_first,
         )
+
+
+def _stated_effect(metadata: Mapping[str, Any]) -> Any:
+    """The effect that code wrote down; an MCP server may write anything beside its hints."""
+    return None if _SERVER_HINTS & metadata.keys() else metadata.get("effect")
 
 
 def tool_specs(tools: Any) -> dict[str, ToolSpec]:
     """The tools by name, ready for use; anything that can be a tool becomes a `ToolSpec`.
 
     Args:
-        tools: `ToolSpec`s, functions, LangChain tools and tool schemas; or a mapping of names to
-            them, which gives functions their names.
+        tools: `ToolSpec`s, functions, LangChain tools, tool schemas, and the names of built-in
+            tools (`escalate`, `throw_exception`); or a mapping of names to them, which gives
+            functions their names.
 
     Raises:
         ToolDefinitionError: If one of them cannot be used, or two have the same name.
@@ -346,6 +414,8 @@ def _named(name: Any, tool: Any) -> ToolSpec:
 
 
 def _as_spec(tool: Any) -> ToolSpec:
+    if isinstance(tool, str) and tool in BUILT_IN:
+        return ToolSpec.from_function(BUILT_IN[tool], effect="read_only")
     if isinstance(tool, ToolSpec):
         return tool
     if _is_langchain(tool):
@@ -378,9 +448,14 @@ def _spec(
     is_async: bool,
     arun: AsyncRun | None = None,
     local_times: bool = False,
+    takes_key: str | None = None,
+    verify: Verify | None = None,
+    asks_first: bool | None = None,
 ) -> ToolSpec:
     if not isinstance(name, str) or not name.strip() or problem(name) is not None:
         raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
+    if verify is not None and not callable(verify):
+        raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
     checker = Checker(schema, name, local_times=local_times)
     known, declared = _effect(effect, name)
     return cls(
@@ -395,7 +470,48 @@ def _spec(
         _run=run,
         _arun=arun or (run if is_async else None),
         _checker=checker,
+        takes_key=takes_key,
+        verify=verify,
+        asks_first=asks_first,
     )
+
+
+def _key_argument(fn: Callable[..., Any], named: str | None) -> str | None:
+    """The parameter that gets the idempotency key, or None."""
+    try:
+        known = inspect.signature(fn).parameters
+    except (ValueError, TypeError):
+        return None  # reading it as a tool says what is wrong
+    if named is not None and named not in known:
+        raise ToolDefinitionError(f"{fn!r} has no parameter {named!r} for the idempotency key")
+    return named or (KEY_ARGUMENT if KEY_ARGUMENT in known else None)
+
+
+def _sparing(convert: Converter | None, key: str | None) -> Converter | None:
+    """Conversion that leaves the idempotency key as it is."""
+    if convert is None or key is None:
+        return convert
+
+    def converted(args: Arguments) -> Arguments:
+        value = args.pop(key)
+        return {**convert(args), key: value}
+
+    return converted
+
+
+def _marked(fn: Any) -> Any | None:
+    """What `@on_error` says on a function, also below wrappers, partials and methods."""
+    for _ in range(16):
+        found = getattr(fn, ON_ERROR_MARK, None)
+        if found is not None:
+            return found
+        fn = getattr(fn, "func", None) or getattr(fn, "__wrapped__", None)
+    return None
+
+
+def _marked_inside(tool: Any) -> Any | None:
+    functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
+    return next((mark for fn in functions if (mark := _marked(fn)) is not None), None)
 
 
 def _effect(effect: Any, tool: str) -> tuple[Effect, bool]:

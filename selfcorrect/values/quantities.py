@@ -68,7 +68,21 @@ _COMMA_IS_DECIMAL: Final = frozenset(
     {"EUR", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "BRL", "ARS"}
     | {"CLP", "COP", "IDR", "VND", "ZAR", "UAH", "RUB"}
 )
-MINOR_UNITS: Final = frozenset({"cent", "cents", "pence", "pennies", "minor", "smallest"})
+OTHER_SCALES: Final = frozenset(
+    {
+        "cent",
+        "cents",
+        "pence",
+        "pennies",
+        "minor",
+        "smallest",
+        "mills",
+        "satoshi",
+        "satoshis",
+        "wei",
+    }
+    | {"thousand", "thousands", "million", "millions", "billion", "billions", "lakh", "crore"}
+)
 """Words by which an amount is not counted in the unit that its symbol names."""
 
 _UNIT_NAMES: Final = """
@@ -166,6 +180,8 @@ def _money(match: re.Match[str], *, whole: bool) -> Quantity:
     currencies = _SYMBOLS.get(symbol) or (_CODES & {symbol})
     if not currencies or (match["sign"] and match["number"][0] in "+-"):
         raise Unclear("it is not an amount in a currency that is known")
+    if _POINT_MAY_GROUP.fullmatch(match["number"]):
+        raise Unclear("its point could group thousands or begin the fraction")
     groups = whole or not currencies & _COMMA_IS_DECIMAL
     found = _numeral(match["sign"] + match["number"], whole=whole, comma_groups=groups)
     if found is None:
@@ -182,6 +198,7 @@ def _counted(found: Quantity, unit: str) -> Quantity:
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_POINT_MAY_GROUP: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 _GROUPED: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?P<rest>\.\d+)?", re.ASCII)
 
 
@@ -190,6 +207,8 @@ def _numeral(text: str, *, whole: bool, comma_groups: bool) -> Quantity | None:
     if _INTEGER.fullmatch(text):
         digits = text.lstrip("+-")
         return Quantity(int(text), exact=digits == "0" or digits[0] != "0")
+    if whole and _POINT_MAY_GROUP.fullmatch(text):
+        raise Unclear("its point could group thousands or begin the fraction")
     if _DECIMAL.fullmatch(text) and len(text) <= _LONGEST_DECIMAL:
         return Quantity(_decimal(text, whole=whole))
     if (match := _GROUPED.fullmatch(text)) and len(text) <= _LONGEST_DECIMAL:

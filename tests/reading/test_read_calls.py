@@ -250,9 +250,9 @@ def test_what_is_cut_or_has_no_one_reading_is_refused(text, code):
 @pytest.mark.parametrize(
     "text",
     [
-        "It could be delete_all(city='Oslo').",
+        "It has to be delete_all(city='Oslo').",
         'Shall I? delete_all\n{"city": "Oslo"}',
-        'For instance {"delete_all": {"city": "Oslo"}} would do.',
+        'So {"delete_all": {"city": "Oslo"}} will do.',
     ],
 )
 def test_a_destructive_tool_is_not_called_by_talking_about_it(text):
@@ -360,12 +360,17 @@ def test_parameters_beside_the_arguments_are_never_lost():
     given = {"name": "get_weather", "arguments": {"city": "Oslo"}, "days": 3, "trace": 1}
     call = read_call_object(given, tools=TOOLS)
     assert call is not None
-    assert call.args == {}
-    assert call.raw is not None
-    assert json.loads(call.raw) == {"city": "Oslo", "days": 3}
+    assert (call.name, call.args) == ("", {})
+    assert calls(call.raw) == [("get_weather", {"city": "Oslo", "days": 3})]
+    assert classes(call.raw) == {Safety.INFERRED, Safety.EXACT}
+    del given["days"]
+    misspelt = read_call_object(given | {"dayz": 3}, tools=TOOLS)
+    assert misspelt is not None
+    assert calls(misspelt.raw) == [("get_weather", {"city": "Oslo", "dayz": 3})]
     twice = read_call_object(given | {"city": "Rome"}, tools=TOOLS)
     assert twice is not None
-    assert read_arguments(twice.raw or "", TOOLS["get_weather"]).fault is not None
+    assert read_calls(twice.raw or "", TOOLS).refusal is not None
+    assert read_call_object(given, tools=TOOLS) == Call("get_weather", {"city": "Oslo"})
 
 
 deep: object = 1
@@ -482,7 +487,7 @@ HOSTILE = [
 def test_hostile_text_takes_linear_time(part):
     small, large = (part * (size // len(part)) for size in (2_000, 30_000))
     short = min(seconds(small) for _ in range(2))
-    assert seconds(large) < 0.5 + 60 * short
+    assert min(seconds(large) for _ in range(2)) < 0.5 + 60 * short
 
 
 def seconds(text):

@@ -294,7 +294,7 @@ HOSTILE = [
 def test_hostile_text_takes_linear_time(start, part):
     small, large = (start + part * (size // len(part)) for size in (5_000, 50_000))
     short = min(seconds(small) for _ in range(3))
-    assert seconds(large) < 0.3 + 40 * short
+    assert min(seconds(large) for _ in range(2)) < 0.5 + 40 * short
 
 
 def seconds(text: str) -> float:

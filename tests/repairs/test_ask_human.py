@@ -35,7 +35,7 @@ class TestQuestion:
     def test_says_what_is_wrong_and_what_is_allowed(self):
         ask = try_strategy(AskHuman(), SCHEMA, {"cabin": "comfy"}, CABIN)
         assert isinstance(ask, Ask)
-        for part in ('Tool "tool"', 'argument "cabin"', 'now data: "comfy"', 'data: "bad cabin"'):
+        for part in ('Tool "tool"', 'argument "cabin"', 'now "comfy"', 'The error: "bad cabin"'):
             assert part in ask.question
         assert ask.options == ("economy", "business")
 
@@ -65,7 +65,7 @@ class TestQuestion:
 
     def test_of_an_error_that_names_no_argument(self):
         ask = try_strategy(AskHuman(), SCHEMA, {"n": 1}, Finding("disk full", ("OSError",)))
-        assert 'The arguments: data: {"n": 1}' in ask.question
+        assert 'The arguments: {"n": 1}' in ask.question
 
     def test_is_bounded_and_harmless(self):
         hostile = Finding("\u202e\x1b[2J" * 100_000, ("E",), paths=("/args/cabin",))

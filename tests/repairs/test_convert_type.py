@@ -120,9 +120,26 @@ def test_null_is_left_out_where_nothing_is_asked_for(mend, schema, value):
     assert mend(ConvertType(), schema, value, required=True) is None
 
 
-@pytest.mark.parametrize("value", ["none", "NULL", "nil", "undefined", "N/A", ""])
+@pytest.mark.parametrize("value", ["none", "NULL", "nil", "undefined", "N/A"])
 def test_other_words_for_nothing_are_left_alone(mend, value):
     assert mend(ConvertType(), INT, value) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "required", "expected"),
+    [
+        (INT, "", False, (ABSENT, "inferred")),
+        (INT, " ", False, (ABSENT, "inferred")),
+        (INT, "", True, None),
+        (INT | {"default": "dontcare"}, "dontcare", False, (ABSENT, "inferred")),
+        (INT | {"default": "dontcare"}, "dontcare", True, None),
+        (INT | {"default": 3}, "dontcare", False, None),
+    ],
+)
+def test_an_optional_argument_that_says_nothing_is_left_out(
+    mend, schema, value, required, expected
+):
+    assert mend(ConvertType(), schema, value, required=required) == expected
 
 
 def test_the_word_null_where_null_is_allowed(mend):
@@ -219,9 +236,9 @@ def test_a_number_keeps_its_value(mend, number):
 
 
 @settings(max_examples=40)
-@given(st.text(alphabet="0123456789.,-+eE_ $%\u0663xk/", max_size=12))
+@given(st.text(alphabet="0123456789.,-+eE_ $%\u0663xk/", min_size=1, max_size=12))
 def test_what_it_reads_is_what_python_reads_or_plain_thousands(mend, text):
-    found = mend(ConvertType(), NUM, text)
+    found = mend(ConvertType(), NUM, text, required=True)
     if found is None:
         return
     bare = text.replace("$", "").strip()

@@ -60,7 +60,7 @@ def test_corrects(mend, schema, value, after, safety):
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        *((of("email"), v) for v in ("ann at example dot org", "ann", "a@b@c", "a b@c.org", "")),
+        *((of("email"), v) for v in ("ann at example dot org", "ann", "a@b@c", "a b@c.org")),
         *((of("email"), v) for v in ("a@b.org, c@d.org", "mailto:a@b.org?subject=x", 5)),
         *((of("uuid"), v) for v in (ID[:-1], ID + "0", "not-a-uuid", "g" * 32, "\uff11" * 32)),
         *((of("uri"), v) for v in ("example.org", "www.example.org", "https://a b", "//a")),
@@ -96,9 +96,9 @@ def test_any_uuid_keeps_its_value(mend, value, form):
 
 
 @settings(max_examples=40)
-@given(st.text(alphabet="0123456789-() +.x", max_size=16))
+@given(st.text(alphabet="0123456789-() +.x", min_size=1, max_size=16))
 def test_the_digits_of_a_number_stay_as_they_are(mend, text):
     if not (len(text) == 12 and text[3] == text[7] == "-"):
-        found = mend(CorrectFormat(), like(US_PHONE), text)
+        found = mend(CorrectFormat(), like(US_PHONE), text, required=True)
         digits = lambda value: [c for c in value if c.isdigit()]  # noqa: E731
         assert found is None or digits(found[0]) == digits(text)

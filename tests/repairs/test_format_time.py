@@ -45,7 +45,7 @@ def test_reads(mend, schema, value, after, safety):
     [
         *((SHORT, v) for v in ("13:00 PM", "0 am", "24:00", "25:00", "9:5", "1000", "10", "10:")),
         *((SHORT, v) for v in ("half past ten", "10:00:30", "10-00", "10:00 or 11:00", "soon", 10)),
-        *((SHORT, v) for v in ("10:00Z", "\u0661\u0660:00", "", "x" * 100_000, "10:00 EST")),
+        *((SHORT, v) for v in ("10:00Z", "\u0661\u0660:00", "x" * 100_000, "10:00 EST")),
         *((FULL, v) for v in ("10:00AM", "10:00:00", "noon", "10:00 EST", "10:00:00+99:00")),
         ({"type": "integer"}, "10:00"),
     ],

@@ -165,15 +165,69 @@ def test_two_missing_arguments_that_are_equally_near():
 
 def test_synonyms_come_from_the_map():
     strategy = RenameArgument(synonyms={"class": "cabin", "pax": "passengers"})
-    args = {"origin": "A", "class": "business class", "pax": 2}
+    args = {"origin": "A", "class": "business class"}
     assert renamed(FLIGHT, args, unknown("class"), strategy) == ("class", "cabin", "inferred")
+    args = {"origin": "A", "pax": 2}
     assert renamed(FLIGHT, args, missing("passengers"), strategy) == (
         "pax",
         "passengers",
         "inferred",
     )
-    args["cabin"] = "economy"
+    args["class"] = args["cabin"] = "economy"
     assert renamed(FLIGHT, args, unknown("class"), strategy) is None
+
+
+def assigned(schema, args):
+    """Every rename that one answer makes, by key."""
+    answer = try_strategy(RenameArgument(), schema, args)
+    if not isinstance(answer, Changed):
+        return {}
+    paths = [change.path.removeprefix("/args/") for change in answer.changes]
+    return dict(zip(paths[::2], paths[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("names", "args", "expected"),
+    [
+        # all keys of an object are placed together
+        (("first_name", "last_name"), ("firstName", "lastName"), True),
+        # `name` fits both, until the other key leaves one
+        (("file_name", "file_size"), ("fileSize", "fil_name"), True),
+        (("user_id", "group_id"), ("uid", "gid"), False),
+        (("start", "end"), ("strt", "stert"), False),
+    ],
+)
+def test_one_assignment_for_the_whole_object(names, args, expected):
+    schema = {"properties": dict.fromkeys(names, TEXT), "required": list(names)}
+    found = assigned(schema, dict.fromkeys(args, "x"))
+    assert (set(found.values()) == set(names)) is expected
+    assert bool(found) is expected
+
+
+def told(**described):
+    return {
+        "properties": {
+            name: {"type": kind, "description": text} for name, (kind, text) in described.items()
+        },
+        "required": list(described),
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "expected"),
+    [
+        (told(place=("string", "The name of the city")), {"city": "Oslo"}, {"city": "place"}),
+        (told(marks=("object", "By subject, the score")), {"scores": {}}, {"scores": "marks"}),
+        (told(body=("string", "Message to the recipient")), {"recipient": "Ann"}, {}),
+        (told(title=("string", "Name of the artist's painting")), {"artist": "Ann"}, {}),
+        (told(a=("string", "The city"), b=("string", "A city to visit")), {"city": "Oslo"}, {}),
+        (told(count=("integer", "How many nights")), {"nights": "some"}, {}),
+        (told(marks=("object", "By subject"), more=("object", "scores")), {"score": {}}, {}),
+        (told(kept=("string", "The city")), {"no_city": "Oslo"}, {}),
+    ],
+)
+def test_the_description_of_an_argument_names_it(schema, args, expected):
+    assert assigned(schema, args) == expected
 
 
 def test_inside_objects_and_lists():

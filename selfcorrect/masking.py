@@ -1,0 +1,217 @@
+"""What of a run may be shown: no secrets of known forms, no values of sensitive fields.
+
+The state itself keeps the call as it is, since it must be executed; trails, logs, reports and
+prompts get what comes out of here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from selfcorrect.model import JSON
+from selfcorrect.pointer import join
+from selfcorrect.policies.safety import SafetyPolicy
+from selfcorrect.protocols import Tool
+from selfcorrect.redaction import redact
+
+SENSITIVE: Final = "[sensitive]"
+"""Stands for the value of a sensitive field."""
+
+_SHORTEST_SECRET: Final = 8
+_SHORTEST_ECHO: Final = 3
+_MOST_LEAVES: Final = 20_000
+_MOST_ECHOES: Final = 50
+_STRUCTURE: Final = frozenset(
+    {"node", "next", "strategy", "rule", "safety", "kind", "category", "code", "types", "ladder"}
+    | {"path", "paths", "outcome", "effect", "acted", "answers"}
+)
+"""Keys whose texts are this library's own words, or names."""
+_CALLS: Final = ("call", "current", "original")
+_CHANGES: Final = ("changes", "refused", "pending")
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Hides what may not be shown of one run.
+
+    Attributes:
+        tool: The tool of the call, or None.
+        safety: Says which fields are sensitive.
+        echoes: Texts of sensitive values, wherever they turn up again.
+    """
+
+    tool: Tool | None
+    safety: SafetyPolicy
+    echoes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, call: Any, tool: Tool | None, safety: SafetyPolicy) -> Mask:
+        """The mask for everything that is said about this call."""
+        if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
+            return cls(tool, safety)
+        args = call.get("args")
+        values = [value for path, value in leaves(args, "/args") if cls._hides(tool, safety, path)]
+        return cls(tool, safety, echoes_of(values))
+
+    @staticmethod
+    def _hides(tool: Tool | None, safety: SafetyPolicy, path: str) -> bool:
+        return safety.sensitive_field(path, tool) is not None
+
+    def hides(self, path: str) -> bool:
+        """Whether the value at this pointer into a call may not be shown."""
+        return has_sensitive(self.tool, self.safety) and self._hides(self.tool, self.safety, path)
+
+    def text(self, text: str) -> str:
+        """A text without secrets and without what sensitive fields hold."""
+        for echo in self.echoes:
+            text = text.replace(echo, SENSITIVE)
+        return redact(text) if len(text) >= _SHORTEST_SECRET else text
+
+    def call(self, call: Any) -> JSON:
+        """A call, its sensitive values hidden."""
+        if not isinstance(call, Mapping):
+            return self.value(call)
+        return {
+            key: item if key == "name" else self.value(item, "/args" if key == "args" else "")
+            for key, item in call.items()
+        }
+
+    def change(self, change: Mapping[str, Any]) -> JSON:
+        """A change, its values hidden where its place is sensitive."""
+        path = str(change.get("path") or "")
+        shown = {}
+        for key, item in change.items():
+            at_place = key in ("before", "after")
+            if key in _STRUCTURE:
+                shown[key] = item
+            elif at_place and not path:
+                shown[key] = self.call(item)
+            else:
+                shown[key] = self.value(item, path if at_place else "")
+        return shown
+
+    def value(self, value: Any, path: str = "") -> JSON:
+        """Any JSON value; `path` says where in a call it stands, if it does."""
+        if isinstance(value, str):
+            return SENSITIVE if path and self.hides(path) else self.text(value)
+        if isinstance(value, Mapping):
+            return {
+                key: item
+                if not path and key in _STRUCTURE
+                else self.value(item, f"{path}{join(key)}" if path else "")
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [
+                self.value(item, f"{path}/{index}" if path else "")
+                for index, item in enumerate(value)
+            ]
+        if path and value is not None and self.hides(path):
+            return SENSITIVE
+        return value
+
+    def event(self, event: Mapping[str, Any]) -> Mapping[str, JSON]:
+        """An event of the trail, or a report; the event itself where it holds nothing to hide."""
+        if not has_sensitive(self.tool, self.safety) and _is_clean(event):
+            return event
+        shown: dict[str, JSON] = {}
+        for key, item in event.items():
+            if type(item) in (int, float, bool) or item is None or key in _STRUCTURE:
+                shown[key] = item
+            elif key in _CALLS:
+                shown[key] = self.call(item)
+            elif key in _CHANGES and isinstance(item, list | tuple):
+                shown[key] = [self.change(each) for each in item]
+            elif key == "attempts" and isinstance(item, list | tuple):
+                shown[key] = [self.event(each) for each in item]
+            elif key == "question" and isinstance(item, Mapping):
+                shown[key] = self._question(item)
+            else:
+                shown[key] = self.value(item)
+        return shown
+
+    def _question(self, question: Mapping[str, Any]) -> JSON:
+        path = str(question.get("path") or "")
+        shown = dict(self.event(question))
+        shown["options"] = [
+            [self.change(each) for each in option]
+            if isinstance(option, list) and option and all(_is_change(each) for each in option)
+            else self.value(option, path if path.startswith("/args") else "")
+            for option in question.get("options") or ()
+        ]
+        return shown
+
+
+def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
+    """The texts by which these values turn up again, longest first; bounded."""
+    texts = {
+        value if isinstance(value, str) else str(value)
+        for value in values
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    }
+    kept = sorted((t for t in texts if len(t) >= _SHORTEST_ECHO), key=lambda t: (-len(t), t))
+    return tuple(kept[:_MOST_ECHOES])
+
+
+def _is_clean(value: Any) -> bool:
+    """Whether no text in it holds a secret; looks only, and copies nothing."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is str:
+            if len(item) >= _SHORTEST_SECRET and redact(item) != item:
+                return False
+        elif kind is dict:
+            stack.extend(item.values())
+        elif kind is list or kind is tuple:
+            stack.extend(item)
+        elif isinstance(item, Mapping):
+            stack.extend(item.values())
+    return True
+
+
+def _is_change(item: Any) -> bool:
+    return isinstance(item, Mapping) and "path" in item and "safety" in item
+
+
+def has_sensitive(tool: Tool | None, safety: SafetyPolicy) -> bool:
+    """Whether anything at all is sensitive here."""
+    known: Any = tool
+    return bool(safety.sensitive) or (tool is not None and _marks(known))
+
+
+@lru_cache(maxsize=1_024)
+def _marks(tool: Any) -> bool:
+    return any(key == "x-sensitive" for key in _keys(tool.schema))
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    stack, seen = [schema], 0
+    while stack and seen < _MOST_LEAVES:
+        item = stack.pop()
+        seen += 1
+        if isinstance(item, Mapping):
+            yield from (str(key) for key in item)
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+    if stack:
+        yield "x-sensitive"
+
+
+def leaves(value: Any, path: str) -> Iterator[tuple[str, JSON]]:
+    """The values inside a value that hold no others, each with its pointer; bounded."""
+    stack, seen = [(path, value)], 0
+    while stack and seen < _MOST_LEAVES:
+        place, item = stack.pop()
+        seen += 1
+        if isinstance(item, Mapping):
+            stack.extend((f"{place}{join(key)}", child) for key, child in item.items())
+        elif isinstance(item, list | tuple):
+            stack.extend((f"{place}/{index}", child) for index, child in enumerate(item))
+        elif item is not None:
+            yield place, item

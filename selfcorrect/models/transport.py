@@ -1,0 +1,142 @@
+"""Retries of the transport: a dropped connection or a busy server, below every other recovery."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
+ATTEMPTS: Final = 3
+BACKOFF: Final = 0.25
+LONGEST_WAIT: Final = 30.0
+_CONNECTION: Final = frozenset(
+    {"APIConnectionError", "ConnectError", "ReadError", "WriteError", "RemoteProtocolError"}
+)
+_TIMEOUT: Final = frozenset({"APITimeoutError", "TimeoutException", "Timeout"})
+_WRAPPERS: Final = 8
+
+
+def client_retries(model: Any) -> bool:
+    """Whether the model's own client retries already; then nobody else should.
+
+    >>> class Client:
+    ...     max_retries = 2
+    >>> client_retries(Client()), client_retries(object())
+    (True, False)
+    """
+    for _ in range(_WRAPPERS):
+        if hasattr(model, "max_retries"):
+            return bool(model.max_retries != 0)
+        model = getattr(model, "bound", None)
+        if model is None:
+            return False
+    return False
+
+
+def wait_before(error: Exception, attempt: int) -> float | None:
+    """Seconds to wait before the next attempt, or None where repeating does not help.
+
+    Timeouts are not repeated: the timeout is the caller's whole budget.
+
+    Args:
+        error: What the call raised.
+        attempt: The number of the attempt that failed, from 1.
+
+    >>> wait_before(ConnectionResetError(), 1), wait_before(ConnectionResetError(), 2)
+    (0.25, 0.5)
+    >>> wait_before(TimeoutError(), 1), wait_before(ConnectionResetError(), 3)
+    (None, None)
+    """
+    if attempt >= ATTEMPTS or not _is_transport(error):
+        return None
+    wait = BACKOFF * 2.0 ** (attempt - 1)
+    asked = _retry_after(error)
+    wait = max(wait, asked) if asked is not None else wait
+    return wait if wait <= LONGEST_WAIT else None
+
+
+def _is_transport(error: Exception) -> bool:
+    names = {cls.__name__ for cls in type(error).__mro__}
+    status = getattr(error, "status_code", None)
+    if status is None:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int):
+        return status in STATUSES
+    if isinstance(error, TimeoutError) or names & _TIMEOUT:
+        return False
+    return isinstance(error, ConnectionError) or bool(names & _CONNECTION)
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    if not isinstance(value, str):
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(value)
+    except (ValueError, TypeError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+class TransportRetry:
+    """A chat model whose calls survive a dropped connection or a busy server.
+
+    Three attempts, 0.25 and 0.5 s apart; `Retry-After` is a floor. The original exception is
+    raised in the end. Where the model's client retries by itself (`max_retries`), this adds
+    nothing. Streaming passes through: what was told once must not be told again.
+
+    >>> from selfcorrect.testing import ScriptedModel
+    >>> slept = []
+    >>> model = TransportRetry(ScriptedModel([ConnectionError(), "here"]), sleep=slept.append)
+    >>> model.invoke("hello?").content, slept
+    ('here', [0.25])
+    """
+
+    def __init__(self, model: Any, *, sleep: Any = time.sleep, asleep: Any = asyncio.sleep) -> None:
+        self._model = model
+        self._sleep = sleep
+        self._asleep = asleep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def bind_tools(self, *args: Any, **kwargs: Any) -> TransportRetry:
+        """The same for the model with tools bound to it."""
+        bound = self._model.bind_tools(*args, **kwargs)
+        return TransportRetry(bound, sleep=self._sleep, asleep=self._asleep)
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the model, again where the transport failed."""
+        attempt = 1
+        while True:
+            try:
+                return self._model.invoke(*args, **kwargs)
+            except Exception as error:
+                wait = None if client_retries(self._model) else wait_before(error, attempt)
+                if wait is None:
+                    raise
+            self._sleep(wait)
+            attempt += 1
+
+    async def ainvoke(self, *args: Any, **kwargs: Any) -> Any:
+        """Like `invoke`, awaited."""
+        attempt = 1
+        while True:
+            try:
+                return await self._model.ainvoke(*args, **kwargs)
+            except Exception as error:
+                wait = None if client_retries(self._model) else wait_before(error, attempt)
+                if wait is None:
+                    raise
+            await self._asleep(wait)
+            attempt += 1

@@ -1,0 +1,281 @@
+"""Model calls that fail: what a handler decides, what the transport repeats, what is counted."""
+
+from __future__ import annotations
+
+import asyncio
+from email.utils import format_datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from selfcorrect import ToolSpec, build_graph
+from selfcorrect._walk import walk
+from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.limits import Limits
+from selfcorrect.models.port import CountingModel
+from selfcorrect.models.recovery import Answer, Turn
+from selfcorrect.models.transport import TransportRetry, client_retries, wait_before
+from selfcorrect.policies import RespondWith, Rethrow, RetryModel
+from selfcorrect.testing import ScriptedModel, VirtualTime
+from selfcorrect.wiring import Parts, assemble
+
+
+def book(seats: int) -> str:
+    """Book."""
+    return f"{seats} seats"
+
+
+BROKEN = {"call": {"name": "book", "args": {}}, "request": "for two"}
+
+
+def run(script: list[Any], on_model_error: Any = None, **options: Any) -> Any:
+    model, time = ScriptedModel(script), VirtualTime()
+    parts = Parts([ToolSpec.from_function(book)], model=model, time=time, **options)
+    loop = assemble(parts if on_model_error is None else _with(parts, on_model_error))
+    return walk(loop, BROKEN), model, time.slept
+
+
+def _with(parts: Parts, handler: Any) -> Parts:
+    from dataclasses import replace
+
+    return replace(parts, on_model_error=handler)
+
+
+class TestHandler:
+    def test_the_default_is_the_failure(self):
+        out, model, slept = run([RuntimeError("down")])
+        assert out["failure"]["reason"] == "needs_person"
+        assert (len(model.prompts), slept) == (1, [])
+
+    def test_a_retry_backs_off_and_doubles(self):
+        script = [RuntimeError("1"), RuntimeError("2"), {"seats": 2}]
+        out, _, slept = run(script, lambda error: RetryModel(3, 0.5))
+        assert (out["result"], slept) == ("2 seats", [0.5, 1.0])
+        assert sum(event.get("model_calls", 0) for event in out["trail"]) == 3
+
+    def test_the_attempts_include_the_first(self):
+        _, model, slept = run([RuntimeError("down")] * 9, lambda error: RetryModel(2))
+        assert (len(model.prompts), slept) == (2, [0.5])
+
+    def test_a_handler_may_change_its_mind(self):
+        decisions = iter([RetryModel(3), RespondWith({"seats": 4})])
+        out, model, _ = run([RuntimeError("down")] * 9, lambda error: next(decisions))
+        assert (out["result"], len(model.prompts)) == ("4 seats", 1 + 1)
+
+    @pytest.mark.parametrize("value", [{"seats": "many"}, "prose", 5, {"wings": 2}, None])
+    def test_an_answer_of_ones_own_is_checked_like_any_other(self, value):
+        out, _, _ = run([RuntimeError("down")] * 9, lambda error: RespondWith(value))
+        assert out["failure"]["reason"] == "needs_person"
+
+    @pytest.mark.parametrize(
+        "handler",
+        [lambda error: Rethrow(), lambda error: None, lambda error: 5, lambda error: 1 / 0],
+    )
+    def test_anything_else_is_the_failure(self, handler):
+        out, model, _ = run([RuntimeError("down")] * 9, handler)
+        assert (out["failure"]["reason"], len(model.prompts)) == ("needs_person", 1)
+
+    def test_retries_end_with_the_budget(self):
+        out, model, _ = run(
+            [RuntimeError("x")] * 99, lambda error: RetryModel(99), limits={"model_calls": 3}
+        )
+        assert len(model.prompts) == 3
+        assert out["failure"]["counts"]["model_calls"] == 3
+
+    def test_and_with_the_deadline(self):
+        _, model, slept = run(
+            [RuntimeError("x")] * 99,
+            lambda error: RetryModel(9, 20),
+            limits={"seconds": 50, "model_calls": 9},
+        )
+        assert sum(slept) < 50
+        assert len(model.prompts) <= 3
+
+    def test_the_original_is_rethrown_the_very_object(self):
+        error = ConnectionError("down")
+        turn = Turn(lambda error: RetryModel(1))
+        with pytest.raises(ConnectionError) as caught:
+            turn.after(error)
+        assert caught.value is error
+
+    def test_a_model_that_cannot_plan_raises_the_original_where_raising_is_wanted(self):
+        error = RuntimeError("down")
+        graph = build_graph([book], model=ScriptedModel([error]), on_failure="raise")
+        with pytest.raises(RuntimeError) as caught:
+            graph.invoke({"request": "two seats"})
+        assert caught.value is error
+
+    def test_budgets_are_never_its_business(self):
+        error = BudgetSpent("4 of 4")
+        with pytest.raises(BudgetSpent):
+            Turn(lambda error: RespondWith("x")).after(error)
+        assert Turn(lambda error: RespondWith("x")).after(OSError()) == Answer("x")
+
+    def test_the_graph_takes_it_by_name(self):
+        graph = build_graph(
+            [book],
+            model=ScriptedModel([OSError("x")]),
+            on_model_error=lambda error: RespondWith({"seats": 7}),
+        )
+        assert graph.invoke(BROKEN)["result"] == "7 seats"
+
+
+def status(code: int, **headers: str) -> Exception:
+    error = RuntimeError(str(code))
+    error.response = SimpleNamespace(status_code=code, headers=headers)
+    return error
+
+
+class ReadError(Exception):
+    """As an HTTP client names a lost connection."""
+
+
+class APITimeoutError(ConnectionError):
+    """As a provider's client names a timeout."""
+
+
+class TestTransport:
+    @pytest.mark.parametrize("code", [408, 429, 500, 502, 503, 504])
+    def test_busy_servers(self, code):
+        assert [wait_before(status(code), n) for n in (1, 2, 3)] == [0.25, 0.5, None]
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            status(400),
+            status(401),
+            status(404),
+            status(501),
+            TimeoutError(),
+            APITimeoutError(),
+            ValueError(),
+        ],
+        ids=repr,
+    )
+    def test_what_repeating_does_not_help(self, error):
+        assert wait_before(error, 1) is None
+
+    @pytest.mark.parametrize(
+        "error", [ConnectionResetError(), ReadError(), ConnectionRefusedError()], ids=repr
+    )
+    def test_lost_connections(self, error):
+        assert wait_before(error, 1) == 0.25
+
+    def test_retry_after_is_a_floor(self):
+        from datetime import UTC, datetime, timedelta
+
+        assert wait_before(status(429, **{"retry-after": "3"}), 1) == 3.0
+        assert wait_before(status(429, **{"retry-after": "0"}), 1) == 0.25
+        assert wait_before(status(429, **{"retry-after": "3600"}), 1) is None
+        assert wait_before(status(429, **{"retry-after": "soon"}), 1) == 0.25
+        later = format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
+        assert 5 < (wait_before(status(503, **{"retry-after": later}), 1) or 0) <= 9
+
+    def test_inside_a_run(self):
+        out, model, slept = run([ConnectionError("x"), status(503), {"seats": 2}])
+        assert (out["result"], slept, len(model.prompts)) == ("2 seats", [0.25, 0.5], 3)
+
+    def test_below_the_handler(self):
+        asked = []
+
+        def handler(error):
+            asked.append(error)
+            return Rethrow()
+
+        _, model, _ = run([ConnectionError("x")] * 9, handler)
+        assert (len(model.prompts), len(asked)) == (3, 1)
+        assert isinstance(asked[0], ConnectionError)
+
+    def test_it_does_not_multiply_with_the_clients_own_retries(self):
+        class Client(ScriptedModel):
+            max_retries: int = 2
+
+        model = Client([ConnectionError("x")] * 9)
+        assert client_retries(model)
+        assert client_retries(model.bind(stop=["x"]))
+        with pytest.raises(ConnectionError):
+            TransportRetry(model, sleep=lambda seconds: None).invoke("?")
+        assert len(model.prompts) == 1
+        build_graph([book], model=model).invoke(BROKEN)
+        assert len(model.prompts) == 2
+
+    def test_the_wrapper_keeps_the_original_exception(self):
+        errors = [ConnectionError(str(n)) for n in range(3)]
+        model = ScriptedModel(errors)
+        with pytest.raises(ConnectionError) as caught:
+            TransportRetry(model, sleep=lambda seconds: None).invoke("?")
+        assert caught.value is errors[2]
+
+    def test_awaited_bound_and_streamed(self):
+        slept = []
+
+        async def asleep(seconds):
+            slept.append(seconds)
+
+        model = ScriptedModel([ConnectionError("x"), "here", ConnectionError("y")])
+        retrying = TransportRetry(model, asleep=asleep).bind_tools([])
+        assert asyncio.run(retrying.ainvoke("?")).content == "here"
+        assert slept == [0.25]
+        with pytest.raises(ConnectionError):
+            list(retrying.stream("?"))
+        assert len(model.prompts) == 3
+
+
+class TestUsage:
+    def port(self, model, **limits):
+        counts: dict[str, Any] = {}
+
+        async def invoke(asked, messages, seconds=None):
+            return await asked.ainvoke(messages)
+
+        return CountingModel(model, counts, Limits.model_validate(limits), invoke), counts
+
+    def test_failed_answers_are_counted_too(self):
+        port, counts = self.port(ScriptedModel(["prose", {"a": 1}]))
+        with pytest.raises(ModelFailed):
+            asyncio.run(port("?", {}))
+        assert asyncio.run(port("?", {})) == {"a": 1}
+        assert (counts["model_calls"], counts["tokens"]) == (2, 20)
+        assert counts["model_seconds"] >= 0
+
+    def test_money_from_the_users_price_table(self):
+        from langchain_core.messages import AIMessage
+
+        usage = {"input_tokens": 1000, "output_tokens": 500, "total_tokens": 1500}
+        answer = AIMessage('{"a": 1}', usage_metadata=usage, response_metadata={"model_name": "m"})
+        prices = {"m": {"input": 1.0, "output": 4.0}, "*": {"input": 9.0, "output": 9.0}}
+        port, counts = self.port(ScriptedModel([answer, answer]), prices=prices, cost=0.003)
+        asyncio.run(port("?", {}))
+        assert counts["cost"] == pytest.approx(0.003)
+        with pytest.raises(BudgetSpent, match="money"):
+            asyncio.run(port("?", {}))
+
+    @pytest.mark.parametrize("limits", [{"tokens": 5}, {"tokens": 0}, {"model_calls": 0}])
+    def test_bounds_hold_before_anything_is_paid(self, limits):
+        model = ScriptedModel([{"a": 1}])
+        port, _ = self.port(model, **limits)
+        with pytest.raises(BudgetSpent):
+            asyncio.run(port("a prompt of some length", {}))
+        assert model.prompts == []
+
+    @pytest.mark.parametrize(
+        "said", [None, {"total_tokens": -5}, {"total_tokens": "many"}, {"total_tokens": 10**40}, {}]
+    )
+    def test_odd_usage_breaks_nothing(self, said):
+        from selfcorrect.models.usage import usage_of
+
+        usage = usage_of(SimpleNamespace(usage_metadata=said))
+        assert 0 <= usage.total <= 10**9
+
+    def test_trail_and_report_carry_them(self):
+        out, _, _ = run([{"seats": 2}])
+        (repair,) = [event for event in out["trail"] if event["node"] == "repair"]
+        assert (repair["model_calls"], repair["tokens"]) == (1, 10)
+
+    def test_a_planned_call_shows_its_price(self):
+        from selfcorrect.testing import tool_call
+
+        model = ScriptedModel([tool_call("book", seats=2)])
+        out = build_graph([book], model=model).invoke({"request": "two seats"})
+        assert out["trail"][0]["model_calls"] == 1
