@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol, TypeVar
@@ -70,7 +71,7 @@ class Cursor(Protocol):
     def fetchone(self) -> Any: ...
 
 
-class SqlLedger:
+class SqlLedger(ABC):
     """What all SQL ledgers share. A backend says how a transaction is run.
 
     Args:
@@ -88,21 +89,21 @@ class SqlLedger:
 
     # --- what a backend provides ------------------------------------------------------------------
 
+    @abstractmethod
     def _transaction(self, work: Callable[[Cursor], T]) -> T:
         """Run the work in one transaction, durable when this returns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _may_pass(self, error: Exception) -> bool:
         """Whether the database may be well again in a moment."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _disconnect(self) -> None:
         """Close the connection, if there is one; never raises."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _drop_after_fork(self) -> None:
         """Forget the connection without closing it: it belongs to the parent process."""
-        raise NotImplementedError
 
     # --- the ledger -------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,24 +17,24 @@ from selfcorrect.notebook.recorded import Recorded
 from selfcorrect.notebook.terminal import told
 
 
-class Display:
+class Display(ABC):
     """What is shown of runs; whoever inherits says which runs and which shape."""
 
     _widget: Any = None
     _copies: list[Any] | None = None
 
+    @abstractmethod
     def recorded(self) -> list[Recorded]:
         """The runs."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def shape(self) -> Shape:
         """The picture that they are shown in."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_widget(self, name: str) -> Any:
         """The live view; `name` marks the static copy that it hides."""
-        raise NotImplementedError
 
     def to_svg(self, path: str | Path | None = None, *, theme: str = "light", run: int = 0) -> str:
         """The graph with the path of a run as SVG; written to a file where one is named."""
