@@ -83,7 +83,7 @@ def _full_run(page: Any, file: Path) -> None:
     cells = page.locator(".jp-Notebook .jp-Cell").count()
     says(page, "ready · next plan")
     assert page.locator(".sc-next").get_attribute("data-node") == "plan"
-    assert not page.locator(".sc-copy").first.is_visible()
+    page.locator(".sc-copy").first.wait_for(state="hidden")
     page.get_by_role("button", name="Step", exact=True).first.click()
     says(page, "ready · next execute")
     page.locator(".sc").focus()
