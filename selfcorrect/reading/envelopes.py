@@ -79,6 +79,8 @@ def read_call_object(
     call = Call(name, {}, _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
     written = _key_of(value, (*keys.arguments, "input"))
     others = beside(value, keys)
+    if tools is not None and written is not None and _contradicted(value, written, keys):
+        return Call("", {}, call.id, _as_text(value))
     if written is None:
         if not _ANSWERS.isdisjoint(value):
             return None
@@ -88,6 +90,17 @@ def read_call_object(
         if tool is None or any(belongs(key, tool) for key in others):
             return Call("", {}, call.id, _as_text(value))
     return _with_arguments(call, value[written])
+
+
+def _contradicted(value: JsonObject, written: str, keys: ToolCallKeys) -> bool:
+    """Whether arguments stand under two keys, and neither is the echo of a schema."""
+    told = [value[key] for key in (*keys.arguments, "input") if key != written and value.get(key)]
+    return any(
+        isinstance(one, Mapping)
+        and one != value[written]
+        and {"properties", "type"}.isdisjoint(one)
+        for one in told
+    )
 
 
 def _with_arguments(call: Call, given: JSON) -> Call:
@@ -201,6 +214,9 @@ class _Reader:
         if args_key is not None:
             if is_definition(value, value[args_key]):
                 return None
+            if _contradicted(value, args_key, self.keys):
+                fault = Fault(0, "arguments under two keys, which are not the same")
+                return Candidate(name, None, id=id_, fault=fault)
             if tool is not None:
                 left = {key: item for key, item in left.items() if belongs(key, tool)}
             return self.candidate(name, value[args_key], left, id_, None)

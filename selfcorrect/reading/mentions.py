@@ -33,6 +33,7 @@ _EXAMPLE: Final = re.compile(
 _MARKED: Final = re.compile(r"(?:(?<!\n)[>\]]|\bAction(?: Input)?:)[ \t]*\s*(?:```\w*\s*)?\Z")
 """A tag right before a call: it is made, whatever words stand before the tag."""
 _SENTENCE: Final = re.compile(r"[.!?:]\s")
+_FULL_STOP: Final = re.compile(r"[.!?]\s")
 _CODE_BEFORE: Final = re.compile(
     r"\A\s*(?:[\w.,* \t]+=|return\b|await\b|\d+[.)]|[-*\u2022]|print\()"
 )
@@ -43,34 +44,60 @@ _ANSWERED: Final = re.compile(
 )
 """What stands behind a call whose outcome is told, or that is asked about."""
 _RETRACTED: Final = re.compile(
-    r"[\s`)\]}'\";.]*(?:(?:oh|oops|hm+|no)\b[\s,.!]*)?(?:wait\b|actually\b|correction\b|sorry\b|oops\b"
+    r"[\s`)\]}'\";.]*+(?:(?:oh|oops|hm+|no)\b[\s,.!]*)?(?:wait\b|actually\b|correction\b|sorry\b|oops\b"
     r"|scratch that|never ?mind|on second thou?ght|ignore (?:that|this|the)|disregard\b"
     r"|that(?:'s| is| was) (?:wrong|incorrect|not right|a mistake)|no, (?:that|this|i)\b)",
     re.IGNORECASE,
 )
 """What takes back the call before it."""
 _FORBIDDEN: Final = re.compile(
-    r"(?:\b(?:do|must|should|will|would|shall) not|\bnever|n['\u2019]t|\bnot to) (?:\w+ ){0,2}?"
+    r"(?:\b(?:do|must|should|will|would|shall|can) ?not|\bnever|n['\u2019]t|\bnot? (?:need )?to)"
+    r" (?:\w+ ){0,2}?"
     r"(?:call|do|execute|invoke|make|perform|run|send|submit|try|use)\b",
     re.IGNORECASE,
 )
 _PENDING: Final = re.compile(
     r"\A\W*(?:if|once|unless|previously|earlier)\b|\bconfirm(?:ed|ation|s)?\b|\bapprov(?:al|ed?)\b"
-    r"|\bwould (?:be|look|call|run|send)\b",
+    r"|\bwould (?:be|look|call|run|send)\b|\A\W*to-?do\b",
     re.IGNORECASE,
 )
 """Words of an announcement by which a call is not made yet, or no longer."""
-_COMMENTED: Final = re.compile(r"(?:\A\s*(?:#+|//)|<!--|~~)\s*\Z")
+_LABEL: Final = re.compile(
+    r"(?:\A|[\n.])\W*+(?:(?:the|tool|your) )?"
+    r"(?:alternative|bad|before|incorrect|invalid|old|option|output|wrong)"
+    r"(?: \w{1,20})?[\s`*\"']*+:[\s`*\"']*+\Z",
+    re.IGNORECASE,
+)
+"""What stands before a call that is shown for comparison."""
+_CALLED_OFF: Final = re.compile(
+    r"\b(?:avoid|cancel|cannot|can['\u2019]t|decline|delay|hold off|no need to|not to|never|do not"
+    r"|don['\u2019]t|not yet|postpone|refused?|revert|skip|stop|undo)"
+    r"(?: (?:a|call(?:ing)?|execut(?:e|ing)|on|run(?:ning)?|the|to|us(?:e|ing)))*[^\w.!?\n]*+\Z"
+    r"|\b(?:or|otherwise)\W*+\Z",
+    re.IGNORECASE,
+)
+"""Words right before a call by which it is not made."""
+_ACT: Final = r"(?:call|continue|do (?:it|so|that|this)|execute|go|make|proceed|run|send)"
+_ASKED: Final = re.compile(
+    r"[\s`)\]}'\";,./#^*(-]*+"
+    rf"(?:or\b|(?:shall|should|may|can) i {_ACT}|(?:do you want|would you like) me to {_ACT}"
+    r"|please confirm|let me know (?:if|whether) i should"
+    r"|pending\b|awaiting\b|hypothetical|not yet\b"
+    r"|(?:this is |only |just |for )*(?:an? )?examples?(?: only)?\W*(?:\n|\Z))",
+    re.IGNORECASE,
+)
+"""What behind a call says that it waits for an answer, or is one of two."""
+_COMMENTED: Final = re.compile(r"(?:\A\s*+(?:#++|//)|<!--|~~)\s*+\Z")
 _SHOWN: Final = re.compile(
     r"(?:<(?:tool_|function_)?(?:results?|responses?|outputs?|examples?|observations?|available_tools)>"
-    r"|\[/?(?:TOOL_RESULTS|AVAILABLE_TOOLS)\])\s*\Z",
+    r"|\[/?(?:TOOL_RESULTS|AVAILABLE_TOOLS)\])\s*+\Z",
     re.IGNORECASE,
 )
 """A tag right before what is shown, not called."""
 _BRANCH: Final = re.compile(
     r"^[ \t]*(?:if|elif|else|for|while|except)\b[^\n]*:[ \t]*$", re.MULTILINE
 )
-_JOINED: Final = re.compile(r"\b(?:or|else|lambda|if)\b[^\w\n]*\Z", re.IGNORECASE)
+_JOINED: Final = re.compile(r"\b(?:or|else|lambda|if)\b[^\w\n]*+\Z", re.IGNORECASE)
 _BEFORE: Final = 300
 _BEHIND: Final = 120
 
@@ -107,40 +134,48 @@ def _last_in_line(text: str, calls: Sequence[Candidate], index: int) -> Candidat
 
 def _discussed(text: str, call: Candidate, end: int) -> bool:
     before = text[max(0, call.start - _BEFORE) : call.start]
+    behind = text[end : end + _BEHIND]
     above, _, line = before.rpartition("\n")
     if line.lstrip().startswith("> ") or _COMMENTED.search(line) or _SHOWN.search(before):
         return True
-    behind = text[end : end + _BEHIND]
-    if _RETRACTED.match(behind):
+    if _RETRACTED.match(behind) or _ASKED.match(behind):
         return True
     if call.tagged or _MARKED.search(before):
         return False
-    sentence = _SENTENCE.split(line)[-1]
     inline = _WORD.search(MARKUP.sub(" ", line)) is not None
-    if inline and (_WEIGHED.search(sentence) or _FORBIDDEN.search(line)):
-        return True
-    if not inline and _announces_no_call(above):
+    if _put_off(before, line if inline else above, inline=inline, code=call.code):
         return True
     behind = behind.partition("\n")[0]
-    if _FORBIDDEN.search(behind):
+    if _FORBIDDEN.search(behind) or _ANSWERED.match(behind):
         return True
-    if not call.code:
-        return _NOT_TO.search(sentence) is not None or _ANSWERED.match(behind) is not None
+    return call.code and _in_talk(before, line, behind, inline=inline)
+
+
+def _put_off(before: str, announced: str, *, inline: bool, code: bool) -> bool:
+    """Whether the words before a call say that it is not made, or not now."""
+    if _CALLED_OFF.search(before) or _LABEL.search(MARKUP.sub(" ", before)):
+        return True
+    if not inline:
+        return _announces_no_call(announced)
+    if _WEIGHED.search(_SENTENCE.split(announced)[-1]) or _FORBIDDEN.search(announced):
+        return True
+    return not code and _announces_no_call(announced)
+
+
+def _in_talk(before: str, line: str, behind: str, *, inline: bool) -> bool:
+    """Whether a call in code depends on a condition, or stands inside a sentence."""
     if line[:1] in (" ", "\t") and _BRANCH.search(before):
         return True
-    if _NEGATED.search(line) or _ANSWERED.match(behind) or _JOINED.search(line):
+    if _NEGATED.search(line) or _JOINED.search(line):
         return True
     prose = inline and _CODE_BEFORE.match(line) is None
     return prose and _WORD.search(MARKUP.sub(" ", behind.lstrip(_CLOSERS))) is not None
 
 
-_NOT_TO: Final = re.compile(r"\b(?:not to|never|do not|don['\u2019]t)\W*\Z", re.IGNORECASE)
-
-
 def _announces_no_call(above: str) -> bool:
     """Whether the last line above says that an example follows, or a call not to be made now."""
     announced = MARKUP.sub(" ", above).rstrip(" `\n\t").rpartition("\n")[2]
-    sentence = _SENTENCE.split(announced)[-1]
+    sentence = _FULL_STOP.split(announced)[-1]
     if _FORBIDDEN.search(sentence):
         return True
     return announced.endswith(":") and (

@@ -49,7 +49,9 @@ _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
 _BARE_LIST: Final = re.compile(r"\[([^\"'=;\n(){}\[\]<>`\\|]{1,500})\]\Z")
 _QUANTITY: Final = re.compile(r"[$\u20ac\u00a3]?\d[\d.,]{0,20}\s?(?:%|[A-Za-z\u00b0]{1,6})?\Z")
 _CODE_NAME: Final = re.compile(r"[A-Za-z]\w*[_\d]\w*\Z|[a-z]+[A-Z]\w*\Z|_\w*\Z")
-_NOT_TEXT: Final = re.compile(r"\*\*|[+*%^&]|\.\.\.|\blambda\b|\b(?:or|and|not|if|for|in)\b.*['\"]")
+_NOT_TEXT: Final = re.compile(
+    r"\A[A-Za-z]{1,2}'|\*\*|[+*%^&]|\.\.\.|\blambda\b|\b(?:or|and|not|if|for|in)\b.*['\"]"
+)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BARE: Final = "text without quotes"
 _NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
@@ -376,6 +378,8 @@ def _by_name(
         if read is None:
             return None
         args[name], more = read
+        if raw == name and any(each.what == _BARE for each in more):
+            return None
         notes += more
     return args, notes
 

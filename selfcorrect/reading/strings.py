@@ -210,7 +210,8 @@ def _one_reading(content: str, quote: str, *, listed: bool, inches: bool) -> boo
     ends = QUOTES[quote]
     plain = re.sub(r"\\.", "..", content, flags=re.DOTALL)
     if re.fullmatch(
-        rf"[^{ends}]*[{ends}]\s*+(?:\+|\|+|&+|/|\?\?|or|and|if)\s*+[{ends}][^{ends}]*", plain
+        rf"[^{ends}]*[{ends}]\s*+(?:\+|\|+|&+|/|\?\?|or|and|if\b[^{ends}]*\belse)\s*+[{ends}][^{ends}]*",
+        plain,
     ):
         return False
     if re.search(rf"[{ends}][\"']?\s*+(?::|[{ends}])", plain):

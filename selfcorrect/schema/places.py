@@ -40,7 +40,7 @@ from selfcorrect.schema.subschema import (
     strings,
     types_of,
 )
-from selfcorrect.text import spelling
+from selfcorrect.text import spelling, tokens
 
 _SHAPE: Final = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
@@ -231,6 +231,8 @@ def without(place: Place) -> Changed | GiveUp | None:
     """
     text = place.value if isinstance(place.value, str) else None
     if text is not None and place.declared and not place.required:
+        if not text.strip() and _updates(place.tool):
+            return GiveUp("an empty text may say that something is to be cleared")
         if not text.strip():
             return place.mend(ABSENT, Safety.INFERRED, "an empty text for an optional argument")
         if any(same(text, schema.get("default")) for schema in place.schemas):
@@ -239,11 +241,21 @@ def without(place: Place) -> Changed | GiveUp | None:
         return None
     if text is not None and spelling(text) in map(spelling, strings(place.members)):
         return None
-    if place.nullable and place.value is not None and place.required:
+    if place.nullable and place.value is not None and (place.required or _updates(place.tool)):
         return place.mend(None, Safety.EXACT, f"{place.value!r} stands for null")
     if place.required:
         return GiveUp("null stands where a value is required")
     return place.mend(ABSENT, Safety.EXACT, "null stands for an argument that may be absent")
+
+
+def _updates(tool: Tool) -> bool:
+    """Whether what is said and empty may mean something else than what is not said."""
+    return tool.effect != "read_only" and not _UPDATES.isdisjoint(tokens(tool.name))
+
+
+_UPDATES: Final = frozenset(
+    {"change", "clear", "edit", "modify", "patch", "unset", "update", "upsert"}
+)
 
 
 def fits(tool: Tool, call: Call, values: Mapping[str, JSON]) -> bool:

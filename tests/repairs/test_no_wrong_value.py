@@ -1,0 +1,214 @@
+"""Values that look mendable and are not: what a careful person would not sign never runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from selfcorrect import repair_call
+from selfcorrect.tools import ToolSpec
+
+TEXT, INT, NUM = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+DAY = {"type": "string", "format": "date"}
+
+
+def tool(name: str, properties: dict[str, Any], required: tuple[str, ...] = (), **more: Any) -> Any:
+    parameters = {"type": "object", "properties": properties, "required": list(required)}
+    return ToolSpec.from_schema({"name": name, "parameters": parameters}, **more)
+
+
+def mended(schema: dict[str, Any], value: Any, key: str = "x") -> Any:
+    out = repair_call({"name": "act", "arguments": {key: value}}, [tool("act", {key: schema})])
+    return out.calls[0].args[key] if out.calls else None
+
+
+def told(schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {**schema, "description": description}
+
+
+PAY = tool("pay", {"to": TEXT, "amount": NUM, "note": TEXT}, ("to", "amount"))
+LOOK = tool("lookup", {"q": TEXT}, ("q",), effect="read_only")
+JSON = '{"name": "pay", "arguments": {"to": "ann", "amount": 5}}'
+MORE = '{"name": "pay", "arguments": {"to": "ann", "amount": 6}}'
+CODE = "pay(to='ann', amount=5)"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        # a point that may group thousands
+        (INT, "1.000"),
+        (INT, "12.500"),
+        (NUM, "\u20ac1.250"),
+        (NUM, "$1.250"),
+        # an amount that is counted otherwise than in the currency
+        (told(NUM, "Amount in thousands of dollars"), "$5"),
+        (told(NUM, "Budget (in millions, USD)"), "5 USD"),
+        (told(NUM, "The amount, in cents."), "$5"),
+        # five percent written as 0.05
+        (told(NUM, "Interest rate, e.g. 0.05 means 5%"), "5%"),
+        (told(NUM, "Rate (percentage / 100)"), "5%"),
+        (told(NUM, "Tax percent, between 0 and 1"), "20%"),
+        # minutes and months
+        ({"enum": ["1m", "1M"]}, "1 mm"),
+        ({"enum": ["5m", "15m", "1h", "1M"]}, "1m"),
+        ({"enum": ["5m", "15m", "1h", "1M"]}, "15M"),
+        # lists of numbers with a comma inside
+        ({"type": "array", "items": NUM}, "59,9, 10,7"),
+        # words for nothing, and words that exclude
+        ({"type": "array", "items": TEXT}, "none"),
+        ({"type": "array", "items": TEXT}, "n/a"),
+        ({"type": "array", "items": TEXT}, "not red, green"),
+        # a description that names two orders
+        (
+            told({"type": "array", "items": INT}, "width and height, or height and width"),
+            {"height": 1, "width": 2},
+        ),
+    ],
+)
+def test_a_value_with_two_meanings_is_refused(schema, value):
+    assert mended(schema, value) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "after"),
+    [
+        (NUM, "1.250", 1.25),
+        (INT, "5.0", 5),
+        (NUM, "$1,250.00", 1250.0),
+        (told(NUM, "Discount in percent (0 to 100)"), "5%", 5),
+        (told(NUM, "Percent, e.g. 0.5%"), "5%", 5),
+        ({"enum": ["5m", "15m", "1h", "1M"]}, "1H", "1h"),
+        ({"enum": ["5m", "15m", "1h", "1M"]}, "15 m", "15m"),
+        ({"type": "array", "items": NUM}, "59.9, 10.7", [59.9, 10.7]),
+        (
+            told({"type": "array", "items": NUM}, "Longitude, latitude"),
+            {"lat": 1, "lng": 2},
+            [2, 1],
+        ),
+    ],
+)
+def test_the_same_with_one_meaning_is_mended(schema, value, after):
+    assert mended(schema, value) == after
+
+
+def test_names_and_messages_are_not_split_at_commas():
+    texts = {"type": "array", "items": TEXT}
+    assert mended(texts, "smith, john", "names") is None
+    assert mended(texts, "hello, world", "messages") is None
+    assert mended(texts, "a@x.org, b@x.org", "contacts") == ["a@x.org", "b@x.org"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cancel", "undo", "simulate", "explain", "schedule", "do_not_call", "ask_permission"]
+)
+def test_a_call_inside_another_action_is_not_taken_out(name):
+    inner = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
+    assert not repair_call({"name": name, "arguments": inner}, [PAY]).calls
+
+
+@pytest.mark.parametrize("name", ["execute", "call_function", "func2", "invoke_tool"])
+def test_a_call_inside_a_dispatcher_is(name):
+    inner = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
+    out = repair_call({"name": name, "arguments": inner}, [PAY])
+    assert out.calls[0].args == {"to": "ann", "amount": 5}
+
+
+@pytest.mark.parametrize(
+    "name", ["simulate:pay", "preview/pay", "dry.pay", "sandbox.pay", "undo.pay", "soft.pay"]
+)
+def test_a_namespace_that_makes_another_action_is_kept(name):
+    assert not repair_call({"name": name, "arguments": {"to": "ann", "amount": 5}}, [PAY]).calls
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_text_may_clear_a_field(value):
+    update = tool("update_task", {"id": TEXT, "due": DAY}, ("id",))
+    create = tool("create_task", {"id": TEXT, "due": DAY}, ("id",))
+    args = {"id": "1", "due": value}
+    assert not repair_call({"name": "update_task", "arguments": args}, [update]).calls
+    out = repair_call({"name": "create_task", "arguments": args}, [create])
+    assert out.calls[0].args == {"id": "1"}
+
+
+def test_a_word_for_null_clears_a_field_that_takes_null():
+    due = {"anyOf": [DAY, {"type": "null"}]}
+    update = tool("update_task", {"id": TEXT, "due": due}, ("id",))
+    out = repair_call({"name": "update_task", "arguments": {"id": "1", "due": "null"}}, [update])
+    assert out.calls[0].args == {"id": "1", "due": None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # forbidden, called off, or not yet
+        f"Do not execute {JSON}",
+        f"Never do this: {JSON}",
+        f"The user asked not to {JSON}",
+        f"{JSON} -- do not run this",
+        f"I cannot run {JSON}",
+        f"Cancel {JSON}",
+        f"If approved, I will call:\n{JSON}",
+        f"Once you confirm, I'll run:\n```json\n{JSON}\n```",
+        f"Before I do it, please confirm:\n```\n{CODE}\n```",
+        f"{JSON}\n\nShall I proceed?",
+        f"{JSON}\nPlease confirm.",
+        f"{JSON}\n(pending approval)",
+        # taken back
+        f"{JSON}\nWait, that is wrong.",
+        f"{JSON}\nActually, amount should be 6.",
+        # told, not made
+        f"{JSON} was rejected.",
+        f"Error: the call {JSON} was invalid",
+        f"Previously:\n{JSON}\nNow: done.",
+        f"For example: {JSON}",
+        f"Here is what the call would look like:\n{JSON}",
+        f"Wrong:\n{JSON}",
+        f"<tool_result>{JSON}</tool_result>",
+        f"[TOOL_RESULTS]{JSON}",
+        f"<example>{JSON}</example>",
+        # one of two
+        f"Option A: {JSON}\nOption B: {MORE}",
+        f"{JSON} or {MORE}",
+        f"Either\n{JSON}\nor\n{MORE}",
+        # commented out, or under a condition
+        f"# {CODE}",
+        f"// {JSON}",
+        f"<!-- {JSON} -->",
+        f"```python\n# don't run\n{CODE}\n```",
+        f"```python\nif ok:\n    {CODE}\n```",
+        f"```python\nfor i in range(3):\n    {CODE}\n```",
+        # expressions between quotes
+        JSON.replace('"ann"', '"ann" or "bob"'),
+        JSON.replace('"ann"', '"ann" + "x"'),
+        JSON.replace('"ann"', '"ann" if x else "bob"'),
+        "pay(to=f'x', amount=5)",
+        "pay(to=b'x', amount=5)",
+        "pay(to=to, amount=5)",
+        # arguments in two places
+        '{"name": "pay", "arguments": {"to": "a", "amount": 5}, "parameters": {"to": "b"}}',
+    ],
+)
+def test_a_call_that_is_not_made_here_and_now(text):
+    out = repair_call(text, [PAY, LOOK])
+    assert out.outcome == "failed", out.calls
+    assert not out.calls
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        (f"{JSON}\nCorrection: {MORE}", [6]),
+        (f"Old: {JSON}\nNew: {MORE}", [6]),
+        (f"I don't know the balance, so I pay now:\n{JSON}", [5]),
+        (f"Sure!\n{JSON}\nLet me know if you need anything else.", [5]),
+        (f"Before paying I checked the invoice. {JSON}", [5]),
+        (f"Here is the call:\n```json\n{JSON}\n```\nI hope that helps.", [5]),
+        (f"I'll pay at the next stop.\n{JSON}", [5]),
+        (f"{JSON}\n{MORE}", [5, 6]),
+    ],
+)
+def test_a_call_that_is(text, amounts):
+    out = repair_call(text, [PAY, LOOK])
+    assert [call.args["amount"] for call in out.calls] == amounts
