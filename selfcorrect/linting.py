@@ -29,6 +29,7 @@ _WITHOUT_A_CURE: Final = frozenset(
 _RAISED: Final = re.compile(r"([^\W\d][\w.]*): (.*)", re.DOTALL)
 _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Expired", "Fault")
 _MOST_VALUES: Final = 10_000
+_MOST_NAMED: Final = 5
 """Values of one key that are looked at; in Python they may hold themselves."""
 _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
 
@@ -97,27 +98,32 @@ def _fault(placed: MapRule, message: str, key: str, level: str) -> LintFault:
 
 
 def _lost_examples(strategies: StrategyMap) -> Iterator[LintFault]:
-    sources = {placed.id: placed.source for placed in strategies.rules}
+    by_id = {placed.id: placed for placed in strategies.rules}
+    taken: dict[str, list[str]] = {}
     for placed in strategies.rules:
         for example in placed.rule.example:
             finding, tool = example_finding(placed.rule, example)
             winner = strategies.decide(finding, tool).rule
             if winner == placed.id:
                 continue
-            level = "error"
             if winner is None or placed.id not in strategies.explain(finding, tool).matches:
                 message = f"the rule does not match its own example {example!r:.100}"
-            else:
-                if (
-                    placed.source.built_in
-                    and sources[winner].built_in
-                    and placed.source is not (sources[winner])
-                ):
-                    # The built-in maps are made for one another: each is checked on its own.
-                    continue
+                yield _fault(placed, message, "example", "error")
+            elif by_id[winner].source is placed.source:
                 message = f"its example {example!r:.100} is decided by {winner!r}"
-                level = "error" if sources[winner] is placed.source else "warning"
-            yield _fault(placed, message, "example", level)
+                yield _fault(placed, message, "example", "error")
+            elif not (placed.source.built_in and by_id[winner].source.built_in):
+                # The built-in maps are made for one another: each is checked on its own.
+                taken.setdefault(winner, []).append(placed.id)
+    for winner, losers in taken.items():
+        yield _fault(by_id[winner], _takes_over(losers), "match", "warning")
+
+
+def _takes_over(losers: list[str]) -> str:
+    """What a rule does to the maps that its map extends; meant, as a rule, but worth a look."""
+    names = list(dict.fromkeys(losers))
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"it decides examples of {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _unreachable(strategies: StrategyMap) -> Iterator[LintFault]:
