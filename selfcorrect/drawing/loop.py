@@ -67,7 +67,7 @@ _PATHS: Final = MappingProxyType(
         },
     }
 )
-_SIZE: Final = (484.0, 532.0)
+_SIZE: Final = (504.0, 532.0)
 
 
 def loop_places(shape: Shape) -> Placed:
