@@ -12,7 +12,7 @@ from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, takes
+from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.model import Finding, Safety
@@ -230,11 +230,7 @@ class StrategyMap:
 
         A tool's exact name comes before globs; among globs the first that fits decides.
         """
-        if tool in self._effects:
-            return self._effects[tool]
-        return next(
-            (effect for glob, effect in self._effects.items() if takes((glob,), tool)), None
-        )
+        return entry_of(self._effects, tool)
 
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, TypeVar
 
 from selfcorrect.mapping.patterns import Pattern, PatternSet, window
 from selfcorrect.model import Finding
 from selfcorrect.rules import MOST_NAME_PARTS, ErrorRule
+
+T = TypeVar("T")
 
 _MOST_TYPES: Final = 100
 _LONGEST_TYPE: Final = 500
@@ -132,6 +134,19 @@ class Conditions:
 def takes(globs: Iterable[str], tool: str | None) -> bool:
     """Whether a tool's name fits one of the globs."""
     return tool is not None and any(glob == tool or fnmatchcase(tool, glob) for glob in globs)
+
+
+def entry_of(table: Mapping[str, T], tool: str) -> T | None:
+    """What a table by names and globs says of a tool, or None.
+
+    The exact name comes before globs; among globs the first that fits decides.
+
+    >>> entry_of({"get_*": "read_only", "get_lost": "destructive"}, "get_lost")
+    'destructive'
+    """
+    if tool in table:
+        return table[tool]
+    return next((entry for glob, entry in table.items() if takes((glob,), tool)), None)
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, final
 
-from selfcorrect.mapping.matching import takes
+from selfcorrect.mapping.matching import entry_of
 from selfcorrect.model import ErrorKind
 from selfcorrect.rules import MapPolicy
 
@@ -89,11 +89,8 @@ class ToolErrorPolicy:
         return kind in self._for(tool).terminal
 
     def _for(self, tool: str | None) -> ToolErrorPolicy:
-        if not tool or not self.per_tool:
-            return self
-        if tool in self.per_tool:
-            return self.per_tool[tool]
-        return next((own for glob, own in self.per_tool.items() if takes((glob,), tool)), self)
+        own = entry_of(self.per_tool, tool) if tool and self.per_tool else None
+        return self if own is None else own
 
     def as_data(self) -> dict[str, Any]:
         """This policy as plain JSON, so that a run can carry it.
