@@ -41,7 +41,14 @@ from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, String
 from selfcorrect.reading.tolerant_json import read_json
 
 # isort: split
-from selfcorrect.reading.arguments import Arguments, as_arguments, by_position, from_text, surest
+from selfcorrect.reading.arguments import (
+    NO_ARGUMENTS,
+    Arguments,
+    as_arguments,
+    by_position,
+    from_text,
+    surest,
+)
 
 # isort: split
 from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
@@ -65,6 +72,7 @@ __all__ = [
     "DONE_REASONS",
     "MARKUP",
     "MOST_CALLS",
+    "NO_ARGUMENTS",
     "QUOTES",
     "RIVAL_LEVELS",
     "SURROGATE",
@@ -225,12 +233,17 @@ def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = 
     """
     ending = _ending(finish_reason)
     read = from_text(text, tool, ending)
-    if read.fault is None or tool is None or not _KEYWORDS.match(text):
+    if read.fault is None or tool is None:
         return read
-    calls = PythonCalls(ending)(f"f({text})", Offered({"f": tool}))
-    if len(calls) != 1 or calls[0].args is None or calls[0].end != len(text) + 3:
+    code = f"{tool.name}({text})" if _KEYWORDS.match(text) else text.strip()
+    offered = Offered({tool.name: tool})
+    calls = PythonCalls(ending)(code, offered)
+    if len(calls) != 1 or (calls[0].start, calls[0].end) != (0, len(code)):
         return read
-    return Arguments(calls[0].args, calls[0].deviations)
+    call = calls[0]
+    if call.args is None or offered.meant(call.name) is None:
+        return read
+    return Arguments(call.args, call.deviations)
 
 
 def refusal_of(text: str, fault: Fault) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     Deviation,
@@ -21,8 +22,9 @@ from selfcorrect.reading import (
 
 _FENCE: Final = re.compile(r"\A\s*+```[\w-]*+\s|```\s*+\Z")
 _NO_WORDS: Final = re.compile(r"[\"}\])=]|(?<!\w)'|'(?!\w)")
+_FIRST_KEY: Final = re.compile(r"\s*+\"[^\"\\\n]{1,200}\"\s*+:")
 _LABEL: Final = re.compile(r"(\w+)\s*:\s*\Z")
-_NOTHING: Final = "there are no arguments"
+NO_ARGUMENTS: Final = "there are no arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
         note = Deviation(0, "arguments as a JSON string", Safety.EXACT)
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
-        return Arguments({}, (Deviation(0, _NOTHING, Safety.EXACT),))
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.EXACT),))
     if isinstance(value, list):
         return by_position(value, {}, tool)
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
@@ -55,13 +57,14 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
     if strict is not None and isinstance(strict.value, dict):
         return Arguments(strict.value)
     if not text.strip():
-        if tool is not None and ending.closers and tool.is_valid({}):
-            return Arguments({}, (Deviation(0, _NOTHING, Safety.INFERRED),))
-        return _broken(0, "the arguments are empty")
-    start, notes = _start(text, tool)
-    if start < 0:
+        return _from_nothing(tool, ending)
+    if (half := _said_twice(text)) is not None:
+        once = from_text(half, tool, ending)
+        note = Deviation(len(half), "the same arguments are written again", Safety.INFERRED)
+        return replace(once, deviations=(*once.deviations, note))
+    inner, start, notes = _body(text, tool)
+    if not inner:
         return _broken(0, "the arguments are not an object")
-    inner = _FENCE.sub("", text[start:])
     read = read_json(
         inner, closers=ending.closers, final_number=ending.complete or _only_reads(tool)
     )
@@ -81,6 +84,20 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
     return _broken(start, "the arguments are not an object")
 
 
+def _from_nothing(tool: Tool | None, ending: Ending) -> Arguments:
+    if tool is not None and ending.closers and tool.is_valid({}):
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.INFERRED),))
+    return _broken(0, "the arguments are empty")
+
+
+def _said_twice(text: str) -> str | None:
+    """The first half of a text that says an object, and then the very same again."""
+    body = text.strip()
+    half = body[: len(body) // 2].strip()
+    again = half.startswith("{") and half.endswith("}") and body[len(body) // 2 :].strip() == half
+    return half if again and strict_json(half) is not None else None
+
+
 def _too_many_closed(read: JsonRead, value: JsonObject, tool: Tool | None, *, worded: bool) -> bool:
     """Whether a superfluous closing bracket may have stood further inside, moving arguments out."""
     if all(each.what != "a closing bracket too many" for each in read.deviations):
@@ -89,13 +106,20 @@ def _too_many_closed(read: JsonRead, value: JsonObject, tool: Tool | None, *, wo
 
 
 def surest(read: JsonRead, tool: Tool | None) -> JSON | Fault:
-    """The value that was read, if the tool's schema rules out what else it could be."""
+    """The one value that was read, or could have been meant, that the tool's schema allows.
+
+    Where none is valid as it stands, the value that was read, if all others are further from it.
+    """
     if not read.rivals:
         return read.value
     place = next((d.offset for d in read.deviations if d.what.startswith("missing")), read.end)
     unclear = Fault(place, "a bracket is missing that could stand in several places")
     if tool is None or not isinstance(read.value, dict):
         return unclear
+    forms = [form for form in (read.value, *read.rivals) if isinstance(form, dict)]
+    valid = {canonical(form): form for form in forms if tool.is_valid(form)}
+    if valid:
+        return unclear if len(valid) > 1 else next(iter(valid.values()))
     wrong = len(tool.violations(read.value))
     for rival in read.rivals:
         if isinstance(rival, dict) and len(tool.violations(rival)) <= wrong:
@@ -122,6 +146,18 @@ def by_position(values: Sequence[JSON], named: Mapping[str, JSON], tool: Tool | 
         return _broken(0, "arguments without names that do not fit in this order")
     note = Deviation(0, "arguments bound by position", Safety.INFERRED)
     return Arguments({**bound, **named}, (note,))
+
+
+def _body(text: str, tool: Tool | None) -> tuple[str, int, list[Deviation]]:
+    """The JSON in a text (empty: none for sure), where it starts, and what was odd about that."""
+    start, notes = _start(text, tool)
+    if start < 0:
+        return "", 0, []
+    body = _FENCE.sub("", text[start:])
+    if _FIRST_KEY.match(body):
+        notes.append(Deviation(start, "the opening bracket is missing", Safety.INFERRED))
+        return "{" + body, start - 1, notes
+    return body, start, notes
 
 
 def _start(text: str, tool: Tool | None) -> tuple[int, list[Deviation]]:

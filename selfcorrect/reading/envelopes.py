@@ -10,6 +10,7 @@ from typing import Final
 from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
+    NO_ARGUMENTS,
     Candidate,
     Deviation,
     Ending,
@@ -225,7 +226,7 @@ class _Reader:
             return None
         if not _ANSWERS.isdisjoint(value):
             return None
-        why = "the arguments stand beside the name" if left else "there are no arguments"
+        why = "the arguments stand beside the name" if left else NO_ARGUMENTS
         return self.candidate(name, {}, left, id_, why)
 
     def names_a_tool(self, key: str, value: JsonObject) -> bool:

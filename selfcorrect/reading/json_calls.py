@@ -18,6 +18,7 @@ from selfcorrect.reading import (
     ATTEMPT,
     BESIDE,
     MOST_CALLS,
+    NO_ARGUMENTS,
     Candidate,
     Deviation,
     Ending,
@@ -306,8 +307,17 @@ def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
     """A call with its place in the text, instead of one in the value that it was found in."""
     notes = tuple(each._replace(offset=read.start) for each in call.deviations)
     fault = replace(call.fault, offset=read.start) if call.fault else None
+    if any(each.what == NO_ARGUMENTS for each in notes) and _ends_early(read):
+        fault = Fault(read.end, "cut off before the arguments", cut=True)
+        call = replace(call, args=None)
     notes = (*read.deviations, *notes)
     return replace(call, start=start, end=read.end, deviations=notes, fault=fault)
+
+
+def _ends_early(read: JsonRead) -> bool:
+    return any(
+        each.offset >= read.end and each.what.startswith("missing") for each in read.deviations
+    )
 
 
 def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:

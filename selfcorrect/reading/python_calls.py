@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.plain import DEPTH, canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
@@ -43,8 +43,13 @@ _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
 _ODD_ESCAPE: Final = re.compile(
     r"(?:[^\\]++|\\[\n\\'\"abfnrtvxuUN0-7])*+\\(?=[^\n\\'\"abfnrtvxuUN0-7])"
 )
-_PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+=(?!=)")
+_PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+(=(?!=)|:)")
 _JUNK: Final = re.compile(r"[ \t\r\n'\"\]};,`)]+")
+_OVER: Final = re.compile(
+    r"[\])};'\"` \t]*+(?:\Z|\n(?!\s*+(?:[\w\"']++\s*+[=:]|[,)\]}'\"\d{\[-])))"
+)
+"""What shows that no argument follows: only junk up to the end of a line, and none below it."""
+_NEXT_CALL: Final = re.compile(r"\s*+[,;]\s*+[^\W\d][\w.]*+\(")
 _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
 _BARE_LIST: Final = re.compile(r"\[([^\"'=;\n(){}\[\]<>`\\|]{1,500})\]\Z")
 _QUANTITY: Final = re.compile(r"[$\u20ac\u00a3]?\d[\d.,]{0,20}\s?(?:%|[A-Za-z\u00b0]{1,6})?\Z")
@@ -58,6 +63,9 @@ _NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 _TRANSPARENT: Final = ("print", "await")
 _LONGEST: Final = 200_000
 _MOST_MISSING: Final = 4
+_WAITS: Final = frozenset(",=:([{")
+"""Behind one of these more was to come."""
+_FEW: Final = range(1, _MOST_MISSING + 1)
 _WORK: Final = 4
 
 
@@ -128,27 +136,28 @@ class PythonCalls:
             if tree is not None:
                 notes = [Deviation(start, "a call in code", Safety.EXACT)]
                 if missing:
-                    fault = self._cut(text, missing, tool)
-                    notes.append(Deviation(end, f"missing {missing!r} at the end", Safety.INFERRED))
+                    fault = self._cut(text, end, missing, tool)
+                    notes.append(Deviation(end, f"missing {missing!r}", Safety.INFERRED))
                 if _is_mention(tree, tool):
                     return None
                 call = _from_tree(tree, name, tool, start, end, notes, fault)
-                if missing.strip(")") and _has_rival(call, tool):
-                    unclear = "a bracket is missing that could stand in several places"
-                    return replace(call, args=None, fault=Fault(end, unclear))
+                if missing.strip(")") and call.args:
+                    args = _settled(call.args, tool)
+                    if isinstance(args, Fault):
+                        return replace(call, args=None, fault=replace(args, offset=end))
+                    call = replace(call, args=args)
                 bare = tool is not None and call.fault is not None and not missing
                 again = self._slipped(text, start, paren, end, name, tool) if bare else None
                 return again if again is not None and _only_bare(again) else call
         return self._slipped(text, start, paren, 0 if missing else end, name, tool)
 
-    def _cut(self, text: str, missing: str, tool: Tool | None) -> Fault | None:
-        """Why brackets that are missing at the end may not be added."""
-        size = len(text)
+    def _cut(self, text: str, end: int, missing: str, tool: Tool | None) -> Fault | None:
+        """Why brackets that are missing may not be added."""
         if not self.ending.closers:
-            return Fault(size, f"the text ends where {missing!r} is missing", cut=True)
+            return Fault(end, f"{missing!r} is missing in a text that was cut off", cut=True)
         reads_only = tool is not None and tool.effect == "read_only"
-        if text[-1:].isalnum() and not (self.ending.complete or reads_only):
-            return Fault(size, "a word or number at the very end, which may be cut off", cut=True)
+        if text[end - 1 :].strip().isalnum() and not (self.ending.complete or reads_only):
+            return Fault(end, "a word or number at the very end, which may be cut off", cut=True)
         return None
 
     def _slipped(
@@ -175,13 +184,12 @@ class PythonCalls:
         return Candidate(name, None, start, closed or len(text), fault=fault, code=True)
 
 
-def _has_rival(call: Candidate, tool: Tool | None) -> bool:
-    """Whether a bracket that is missing in the last argument could stand elsewhere in it."""
-    if not call.args:
-        return False
-    last = next(reversed(list(call.args)))
-    rivals = tuple({**call.args, last: other} for other in other_readings(call.args[last]))
-    return isinstance(surest(JsonRead(dict(call.args), 0, 0, (), rivals), tool), Fault)
+def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
+    """The arguments, where a bracket that the last one lacks can stand in one place only."""
+    last = next(reversed(list(args)))
+    rivals = tuple({**args, last: other} for other in other_readings(args[last]))
+    settled = surest(JsonRead(dict(args), 0, 0, (), rivals), tool)
+    return cast("JsonObject | Fault", settled)
 
 
 def _only_bare(call: Candidate) -> bool:
@@ -193,7 +201,9 @@ def _only_bare(call: Candidate) -> bool:
 def _extent(text: str, paren: int) -> tuple[int, str, int]:
     """Where the bracket that opens here is closed, what is missing there, and how far was looked.
 
-    The end is 0 where brackets do not match or a string is not closed.
+    Brackets may be missing at the end of the text, before the one that closes the call, or before
+    one that closes what stands around it. The end is 0 where brackets do not match otherwise or a
+    string is not closed.
     """
     open_: list[str] = []
     last = paren
@@ -205,12 +215,19 @@ def _extent(text: str, paren: int) -> tuple[int, str, int]:
             if len(open_) > DEPTH:
                 return 0, "", last
         elif char in ")]}":
-            if open_.pop() != char:
-                return 0, "", last
+            if open_[-1] != char:
+                if text[paren : token.start()].rstrip()[-1:] in _WAITS:
+                    return 0, "", last
+                closes = _OVER.match(text, token.start()) or (
+                    char == open_[0] and _NEXT_CALL.match(text, last)
+                )
+                missing = "".join(reversed(open_)) if closes else ""
+                return (token.start(), missing, last) if len(missing) in _FEW else (0, "", last)
+            open_.pop()
             if not open_:
                 return last, "", last
     size = len(text.rstrip())
-    if len(open_) > _MOST_MISSING or text[size - 1] in ",=([{" or _QUOTE.search(text, last):
+    if len(open_) > _MOST_MISSING or text[size - 1] in _WAITS or _QUOTE.search(text, last):
         return 0, "", len(text)
     return size, "".join(reversed(open_)), len(text)
 
@@ -258,6 +275,9 @@ def _is_mention(tree: ast.Call, tool: Tool | None) -> bool:
 def _literals(
     tree: ast.Call, notes: list[Deviation], start: int
 ) -> tuple[list[JSON], dict[str, JSON]]:
+    for item in tree.args:
+        if isinstance(item, ast.Tuple) and not item.elts:
+            raise _NotLiteral(item, "brackets with nothing in them")
     positional = [_literal(item, 0, notes, start) for item in tree.args]
     named: dict[str, JSON] = {}
     for keyword in tree.keywords:
@@ -361,7 +381,7 @@ def _by_name(
     """The arguments of a text like `city=New York, days=3`, split at the tool's parameters."""
     known = parameters(tool)
     marks = [found for found in _PARAMETER.finditer(text) if found[1].replace("\\_", "_") in known]
-    if not marks or text[: marks[0].start()].strip():
+    if not marks or text[: marks[0].start()].strip() or len({mark[2] for mark in marks}) > 1:
         return None
     slices: dict[str, tuple[int, str]] = {}
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
@@ -370,11 +390,12 @@ def _by_name(
         if name in slices:
             return None
         slices[name] = (offset + mark.end(), raw)
+    colons = marks[0][2] == ":"
     quoted = any(raw[:1] in "\"'" for _, raw in slices.values())
     args: dict[str, JSON] = {}
-    notes: list[Deviation] = []
+    notes = [Deviation(offset, "colons before the values", Safety.INFERRED)] if colons else []
     for name, (place, raw) in slices.items():
-        read = _value(raw, known[name], place, None if quoted else request)
+        read = _value(raw, known[name], place, None if quoted or colons else request)
         if read is None:
             return None
         args[name], more = read
@@ -399,6 +420,8 @@ def _value(
     if _BARE_WORDS.match(raw) and (kinds == {"string"} or of_text) and _is_text(raw, request):
         return raw, note
     if isinstance(schema, Mapping) and raw in (schema.get("enum") or ()):
+        return raw, note
+    if kinds == {None} and request and raw in request and _is_text(raw, request):
         return raw, note
     if _QUANTITY.match(raw):
         return raw, note

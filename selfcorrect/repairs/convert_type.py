@@ -250,12 +250,23 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
     for item in _item_forms(place, value):
         if place.fits([item.value]):
             return item._replace(value=[item.value])
-    if isinstance(value, Mapping) and (listed := _in_named_order(place, value)) is not None:
-        return listed
+    if isinstance(value, Mapping):
+        listed = _numbered(value) or _in_named_order(place, value)
+        if listed is not None:
+            return listed
     items = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
     return wrapped._replace(opens=any(has_type(value, types_of(item)) for item in items))
 
 
+def _numbered(value: Mapping[str, JSON]) -> _Candidate | None:
+    """The values of an object whose keys are the places in a list."""
+    if len(value) < _FEWEST_NUMBERED or any(key != str(place) for place, key in enumerate(value)):
+        return None
+    reason = "an object whose keys are the places in a list"
+    return _Candidate(list(value.values()), Safety.INFERRED, reason, opens=True)
+
+
+_FEWEST_NUMBERED: Final = 2
 _MOST_NAMED: Final = 6
 
 
@@ -276,7 +287,7 @@ def _looks_like_several(text: str) -> bool:
     if len(text) > 10_000:
         return True
     lowered = text.strip().lower()
-    bracketed = lowered.startswith(("[", "{", "("))
+    bracketed = lowered.startswith(("[", "{", "(", "- ", "* ", "\u2022"))
     return not lowered or bracketed or any(mark in lowered for mark in _SEVERAL)
 
 

@@ -29,6 +29,7 @@ _PLACES_AND_PEOPLE: Final = frozenset(
 )
 """What is often written with a comma of its own."""
 _EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
+_BULLET: Final = re.compile(r"(?:([-*+\u2022\u2013])|(\d{1,4})[.)])\s+(?=\S)", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
 
@@ -105,7 +106,7 @@ def _readings(body: str) -> Iterator[list[str]]:
     """The text split at each separator that it holds, the surest one first."""
     for mark in ("\n", ";", "|"):
         if mark in body:
-            yield [part.strip(" ,\t\r") for part in body.split(mark)]
+            yield _without_bullets([part.strip(" ,\t\r") for part in body.split(mark)])
             return
     parts = [part.strip() for part in body.split(",")]
     yield parts
@@ -113,6 +114,19 @@ def _readings(body: str) -> Iterator[list[str]]:
     yield [*parts[:-1], *last]
     if "," not in body:
         yield body.split()
+
+
+def _without_bullets(parts: list[str]) -> list[str]:
+    """The parts without `-`, `*` or running numbers before all of them."""
+    found = [_BULLET.match(part) for part in parts]
+    bullets = [bullet for bullet in found if bullet is not None]
+    if not bullets:
+        return parts
+    marks = [bullet[1] or bullet[2] for bullet in bullets]
+    running = marks == [str(n) for n in range(1, len(marks) + 1)]
+    if len(bullets) < len(parts) or not (running or len(set(marks)) == 1):
+        raise Unclear("some of its items begin like those of a list, and some do not")
+    return [part[bullet.end() :] for part, bullet in zip(parts, bullets, strict=True)]
 
 
 def _numbers(parts: Sequence[str], *, whole: bool) -> list[JSON] | None:

@@ -18,11 +18,11 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
-from selfcorrect.pointer import apply, join, split
+from selfcorrect.pointer import apply, join, look, split
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
 from selfcorrect.schema.keys import is_spelled, loosely_fits
-from selfcorrect.schema.places import Place, object_at, parent, place_of, present
+from selfcorrect.schema.places import Place, fits, object_at, parent, place_of, present
 from selfcorrect.schema.subschema import at, declared, inside
 from selfcorrect.text import normal, spelling
 
@@ -33,6 +33,7 @@ _WRAPPERS: Final = frozenset(
 _NAMES: Final = frozenset({"name", "tool", "tool_name", "function", "action"})
 _KINDS: Final = frozenset({"object", "dict", "function"})
 _IDLE: Final = frozenset({"required", "additionalProperties", "description", "title", "$schema"})
+_ARGS: Final = "/args"
 _DEEPEST: Final = 4
 _MOST: Final = 200
 _LONGEST: Final = 1_000_000
@@ -70,7 +71,7 @@ class UnwrapArguments:
             return place
         if place.value is not ABSENT and place.declared:
             value = present(call, diagnosis.finding, context)
-            return value if isinstance(value, GiveUp) else _value(value)
+            return value if isinstance(value, GiveUp) else _listed(value) or _value(value)
         for moved in (_nested(call, tool, place), _flattened(call, tool, place)):
             if moved is not None:
                 return moved
@@ -156,6 +157,19 @@ def _value(place: Place) -> Repair:
         if place.fits(value) or (isinstance(value, str) and loosely_fits(value, place.schemas)):
             return place.put(value, Safety.INFERRED, "a value inside a wrapper")
     return GiveUp("the value is in no wrapper that could be taken off")
+
+
+def _listed(place: Place) -> Changed | None:
+    """A list without the list of one around it: `[[[1, 2], [3, 4]]]` where points are asked for."""
+    path = place.path
+    while (path := parent(path)) != _ARGS:
+        value = look(place.call, path)
+        if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], list):
+            continue
+        if fits(place.tool, place.call, {path: value[0]}):
+            reason = "a list in a list of its own"
+            return Changed(Change(path, value, value[0], Safety.INFERRED, reason))
+    return None
 
 
 def _nested(call: Call, tool: Tool, place: Place) -> Changed | None:

@@ -24,6 +24,12 @@ _GENERIC: Final = frozenset(
     | {"value", "desired", "specified", "specific", "given", "optional", "required", "this"}
 )
 
+_ENDS: Final = frozenset(
+    {"minimum", "maximum", "min", "max", "lowest", "highest", "lower", "upper", "start", "end"}
+    | {"first", "last", "earliest", "latest", "begin", "beginning"}
+)
+"""One end of something; what speaks of both ends is neither of them."""
+
 
 def speaks_of(description: str, words: Collection[str]) -> bool:
     """Whether these words name what a description begins with: its noun phrase, by its noun.
@@ -32,9 +38,26 @@ def speaks_of(description: str, words: Collection[str]) -> bool:
     True
     >>> speaks_of("Message to the recipient", {"recipient"})
     False
+    >>> speaks_of("Minimum price and maximum price", {"minimum", "price"})
+    False
     """
     phrase, nouns = _subject(description[:_LONGEST])
-    return bool(words) and phrase.issuperset(words) and not nouns.isdisjoint(words)
+    ends = phrase & _ENDS
+    if ends.intersection(words) and ends.difference(words):
+        return False
+    return bool(words) and phrase.issuperset(words) and any(noun in words for noun in nouns)
+
+
+def subject_of(description: str) -> frozenset[str]:
+    """The words of the noun phrase that a description begins with, if it is about one thing.
+
+    >>> sorted(subject_of("The departure airport, as a code"))
+    ['airport', 'departure']
+    >>> sorted(subject_of("Minimum price and maximum size"))
+    []
+    """
+    phrase, nouns = _subject(description[:_LONGEST])
+    return phrase if len(nouns) == 1 else frozenset()
 
 
 def words_of(description: str) -> frozenset[str]:
@@ -73,15 +96,15 @@ def _is_word_for(key: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=2_048)
-def _subject(description: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of the first noun phrase, and those of them that are its nouns."""
+def _subject(description: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The words of the first noun phrase, and the noun of each of its parts."""
     for sentence in _SENTENCE.split(description):
         words = _split(sentence)
         if words and not set(words) <= _OPENERS:
             parts = [[word for word in part if word not in _GENERIC] for part in _parts(words)]
-            nouns = frozenset(part[-1] for part in parts if part)
+            nouns = tuple(part[-1] for part in parts if part)
             return frozenset(word for part in parts for word in part), nouns
-    return frozenset(), frozenset()
+    return frozenset(), ()
 
 
 def _parts(words: list[str]) -> list[list[str]]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.descriptions import speaks_of, words_of
+from selfcorrect.schema.descriptions import speaks_of, subject_of, words_of
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.text import (
     LONGEST,
@@ -32,6 +32,8 @@ _FILLERS: Final = frozenset(
     {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
 )
 _SAYS_NOTHING: Final = _FILLERS | {"data", "item", "key", "object", "x", "y"}
+_IDENTIFIES: Final = frozenset({"code", "id", "identifier", "iso", "key", "number", "uuid"})
+"""Words that tell what no name is."""
 _MOST_KEYS: Final = 200
 
 
@@ -223,9 +225,19 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Su
         more = theirs - ours
         return not more & NEGATIONS and (name in around.required or more <= _FILLERS)
     if theirs < ours:
+        more = ours - theirs
         topic = {singular(word) for word in tokens(around.tool.name)}
-        return ours - theirs <= (topic | _FILLERS) - NEGATIONS
+        return not more & NEGATIONS and (
+            more <= topic | _FILLERS or _says_more(more, _told(around.names[name]))
+        )
     return False
+
+
+def _says_more(more: frozenset[str], description: str) -> bool:
+    """Whether a longer key only says what the description says: `city_name` for a city."""
+    if more == {"name"}:
+        return words_of(description).isdisjoint(_IDENTIFIES)
+    return more <= subject_of(description)
 
 
 def resembles(key: str, names: Iterable[str]) -> str | None:
@@ -239,6 +251,8 @@ def resembles(key: str, names: Iterable[str]) -> str | None:
     ours = set(_words(key)) - _SAYS_NOTHING
     for name in list(names)[:_MOST_KEYS]:
         if is_spelled(key, name) or _same_letters(key, name):
+            return name
+        if ours and _is_near(normal(key[:LONGEST]), normal(name[:LONGEST])):
             return name
         theirs = set(_words(name)) - _SAYS_NOTHING
         if ours & theirs or any(_is_near(a, b) for a in ours for b in theirs):

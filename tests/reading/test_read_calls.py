@@ -135,6 +135,12 @@ INFERRED = [
     ("get_weather('Oslo', 3)", ("get_weather", {"city": "Oslo", "days": 3})),
     ("get_weather(city='Oslo'", OSLO),
     ("[get_weather(city='Oslo'", OSLO),
+    ("[get_weather(city='Oslo']", OSLO),
+    ("[get_weather(city='Oslo']\n```\nThis asks for the weather.", OSLO),
+    ("get_weather(city: 'Oslo')", OSLO),
+    ("get_weather(city: 'Oslo', days: 3)", ("get_weather", {"city": "Oslo", "days": 3})),
+    ("mail.send(to='a', cc=['b', 'c')", ("mail.send", {"to": "a", "cc": ["b", "c"]})),
+    ("store(filter={'a': 1, 'b': 2)", ("store", {"filter": {"a": 1, "b": 2}})),
     ("get_weather(city=Oslo)", OSLO),
     ("['get_weather(city=New York, NY, days=3)']", ("get_weather", {"city": "New York, NY", "days": 3})),
     ("mail.send(to='a@b.c', body='Let's meet at 10')", ("mail.send", {"to": "a@b.c", "body": "Let's meet at 10"})),
@@ -209,6 +215,19 @@ REFUSED = [
     ("store(rows=[1, 2", "cut"),
     ("[grid(cells=[[1, 2], [3, 'x']", "malformed_json"),
     ("store(rows=[[1, 2", "cut"),
+    ("store(rows=[1, 2)], filter={'a': 1})", "malformed_json"),
+    ("store(\n  rows=[1, 2),\n  filter={'a': 1}\n)", "malformed_json"),
+    ("store(\n  rows=[1, 2)\n  , filter={'a': 1}\n)", "malformed_json"),
+    ("ping([)", "malformed_json"),
+    ("ping(()", "malformed_json"),
+    ("get_weather(city: str, days: int)", "malformed_json"),
+    ("get_weather(city: Oslo)", "malformed_json"),
+    ("store(rows=[1, {)", "malformed_json"),
+    ("[get_weather(city='Oslo'], get_weather(city='Rome')]", "malformed_json"),
+    ("[get_weather(city='Oslo', get_weather(city='Rome')]", "malformed_json"),
+    ("get_weather(city: Oslo, days=3)", "malformed_json"),
+    ('{"name": "ping"', "cut"),
+    ('<tool_call>\n{"name": "ping", "id": "1"', "cut"),
     ('{"name": "store", "arguments": {"rows": [1, 2', "cut"),
     ('{"name": "get_weather", "arguments": ""}', "malformed_json"),
     ('{"name": "get_weather", "arguments": "Oslo"}', "malformed_json"),
@@ -302,6 +321,24 @@ def test_a_number_at_the_very_end_counts_if_the_model_stopped_or_the_tool_only_r
 def test_the_schema_decides_where_a_lost_bracket_stood():
     text = '{"name": "store", "arguments": {"filter": {"a": 1, "b": 2}'
     assert calls(text) == [("store", {"filter": {"a": 1, "b": 2}})]
+
+
+POINTS = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
+
+
+def test_the_schema_decides_between_a_lost_bracket_and_one_too_many():
+    tools = tool_specs([spec("area", {"points": POINTS}), spec("all", {"points": {}})])
+    text = "[{name}(points=[[(1, 2), (3, 4)])]"
+    assert calls(text.format(name="area"), tools) == [("area", {"points": [[1, 2], [3, 4]]})]
+    assert calls(text.format(name="all"), tools) == []
+
+
+def test_a_bare_name_for_anything_is_text_only_if_the_user_wrote_it():
+    tools = tool_specs([spec("train", {"data": {}})])
+    assert calls("train(data=my_data)", tools) == []
+    assert calls("train(data=my_data)", tools, request="train it on my_data") == [
+        ("train", {"data": "my_data"})
+    ]
 
 
 def test_a_bare_name_is_text_only_if_the_user_wrote_it():
@@ -404,7 +441,15 @@ def test_objects_nested_too_deeply_are_no_arguments(value):
         ('{"city": "Os', None),
         ('{"city": {"x": {}}, "days": 1}}', {"city": {"x": {}}, "days": 1}),
         ('{"city": {"x": {}}, "y": 1}}', None),
-        ('"city": {"x": "Oslo"}}', None),
+        ('"city": {"x": "Oslo"}}', {"city": {"x": "Oslo"}}),
+        ('"city": "Oslo", "days": 3}', {"city": "Oslo", "days": 3}),
+        ('"city": "Oslo"', {"city": "Oslo"}),
+        ('city": "Oslo"}', None),
+        ('{"city": "Oslo"}{"city": "Oslo"}', {"city": "Oslo"}),
+        ('{"city": "Oslo"}\n{"city": "Oslo"}', {"city": "Oslo"}),
+        ("get_weather(city='Oslo')", {"city": "Oslo"}),
+        ("get_weather(city='Oslo') and more", None),
+        ("delete_all(city='Oslo')", None),
         ('city: {"x": "Oslo"}', None),
         ('{"city": "Oslo"} {"city": "Rome"}', None),
         ("city='Oslo'), delete_all(city='Oslo'", None),

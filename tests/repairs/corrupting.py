@@ -107,7 +107,7 @@ def _date_form(rng: Random, iso: str) -> str:
 
 
 def _respelled(rng: Random, text: str) -> str:
-    words = text.replace("_", " ").split()
+    words = text.replace("_", " ").split() or [text]
     camel = words[0] + "".join(word.title() for word in words[1:])
     return rng.choice([text.upper(), camel, "-".join(words), " ".join(words).title(), f" {text} "])
 
@@ -140,7 +140,10 @@ def corrupted_value(rng: Random, value: Any, schema: dict[str, Any]) -> Any:
     if isinstance(value, list):
         whole = json.dumps(value)
         listed = ", ".join(map(str, value))
-        return rng.choice([whole, repr(value), listed, value[0] if len(value) == 1 else whole[:-1]])
+        bullets = "\n".join(f"- {item}" for item in value)
+        numbered = {str(place): item for place, item in enumerate(value)}
+        one = value[0] if len(value) == 1 else whole[:-1]
+        return rng.choice([whole, repr(value), listed, one, bullets, numbered, [value]])
     if isinstance(value, dict):
         return rng.choice([json.dumps(value), repr(value), [value], json.dumps(value)[:-1]])
     return _corrupted_text(rng, value, schema)
@@ -178,7 +181,9 @@ def a_key(rng: Random, args: dict[str, Any], schema: dict[str, Any]) -> dict[str
     if not found:
         return None
     container, key, _ = rng.choice(found)
-    new = rng.choice([_respelled, _slipped, lambda _, k: f"param_{k}"])(rng, key)
+    longer = rng.choice(["name", "value", "date", "id", "total", "first"])
+    forms = [_respelled, _slipped, lambda _, k: f"param_{k}", lambda _, k: f"{k}_{longer}"]
+    new = rng.choice(forms)(rng, key)
     if new in container:
         return None
     container[new] = container.pop(key)
@@ -253,3 +258,26 @@ def corrupted(rng: Random, args: dict[str, Any], schema: dict[str, Any]) -> dict
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         out = rng.choice(CORRUPTIONS)(rng, out, schema) if out else None
     return out
+
+
+def written_wrongly(rng: Random, name: str, args: dict[str, Any]) -> str:
+    """A call as a text, with one thing wrong in how it is written."""
+    whole, code = json.dumps(args), f"{name}({', '.join(f'{k}={v!r}' for k, v in args.items())})"
+    call = json.dumps({"name": name, "arguments": args})
+    at = rng.choice([n for n, char in enumerate(code) if char in "()[]{}"])
+    forms = [
+        f"[{code[:-1]}]",
+        f"[{code[:-2]})]" if not code[-2:-1].isalnum() else f"[{code[:-1]}}}]",
+        f"[{code[:at]}{code[at + 1 :]}]",
+        code[:at] + rng.choice("()[]{}") + code[at:],
+        call[:-2] + "]}",
+        call + call,
+        f"{name}({', '.join(f'{k}: {json.dumps(v)}' for k, v in args.items())})",
+        f"{name}({', '.join(f'{k}={v}' for k, v in args.items())})",
+        json.dumps({"name": name, "arguments": whole[1:]}),
+        json.dumps({"name": name, "arguments": whole + whole}),
+        json.dumps({"name": name, "arguments": code}),
+        f"<tool_call>{call}\n<|im_start|>\n",
+        f"{name}\n{whole[:-1]}",
+    ]
+    return rng.choice(forms)

@@ -65,6 +65,7 @@ EXACT, INFERRED = "exact", "inferred"
         (INTS, "5", [5], EXACT),
         (INTS, "five", [5], INFERRED),
         ({"type": "array", "items": {"type": "object"}}, {"a": 1}, [{"a": 1}], EXACT),
+        (STRS, {"0": "War", "1": "Peace"}, ["War", "Peace"], INFERRED),
         ({"anyOf": [INT, {"type": "null"}]}, "5", 5, EXACT),
         ({"anyOf": [INT, BOOL]}, "true", True, EXACT),
         ({"anyOf": [INT, BOOL]}, "1", 1, EXACT),

@@ -29,6 +29,8 @@ def mended(schema, args):
     return out.calls[0].args if out.calls else None
 
 
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+POINTS = {"type": "array", "items": NUMBERS}
 RULE = closed({"field": TEXT, "count": INT}, "field", "count")
 
 
@@ -65,6 +67,27 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             ),
             {"days": "Mon"},
             {"days": ["mon"]},
+        ),
+        # a list too many around a list
+        (closed({"points": POINTS}), {"points": [[[1, 2], [3, 4]]]}, {"points": [[1, 2], [3, 4]]}),
+        (
+            closed({"points": POINTS}),
+            {"points": [[[1, 2]], [[3, 4]]]},
+            {"points": [[1, 2], [3, 4]]},
+        ),
+        (closed({"numbers": NUMBERS}), {"numbers": [[1, 2, 3]]}, {"numbers": [1, 2, 3]}),
+        (closed({"numbers": NUMBERS}), {"numbers": [[1, 2], [3]]}, None),
+        (closed({"points": POINTS}), {"points": [[[1, 2]], [[3, 4], [5, 6]]]}, None),
+        # a whole call where its arguments belong, beside arguments that are called like its parts
+        (
+            closed({"city_name": TEXT, "data_type": TEXT}, "city_name"),
+            {"name": "find", "arguments": {"city_name": "Oslo"}},
+            {"city_name": "Oslo"},
+        ),
+        (
+            closed({"room_type": TEXT}, "room_type"),
+            {"type": "object", "properties": {"room_type": "double"}},
+            {"room_type": "double"},
         ),
         # everything under a key that is no name
         (closed({"city": TEXT}, "city"), {" :) ": {"city": "Oslo"}}, {"city": "Oslo"}),

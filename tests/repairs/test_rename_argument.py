@@ -154,6 +154,29 @@ def test_abbreviations_and_parts(schema, args, name, context):
     assert renamed(schema, args, unknown(key), **context)[1] == name
 
 
+CITY = {"type": "string", "description": "The departure city"}
+CUSTOMER = {"type": "string", "description": "The id of the customer"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "key", "found"),
+    [
+        ("city", TEXT, "city_name", True),
+        ("city", CITY, "departure_city", True),
+        ("city", CITY, "arrival_city", False),
+        ("city", CITY, "cityName", True),
+        ("customer", CUSTOMER, "customer_name", False),
+        ("price", TEXT | {"description": "Minimum price and maximum price"}, "min_price", False),
+        ("duration", INT | {"description": "Duration in seconds"}, "duration_minutes", False),
+    ],
+)
+def test_a_longer_name_that_says_what_the_description_says(name, said, key, found):
+    schema = {"properties": {name: said}, "required": [name]}
+    value = 5 if said.get("type") == "integer" else "Oslo"
+    wanted = (key, name, "inferred") if found else None
+    assert renamed(schema, {key: value}, unknown(key)) == wanted
+
+
 def test_two_missing_arguments_that_are_equally_near():
     schema = {"properties": {"start_date": DAY, "end_date": DAY}}
     schema["required"] = ["start_date", "end_date"]

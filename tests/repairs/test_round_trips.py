@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from corrupting import TOOLS, corrupted, schema_of, value_of
+from corrupting import TOOLS, corrupted, schema_of, value_of, written_wrongly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +69,22 @@ def check_corrupted(seed: int) -> bool | None:
     return True
 
 
+def check_text(seed: int, *, cut: bool = False) -> bool:
+    """Whether the call came back that a text holds in which something is wrong.
+
+    A text that is cut off anywhere comes with the reason for which the model ended.
+    """
+    rng, tool, args = example(seed)
+    text = written_wrongly(rng, tool.name, args)
+    text = text[: rng.randrange(1, len(text))] if cut else text
+    out = mend(repair_loop([tool]), text, {"finish_reason": "length"} if cut else {})
+    if not out.calls:
+        return False
+    shown = f"seed {seed}: {text!r} -> {out.calls}: {out.changes}"
+    assert all(call.name == tool.name and same(call.args, args) for call in out.calls), shown
+    return True
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_valid_call_stays_as_it_is(seed):
@@ -79,6 +95,13 @@ def test_a_valid_call_stays_as_it_is(seed):
 @given(st.integers(0, 10**9))
 def test_a_corrupted_call_comes_back_as_it_was_or_not_at_all(seed):
     check_corrupted(seed)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_text_with_a_slip_is_read_as_it_was_meant_or_not_at_all(seed):
+    check_text(seed)
+    check_text(seed, cut=True)
 
 
 def test_most_corruptions_of_one_kind_are_mended():
@@ -92,3 +115,5 @@ def test_most_corruptions_of_one_kind_are_mended():
 def test_ten_thousand_corruptions():
     for seed in range(10_000):
         check_corrupted(seed)
+        check_text(seed)
+        check_text(seed, cut=True)
