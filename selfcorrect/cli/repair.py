@@ -21,7 +21,7 @@ from selfcorrect.repairing import RepairOutcome, check_only, mend
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import Loop, Parts, assemble
 
 SHOWN: Final = ("path", "before", "after", "strategy", "rule", "safety")
 """What of a change is written; `before` or `after` is left out where there was or is nothing."""
@@ -119,17 +119,29 @@ def _mended(line: lines.Line, policy: StrategyMap) -> RepairOutcome:
         raise _Unusable(f"{line.where}: raw is a text, and call an object")
     if not isinstance(offered, list):
         raise _Unusable(f"{line.where}: tools is a list")
-    tools = [_tool(json.dumps(tool)) for tool in offered]
-    error = given.get("error")
-    executor = check_only if error is None else _rejecting(str(error))
-    loop = assemble(Parts(tools, policy, slots={"executor": executor}, time=_NoWaiting()))
+    tools, error = tuple(json.dumps(tool) for tool in offered), given.get("error")
+    if error is None:
+        loop = _checking(tools, policy)
+    else:
+        loop = _loop(tools, policy, _rejecting(str(error)))
     beside = {key: given[key] for key in ("request", "finish_reason", "messages") if key in given}
     return mend(loop, written, beside)
 
 
+@lru_cache(maxsize=64)
+def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
+    """The loop of neighbouring lines, which mostly offer the same tools."""
+    return _loop(tools, policy, check_only)
+
+
+def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
+    made = [_tool(tool) for tool in tools]
+    return assemble(Parts(made, policy, slots={"executor": executor}, time=_NoWaiting()))
+
+
 @lru_cache(maxsize=256)
 def _tool(text: str) -> ToolSpec:
-    """The tool of a line; neighbouring lines mostly offer the same ones."""
+    """One tool of a line, from its text."""
     tool = json.loads(text)
     if not isinstance(tool, dict):
         raise _Unusable("a tool is an object")
