@@ -53,16 +53,15 @@ from selfcorrect.reading.arguments import (
 # isort: split
 from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
 from selfcorrect.reading.mentions import MARKUP, made
+from selfcorrect.reading.tag_values import put_parameter
 from selfcorrect.reading.thinking import thought, without_thinking
 
 # isort: split
 from selfcorrect.reading.choosing import choose
+from selfcorrect.reading.element_calls import ElementCalls
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.python_calls import PythonCalls
-from selfcorrect.reading.tagged_calls import TaggedCalls, tag_value
-
-# isort: split
-from selfcorrect.reading.element_calls import ElementCalls
+from selfcorrect.reading.tagged_calls import TaggedCalls
 
 __all__ = [
     "ATTEMPT",
@@ -97,6 +96,7 @@ __all__ = [
     "made",
     "other_readings",
     "parameters",
+    "put_parameter",
     "read_arguments",
     "read_call_object",
     "read_calls",
@@ -104,7 +104,6 @@ __all__ = [
     "refusal_of",
     "strict_json",
     "surest",
-    "tag_value",
     "thought",
     "without_residue",
 ]

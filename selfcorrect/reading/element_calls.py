@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     MOST_CALLS,
@@ -20,7 +19,7 @@ from selfcorrect.reading import (
     Fault,
     Offered,
     parameters,
-    tag_value,
+    put_parameter,
 )
 
 _NAME: Final = r"[\w.\-]{1,200}"
@@ -63,25 +62,19 @@ def _read(text: str, opening: re.Match[str], name: str, tool: Tool | None) -> Ca
     inner = opening["inner"]
     ending = f"</{inner[1:]}" if inner else ""
     args: dict[str, JSON] = {}
+
+    def holds_another(raw: str) -> bool:
+        return any(found["name"] in known for found in _ELEMENT.finditer(raw))
+
     while (element := _ELEMENT.match(text, pos)) is not None:
         key = element["name"]
         if key not in known and tool is not None:
             fault = Fault(pos, f"{key[:40]!r} is no parameter of this tool")
             return Candidate(name, None, start, pos, fault=fault) if args else None
-        end = text.find(f"</{key}>", element.end())
-        if end < 0:
-            fault = Fault(element.end(), "cut off inside a parameter", cut=True)
-            return Candidate(name, None, start, len(text), fault=fault)
-        raw = text[element.end() : end]
-        if any(found["name"] in known for found in _ELEMENT.finditer(raw)):
-            fault = Fault(element.end(), "a parameter inside another one: its end is not clear")
-            return Candidate(name, None, start, end, fault=fault)
-        value = tag_value(raw, known.get(key))
-        if key in args and canonical(args[key]) != canonical(value):
-            fault = Fault(pos, f"the argument {key[:40]!r} has two different values")
-            return Candidate(name, None, start, end, fault=fault)
-        args[key] = value
-        pos = end + len(key) + 3
+        read = put_parameter(args, text, element, f"</{key}>", known, holds_another)
+        if isinstance(read, Fault):
+            return Candidate(name, None, start, read.reach, fault=read)
+        pos = read
     rest = text[pos : pos + 1_000].lstrip()
     for closer in filter(None, (ending, closed)):
         if not rest.startswith(closer):

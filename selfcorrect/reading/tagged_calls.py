@@ -1,17 +1,12 @@
-"""Reads calls whose parameters are tags: `<invoke name="find"><parameter name="q">x</parameter>…`.
-
-Values in tags are text; a parameter's schema says whether it is meant as something else.
-"""
+"""Reads calls with a tag for each parameter: `<invoke name="find"><parameter name="q">…`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     MOST_CALLS,
@@ -21,7 +16,7 @@ from selfcorrect.reading import (
     Fault,
     Offered,
     parameters,
-    strict_json,
+    put_parameter,
 )
 
 _NAME: Final = r"[\w.\-:/]{1,200}"
@@ -63,21 +58,10 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
     args: dict[str, JSON] = {}
     notes = [Deviation(start, "parameters as tags", Safety.EXACT)]
     while (mark := _PARAMETER.match(text, pos) or _PAIR.match(text, pos)) is not None:
-        key, close = mark["name"], f"</{mark['tag']}>"
-        end = text.find(close, mark.end())
-        if end < 0:
-            fault = Fault(mark.end(), "cut off inside a parameter", cut=True)
-            return Candidate(name, None, start, len(text), fault=fault)
-        raw = text[mark.end() : end]
-        if _PARAMETER.search(raw) or _PAIR.search(raw):
-            fault = Fault(mark.end(), "a parameter inside another one: its end is not clear")
-            return Candidate(name, None, start, end, fault=fault)
-        value = tag_value(raw, known.get(key))
-        if key in args and canonical(args[key]) != canonical(value):
-            fault = Fault(mark.start(), f"the argument {key[:40]!r} has two different values")
-            return Candidate(name, None, start, end, fault=fault)
-        args[key] = value
-        pos = end + len(close)
+        read = put_parameter(args, text, mark, f"</{mark['tag']}>", known, _holds_another)
+        if isinstance(read, Fault):
+            return Candidate(name, None, start, read.reach, fault=read)
+        pos = read
     closed = _CLOSED.match(text, pos)
     if closed is None:
         if text[pos:].strip():
@@ -88,20 +72,5 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
     return Candidate(name, args, start, closed.end(), tuple(notes))
 
 
-def tag_value(raw: str, schema: object) -> JSON:
-    """The value of a tag's text: text where the schema allows it, else JSON if it is JSON."""
-    if len(raw) > 1 and raw[0] == raw[-1] == "\n":
-        raw = raw[1:-1]
-    kinds = _types(schema)
-    if "string" in kinds or not kinds:
-        return raw
-    read = strict_json(raw.strip())
-    if read is not None:
-        return read.value
-    words: Mapping[str, JSON] = {"True": True, "False": False, "None": None}
-    return words.get(raw.strip(), raw)
-
-
-def _types(schema: object) -> set[Any]:
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    return set(kind) if isinstance(kind, list) else {kind} if kind else set()
+def _holds_another(raw: str) -> bool:
+    return (_PARAMETER.search(raw) or _PAIR.search(raw)) is not None
