@@ -16,7 +16,7 @@ from selfcorrect.model import (
     Repair,
     ToolError,
 )
-from selfcorrect.tools.spec import ON_ERROR_MARK
+from selfcorrect.tools.declarations import ON_ERROR_MARK
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handler: TypeAlias = Callable[[Any], Any] | Repair

@@ -8,25 +8,30 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import math
-import sys
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.effects import EFFECTS, UNDECLARED
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
-from selfcorrect.hints import near
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
 from selfcorrect.schema import Checker
-from selfcorrect.tools.builtin import BUILT_IN
 from selfcorrect.tools.deadlines import in_time, late
-from selfcorrect.tools.signatures import ArgumentDeserializationError, Converter, signature_of
-
-__all__ = ["ArgumentDeserializationError", "ToolSpec", "tool_specs"]
+from selfcorrect.tools.declarations import (
+    KEY_ARGUMENT,
+    effect_of,
+    is_async,
+    key_argument_of,
+    marked,
+    marked_inside,
+    schema_parts,
+    sparing,
+    stated_effect,
+    timeout_of,
+)
+from selfcorrect.tools.signatures import signature_of
 
 Arguments: TypeAlias = dict[str, Any]
 Run: TypeAlias = Callable[[Arguments, str | None], Any]
@@ -34,16 +39,7 @@ AsyncRun: TypeAlias = Callable[[Arguments, str | None], Awaitable[Any]]
 
 Verify: TypeAlias = Callable[[JsonObject, str], Any]
 
-KEY_ARGUMENT: Final = "idempotency_key"
-"""A parameter of this name gets the idempotency key, unless the tool names another one."""
-
 _PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None), dict, list})
-_PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
-ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
-"""Where `@on_error` leaves its mark on a tool function."""
-
-_SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "_meta"})
-_NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -103,7 +99,7 @@ class ToolSpec:
 
     def has_effect(self, effect: Effect) -> ToolSpec:
         """A copy with this effect declared."""
-        return replace(self, effect=_effect(effect, self.name)[0], declared=True)
+        return replace(self, effect=effect_of(effect, self.name)[0], declared=True)
 
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
@@ -230,9 +226,9 @@ class ToolSpec:
         """
         if not callable(fn):
             raise ToolDefinitionError(f"{fn!r} is not a function")
-        takes_key = _key_argument(fn, key_argument)
+        takes_key = key_argument_of(fn, key_argument)
         read = signature_of(fn, name, frozenset() if takes_key is None else {takes_key})
-        convert = _sparing(read.convert, takes_key)
+        convert = sparing(read.convert, takes_key)
         if convert is None:
 
             def run(args: Arguments, _: str | None) -> Any:
@@ -249,9 +245,9 @@ class ToolSpec:
             read.schema,
             run,
             effect=effect,
-            on_error=on_error if on_error is not None else _marked(fn),
+            on_error=on_error if on_error is not None else marked(fn),
             timeout=timeout,
-            is_async=_is_async(fn),
+            is_async=is_async(fn),
             local_times=read.local_times,
             takes_key=takes_key,
             verify=verify,
@@ -289,7 +285,7 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If the schema cannot be used.
         """
-        name, description, parameters = _read_schema(schema)
+        name, description, parameters = schema_parts(schema)
         if call is not None and not callable(call):
             raise ToolDefinitionError(f"tool {name!r}: call must be callable, not {call!r}")
 
@@ -309,7 +305,7 @@ class ToolSpec:
             effect=effect,
             on_error=on_error,
             timeout=timeout,
-            is_async=call is not None and _is_async(call),
+            is_async=call is not None and is_async(call),
             takes_key=key_argument,
             verify=verify,
             asks_first=asks_first,
@@ -359,8 +355,8 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else _stated_effect(metadata),
-            on_error=on_error if on_error is not None else _marked_inside(tool),
+            effect=effect if effect is not None else stated_effect(metadata),
+            on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
             is_async=found.is_async,
             local_times=found.local_times,
@@ -368,71 +364,6 @@ class ToolSpec:
             verify=verify,
             asks_first=asks_first,
         )
-
-
-def _stated_effect(metadata: Mapping[str, Any]) -> Any:
-    """The effect that code wrote down; an MCP server may write anything beside its hints."""
-    return None if _SERVER_HINTS & metadata.keys() else metadata.get("effect")
-
-
-def tool_specs(tools: Any) -> dict[str, ToolSpec]:
-    """The tools by name, ready for use; anything that can be a tool becomes a `ToolSpec`.
-
-    Args:
-        tools: `ToolSpec`s, functions, LangChain tools, tool schemas, and the names of built-in
-            tools (`escalate`, `throw_exception`); or a mapping of names to them, which gives
-            functions their names.
-
-    Raises:
-        ToolDefinitionError: If one of them cannot be used, or two have the same name.
-    """
-    if isinstance(tools, ToolSpec | str | bytes) or callable(tools) or _is_langchain(tools):
-        raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}: write [tool]")
-    if isinstance(tools, Mapping):
-        specs = [_named(name, tool) for name, tool in tools.items()]
-    elif isinstance(tools, Iterable):
-        specs = [_as_spec(tool) for tool in tools]
-    else:
-        raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}")
-    found: dict[str, ToolSpec] = {}
-    for spec in specs:
-        if spec.name in found:
-            raise ToolDefinitionError(f"there are two tools named {spec.name!r}: rename one")
-        found[spec.name] = spec.compile()
-    return found
-
-
-def _named(name: Any, tool: Any) -> ToolSpec:
-    if isinstance(tool, str) or tool is None:
-        raise ToolDefinitionError(f"{name!r} is {tool!r}, not a tool: write [tool], not the tool")
-    if not isinstance(tool, ToolSpec) and not _is_langchain(tool) and callable(tool):
-        return ToolSpec.from_function(tool, name=name)
-    spec = _as_spec(tool)
-    if spec.name != name:
-        raise ToolDefinitionError(f"the tool under {name!r} is named {spec.name!r}: use one name")
-    return spec
-
-
-def _as_spec(tool: Any) -> ToolSpec:
-    if isinstance(tool, str) and tool in BUILT_IN:
-        return ToolSpec.from_function(BUILT_IN[tool], effect="read_only")
-    if isinstance(tool, ToolSpec):
-        return tool
-    if _is_langchain(tool):
-        return ToolSpec.from_langchain(tool)
-    if callable(tool):
-        return ToolSpec.from_function(tool)
-    if isinstance(tool, Mapping):
-        return ToolSpec.from_schema(tool)
-    raise ToolDefinitionError(
-        f"{tool!r} is not a tool: pass a function, a LangChain tool, a ToolSpec or a tool's schema"
-    )
-
-
-def _is_langchain(tool: Any) -> bool:
-    """Whether this is a LangChain tool; there is none before its module is loaded."""
-    module = sys.modules.get("langchain_core.tools.base")
-    return module is not None and isinstance(tool, module.BaseTool)
 
 
 def _spec(
@@ -457,7 +388,7 @@ def _spec(
     if verify is not None and not callable(verify):
         raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
     checker = Checker(schema, name, local_times=local_times)
-    known, declared = _effect(effect, name)
+    known, declared = effect_of(effect, name)
     return cls(
         name=name,
         description=description if isinstance(description, str) else "",
@@ -465,7 +396,7 @@ def _spec(
         effect=known,
         declared=declared,
         is_async=is_async,
-        timeout=_timeout(timeout, name),
+        timeout=timeout_of(timeout, name),
         on_error=on_error,
         _run=run,
         _arun=arun or (run if is_async else None),
@@ -474,82 +405,6 @@ def _spec(
         verify=verify,
         asks_first=asks_first,
     )
-
-
-def _key_argument(fn: Callable[..., Any], named: str | None) -> str | None:
-    """The parameter that gets the idempotency key, or None."""
-    try:
-        known = inspect.signature(fn).parameters
-    except (ValueError, TypeError):
-        return None  # reading it as a tool says what is wrong
-    if named is not None and named not in known:
-        raise ToolDefinitionError(f"{fn!r} has no parameter {named!r} for the idempotency key")
-    return named or (KEY_ARGUMENT if KEY_ARGUMENT in known else None)
-
-
-def _sparing(convert: Converter | None, key: str | None) -> Converter | None:
-    """Conversion that leaves the idempotency key as it is."""
-    if convert is None or key is None:
-        return convert
-
-    def converted(args: Arguments) -> Arguments:
-        value = args.pop(key)
-        return {**convert(args), key: value}
-
-    return converted
-
-
-def _marked(fn: Any) -> Any | None:
-    """What `@on_error` says on a function, also below wrappers, partials and methods."""
-    for _ in range(16):
-        found = getattr(fn, ON_ERROR_MARK, None)
-        if found is not None:
-            return found
-        fn = getattr(fn, "func", None) or getattr(fn, "__wrapped__", None)
-    return None
-
-
-def _marked_inside(tool: Any) -> Any | None:
-    functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
-    return next((mark for fn in functions if (mark := _marked(fn)) is not None), None)
-
-
-def _effect(effect: Any, tool: str) -> tuple[Effect, bool]:
-    if effect is None:
-        return UNDECLARED, False
-    if effect not in EFFECTS:
-        hint = near(str(effect), EFFECTS) or f"use one of {', '.join(EFFECTS)}"
-        raise ToolDefinitionError(f"tool {tool!r}: there is no effect {effect!r}; {hint}")
-    return effect, True
-
-
-def _timeout(seconds: Any, tool: str) -> float | None:
-    if seconds is None:
-        return None
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not is_number or not math.isfinite(seconds) or seconds <= 0:
-        raise ToolDefinitionError(f"tool {tool!r}: a timeout is seconds above 0, not {seconds!r}")
-    return float(seconds)
-
-
-def _read_schema(schema: Any) -> tuple[Any, Any, Any]:
-    """Name, description and parameters out of the forms that providers use."""
-    if not isinstance(schema, Mapping):
-        raise ToolDefinitionError(f"a tool's schema is an object, not {schema!r}")
-    inner = schema.get("function")
-    body = inner if isinstance(inner, Mapping) else schema
-    if "name" not in body:
-        raise ToolDefinitionError(
-            "a tool's schema needs a name, a description and parameters (or input_schema, or "
-            f"inputSchema); found {', '.join(map(repr, body)) or 'nothing'}"
-        )
-    key = next((key for key in _PARAMETER_KEYS if body.get(key) is not None), None)
-    return body["name"], body.get("description"), _NO_PARAMETERS if key is None else body[key]
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    call = getattr(function, "__call__", None)  # noqa: B004 -- an object with an async __call__
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _is_awaitable(value: Any) -> bool:

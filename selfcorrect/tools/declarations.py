@@ -1,0 +1,109 @@
+"""What is said of a tool where it is made: its effect, its time, its parameters, its errors."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from selfcorrect.effects import EFFECTS, UNDECLARED
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.hints import near
+from selfcorrect.model import JsonObject
+from selfcorrect.protocols import Effect
+from selfcorrect.tools.signatures import Converter
+
+KEY_ARGUMENT: Final = "idempotency_key"
+"""A parameter of this name gets the idempotency key, unless the tool names another one."""
+ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
+"""Where `@on_error` leaves its mark on a tool function."""
+
+_PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+_SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "_meta"})
+_NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
+
+
+def stated_effect(metadata: Mapping[str, Any]) -> Any:
+    """The effect that code wrote down; an MCP server may write anything beside its hints."""
+    return None if _SERVER_HINTS & metadata.keys() else metadata.get("effect")
+
+
+def key_argument_of(fn: Callable[..., Any], named: str | None) -> str | None:
+    """The parameter that gets the idempotency key, or None."""
+    try:
+        known = inspect.signature(fn).parameters
+    except (ValueError, TypeError):
+        return None  # reading it as a tool says what is wrong
+    if named is not None and named not in known:
+        raise ToolDefinitionError(f"{fn!r} has no parameter {named!r} for the idempotency key")
+    return named or (KEY_ARGUMENT if KEY_ARGUMENT in known else None)
+
+
+def sparing(convert: Converter | None, key: str | None) -> Converter | None:
+    """Conversion that leaves the idempotency key as it is."""
+    if convert is None or key is None:
+        return convert
+
+    def converted(args: dict[str, Any]) -> dict[str, Any]:
+        value = args.pop(key)
+        return {**convert(args), key: value}
+
+    return converted
+
+
+def marked(fn: Any) -> Any | None:
+    """What `@on_error` says on a function, also below wrappers, partials and methods."""
+    for _ in range(16):
+        found = getattr(fn, ON_ERROR_MARK, None)
+        if found is not None:
+            return found
+        fn = getattr(fn, "func", None) or getattr(fn, "__wrapped__", None)
+    return None
+
+
+def marked_inside(tool: Any) -> Any | None:
+    """What `@on_error` says on the function of a LangChain tool."""
+    functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
+    return next((mark for fn in functions if (mark := marked(fn)) is not None), None)
+
+
+def effect_of(effect: Any, tool: str) -> tuple[Effect, bool]:
+    """The effect that counts, and whether it was declared."""
+    if effect is None:
+        return UNDECLARED, False
+    if effect not in EFFECTS:
+        hint = near(str(effect), EFFECTS) or f"use one of {', '.join(EFFECTS)}"
+        raise ToolDefinitionError(f"tool {tool!r}: there is no effect {effect!r}; {hint}")
+    return effect, True
+
+
+def timeout_of(seconds: Any, tool: str) -> float | None:
+    """A timeout in seconds, checked."""
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not math.isfinite(seconds) or seconds <= 0:
+        raise ToolDefinitionError(f"tool {tool!r}: a timeout is seconds above 0, not {seconds!r}")
+    return float(seconds)
+
+
+def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
+    """Name, description and parameters out of the forms that providers use."""
+    if not isinstance(schema, Mapping):
+        raise ToolDefinitionError(f"a tool's schema is an object, not {schema!r}")
+    inner = schema.get("function")
+    body = inner if isinstance(inner, Mapping) else schema
+    if "name" not in body:
+        raise ToolDefinitionError(
+            "a tool's schema needs a name, a description and parameters (or input_schema, or "
+            f"inputSchema); found {', '.join(map(repr, body)) or 'nothing'}"
+        )
+    key = next((key for key in _PARAMETER_KEYS if body.get(key) is not None), None)
+    return body["name"], body.get("description"), _NO_PARAMETERS if key is None else body[key]
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await."""
+    call = getattr(function, "__call__", None)  # noqa: B004 -- an object with an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
