@@ -20,6 +20,8 @@ _INVENTED: Final = re.compile(
 )
 """Where a model goes on in the name of someone else."""
 _WORD: Final = re.compile(r"\w")
+_BETWEEN: Final = " \t\r\n,;"
+"""What stands between the calls of one row."""
 
 
 def choose(
@@ -37,7 +39,7 @@ def choose(
     own = [call for call in made(text, calls) if call.start < turn]
     own = _without_remarks(text, own)
     explicit = [call for call in own if not call.code]
-    known = [call for call in own if call.code and tools.meant(call.name) is not None]
+    known = _known(text, [call for call in own if call.code], tools)
     nameless = [call for call in own if call.code and not call.name]
     alone = [call for call in own if call.fault is None]
     chosen = explicit or known or nameless or alone
@@ -77,6 +79,23 @@ def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
         if any(c.fault is None or not c.code for c in group)
         for call in group
     ]
+
+
+def _known(text: str, calls: Sequence[Candidate], tools: Offered) -> list[Candidate]:
+    """The calls of offered tools, and those of other tools that stand in one row with them."""
+    rows: list[list[Candidate]] = []
+    for call in calls:
+        last = rows[-1][-1] if rows else None
+        if last is None or text[last.end : call.start].strip(_BETWEEN):
+            rows.append([])
+        rows[-1].append(call)
+    found: list[Candidate] = []
+    for row in rows:
+        known = [tools.meant(call.name) is not None for call in row]
+        if any(known):
+            meant = zip(row, known, strict=True)
+            found += [call for call, is_known in meant if is_known or call.args]
+    return found
 
 
 def _spoken(text: str, calls: list[Candidate]) -> tuple[str, list[Candidate]]:

@@ -349,6 +349,18 @@ def test_a_bare_name_is_text_only_if_the_user_wrote_it():
     ]
 
 
+@pytest.mark.parametrize("between", [", ", "; ", "\n"])
+def test_a_call_of_no_tool_in_one_row_with_others_is_not_left_out(between):
+    text = between.join(["get_weather(city='Oslo')", "get_news(city='Oslo')"])
+    assert [name for name, _ in calls(text)] == ["get_weather", "get_news"]
+    assert [name for name, _ in calls(f"{text}{between}len(found)")] == ["get_weather", "get_news"]
+
+
+def test_code_of_its_own_around_a_call_is_left_out():
+    text = "from news import find\nfound = find(city='Oslo')\nprint(get_weather(city='Oslo'))"
+    assert calls(text) == [OSLO]
+
+
 def test_names_are_kept_as_they_were_written():
     assert calls("[functions.get_weather(city='Oslo')]") == [
         ("functions.get_weather", {"city": "Oslo"})
