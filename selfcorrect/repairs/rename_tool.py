@@ -217,7 +217,7 @@ def _with_namespace(bare: str, names: Collection[str]) -> list[str]:
             found.append(name)
         elif len(theirs) > 1 and ours[: len(theirs)] == theirs:
             extra = set(ours[len(theirs) :])
-            if extra <= _SAYS_NOTHING:
+            if extra <= _SAYS_NOTHING.union(theirs):
                 found.append(name)
     return found
 

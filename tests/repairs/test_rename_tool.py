@@ -56,6 +56,8 @@ def meant(name, tools):
         ("generate_scale", ["music.generate_scale"], "music.generate_scale", "inferred"),
         ("music.generate_scale", ["generate_scale", "play"], "generate_scale", "inferred"),
         ("get_weather_tool", TRAVEL, "get_weather", "inferred"),
+        ("get_weather.get_weather", TRAVEL, "get_weather", "inferred"),
+        ("hotel.book.book", ["car.rental", "hotel.book"], "hotel.book", "inferred"),
     ],
 )
 def test_renames(name, tools, after, safety):
