@@ -62,8 +62,10 @@ class FailureMemory:
 
     def of(self, task: str | None) -> Mapping[str, Any]:
         """What failed in a task so far."""
+        if task is None:
+            return {}
         with self._lock:
-            return self._tasks.get(task, {}) if task is not None else {}
+            return self._tasks.get(task, {})
 
     def keep(self, task: str | None, failed: Mapping[str, Any]) -> None:
         """Remember what failed in a task."""

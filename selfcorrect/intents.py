@@ -11,7 +11,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.effects import Outcome, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
-from selfcorrect.model import JSON, Call, Finding, Result, call_from_json, to_json
+from selfcorrect.model import JSON, Call, Finding, Result, call_from_json, finding_to_json
 from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.state import CorrectionState
@@ -193,7 +193,7 @@ async def concluded(
         if not any(item.get("key") == key for item in attempts[:-1]):
             task = state["given"].get("task_id")
             past = {**context.failures.of(task), **(state.get("failed") or {})}
-            shown = [to_json(item) for item in findings]
+            shown = [finding_to_json(item) for item in findings]
             failed = noted(past, str(key), fingerprint(findings), shown)
             context.failures.keep(task, failed)
             update["failed"] = failed

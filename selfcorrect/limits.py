@@ -76,6 +76,8 @@ _BOUNDED: Final = {
     "tokens": "tokens",
     "seconds": "seconds",
     "cost": "of money",
+    "per_kind": "repairs of",
+    "per_strategy": "uses of",
 }
 
 
@@ -94,15 +96,14 @@ def spent(
         bounds: Mapping[Any, int] = getattr(limits, what)
         bound = bounds.get(key)
         used = counts.get(what, {}).get(key, 0)
-        label = f"repairs of {key}" if what == "per_kind" else f"uses of {key}"
     else:
         bound = getattr(limits, what)
         used = counts.get(what, 0)
-        label = _BOUNDED[what]
         if what == "attempts" and bound is not None:
             bound = min(max(bound, counts.get("allowed_attempts", 0)), limits.ceiling)
     if bound is None or used < bound:
         return None
+    label = _BOUNDED[what] if key is None else f"{_BOUNDED[what]} {key}"
     return f"{_number(used)} of at most {_number(bound)} {label}"
 
 

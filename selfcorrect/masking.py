@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.pointer import join
-from selfcorrect.policies.safety import SafetyPolicy
+from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
 from selfcorrect.protocols import Tool
-from selfcorrect.redaction import redact
+from selfcorrect.redaction import BARE, SHORTEST, is_clean, redact
 
 SENSITIVE: Final = "[sensitive]"
 """Stands for the value of a sensitive field."""
 
-_SHORTEST_SECRET: Final = 8
 _SHORTEST_ECHO: Final = 3
 _MOST_LEAVES: Final = 20_000
 _MOST_ECHOES: Final = 50
@@ -68,7 +66,7 @@ class Mask:
         """A text without secrets and without what sensitive fields hold."""
         for echo in self.echoes:
             text = text.replace(echo, SENSITIVE)
-        return redact(text) if len(text) >= _SHORTEST_SECRET else text
+        return redact(text) if len(text) >= SHORTEST else text
 
     def call(self, call: Any) -> JSON:
         """A call, its sensitive values hidden."""
@@ -115,11 +113,11 @@ class Mask:
 
     def event(self, event: Mapping[str, Any]) -> Mapping[str, JSON]:
         """An event of the trail, or a report; the event itself where it holds nothing to hide."""
-        if not has_sensitive(self.tool, self.safety) and _is_clean(event):
+        if not has_sensitive(self.tool, self.safety) and is_clean(event):
             return event
         shown: dict[str, JSON] = {}
         for key, item in event.items():
-            if type(item) in (int, float, bool) or item is None or key in _STRUCTURE:
+            if type(item) in BARE or key in _STRUCTURE:
                 shown[key] = item
             elif key in _CALLS:
                 shown[key] = self.call(item)
@@ -145,6 +143,14 @@ class Mask:
         return shown
 
 
+def masked(trail: list[JSON], call: Any, tool: Tool | None, safety: SafetyPolicy) -> list[JSON]:
+    """What is said about a call as it may be shown; itself where it holds nothing to hide."""
+    if not has_sensitive(tool, safety) and is_clean(trail):
+        return trail
+    mask = Mask.of(call, tool, safety)
+    return [mask.event(event) for event in trail]
+
+
 def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
     """The texts by which these values turn up again, longest first; bounded."""
     texts = {
@@ -156,24 +162,6 @@ def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
     return tuple(kept[:_MOST_ECHOES])
 
 
-def _is_clean(value: Any) -> bool:
-    """Whether no text in it holds a secret; looks only, and copies nothing."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        kind = type(item)
-        if kind is str:
-            if len(item) >= _SHORTEST_SECRET and redact(item) != item:
-                return False
-        elif kind is dict:
-            stack.extend(item.values())
-        elif kind is list or kind is tuple:
-            stack.extend(item)
-        elif isinstance(item, Mapping):
-            stack.extend(item.values())
-    return True
-
-
 def _is_change(item: Any) -> bool:
     return isinstance(item, Mapping) and "path" in item and "safety" in item
 
@@ -181,26 +169,7 @@ def _is_change(item: Any) -> bool:
 def has_sensitive(tool: Tool | None, safety: SafetyPolicy) -> bool:
     """Whether anything at all is sensitive here."""
     known: Any = tool
-    return bool(safety.sensitive) or (tool is not None and _marks(known))
-
-
-@lru_cache(maxsize=1_024)
-def _marks(tool: Any) -> bool:
-    return any(key == "x-sensitive" for key in _keys(tool.schema))
-
-
-def _keys(schema: Any) -> Iterator[str]:
-    stack, seen = [schema], 0
-    while stack and seen < _MOST_LEAVES:
-        item = stack.pop()
-        seen += 1
-        if isinstance(item, Mapping):
-            yield from (str(key) for key in item)
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
-    if stack:
-        yield "x-sensitive"
+    return bool(safety.sensitive) or (tool is not None and marks_sensitive(known))
 
 
 def leaves(value: Any, path: str) -> Iterator[tuple[str, JSON]]:

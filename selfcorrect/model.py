@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, TypeAlias, final
 
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
@@ -427,9 +427,10 @@ class FailureReport:
 _PLAIN: Final = frozenset({str, int, float, bool})
 
 
-@cache
-def _fields_of(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple((f.name, f.default) for f in fields(kind))
+@lru_cache(maxsize=256)
+def _fields_of(kind: type[Any]) -> tuple[tuple[str, Any], ...] | None:
+    """Names and defaults of the fields of a dataclass; None for any other type."""
+    return tuple((f.name, f.default) for f in fields(kind)) if is_dataclass(kind) else None
 
 
 def to_json(value: Any) -> JSON:
@@ -437,12 +438,12 @@ def to_json(value: Any) -> JSON:
 
     Values that come from outside (arguments, captures) pass through unchanged.
     """
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN or value is None:
         return value
-    if is_dataclass(kind):
+    if (known := _fields_of(kind)) is not None:
         out: dict[str, JSON] = {}
-        for name, default in _fields_of(kind):
+        for name, default in known:
             item = getattr(value, name)
             if item is ABSENT or (item is None and default is None):
                 continue
@@ -451,7 +452,7 @@ def to_json(value: Any) -> JSON:
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple | list):
-        return [to_json(item) for item in value]
+        return [item if type(item) in _PLAIN else to_json(item) for item in value]
     if isinstance(value, Mapping):
         return {key: to_json(item) for key, item in value.items()}
     return value
@@ -467,13 +468,33 @@ def call_to_json(call: Call) -> dict[str, JSON]:
     return out
 
 
+def finding_to_json(finding: Finding) -> dict[str, JSON]:
+    """The finding as plain JSON; the same as `to_json`, without looking at its fields."""
+    out = {
+        "text": finding.text,
+        "types": list(finding.types),
+        "status": finding.status,
+        "code": finding.code,
+        "paths": list(finding.paths),
+        "constraint": to_json(finding.constraint),
+        "suggestions": to_json(finding.suggestions),
+        "retry_after": finding.retry_after,
+        "kind": str(finding.kind),
+        "category": str(finding.category),
+        "captures": to_json(finding.captures),
+        "rule": finding.rule,
+        "ladder": list(finding.ladder),
+    }
+    return {key: item for key, item in out.items() if item is not None}
+
+
 def call_from_json(data: Mapping[str, Any]) -> Call:
     """The call that `call_to_json` wrote."""
     return Call(data["name"], data.get("args") or {}, data.get("id"), data.get("raw"))
 
 
 def finding_from_json(data: Mapping[str, Any]) -> Finding:
-    """The finding that `to_json` wrote."""
+    """The finding that `finding_to_json` wrote."""
     return Finding(
         text=data["text"],
         types=tuple(data.get("types", ())),

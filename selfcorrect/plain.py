@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, Call
 from selfcorrect.pointer import join
 
 DEPTH: Final = 100
@@ -31,13 +31,14 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
     Takes time linear in the size of the value and never recurses.
     """
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
-    seen = 0
+    seen = 1
     while stack:
         item, path = stack.pop()
-        seen += 1
+        kind = type(item)
+        if kind is dict or kind is list:
+            seen += len(item)
         if seen > _MOST_VALUES:
             return "", f"more than {_MOST_VALUES} values"
-        kind = type(item)
         if kind is str:
             if not item.isascii() and _has_surrogate(item):
                 return join(*path), "text with a lone surrogate, which is not valid Unicode"
@@ -57,12 +58,23 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
                     return join(*path), f"an object key of type {type(key).__name__}"
                 if not key.isascii() and _has_surrogate(key):
                     return join(*path), "a key with a lone surrogate, which is not valid Unicode"
-                stack.append((child, (*path, key)))
+                if not _is_common(child):
+                    stack.append((child, (*path, key)))
         elif kind is list:
-            stack.extend((child, (*path, index)) for index, child in enumerate(item))
+            stack.extend(
+                (child, (*path, index)) for index, child in enumerate(item) if not _is_common(child)
+            )
         else:
             return join(*path), f"a value of type {kind.__name__}, which is not JSON"
     return None
+
+
+def _is_common(value: Any) -> bool:
+    """Whether this is what most values are: plain at a glance."""
+    kind = type(value)
+    if kind is str:
+        return bool(value.isascii())
+    return kind is bool or value is None or (kind is int and -(2**63) <= value < 2**63)
 
 
 def plain(value: Any) -> JSON:
@@ -105,6 +117,11 @@ def copied(value: Any) -> Any:
     return value
 
 
+def own_copy(call: Call) -> Call:
+    """The same call, whose arguments nobody else holds."""
+    return Call(call.name, copied(call.args), call.id, call.raw)
+
+
 def storable(value: JSON) -> bool:
     """Whether every whole number fits into 64 bits, which is what checkpoints can hold."""
     stack = [value]
@@ -140,9 +157,12 @@ def as_text(value: Any) -> str:
     return clean(_as_text(value))
 
 
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
 def canonical(value: JSON) -> str:
     """The same text for equal JSON values: sorted keys, no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _CANONICAL.encode(value)
 
 
 def digest(*values: JSON) -> str:

@@ -97,7 +97,7 @@ def look(call: Call, pointer: str) -> JSON:
     if not tokens:
         return ABSENT
     if tokens[0] == "args":
-        return get(call.args, join(*tokens[1:]))
+        return get(call.args, pointer.removeprefix("/args"))
     if len(tokens) == 1 and tokens[0] in ("name", "id", "raw"):
         value = getattr(call, tokens[0])
         return ABSENT if value in (None, "") else value
@@ -119,7 +119,7 @@ def apply(call: Call, changes: Sequence[Change]) -> Call:
         elif tokens == ("id",) and ABSENT in (change.before, change.after):
             call = replace(call, id=None if change.after is ABSENT else change.after)
         elif tokens[:1] == ("args",):
-            args: Any = put(call.args, join(*tokens[1:]), change.after)
+            args: Any = put(call.args, change.path.removeprefix("/args"), change.after)
             call = replace(call, args={} if args is ABSENT else args)
         else:
             raise LookupError(

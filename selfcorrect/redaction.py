@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,12 @@ LIMIT: Final = 2_000
 
 _BEYOND: Final = 8_192
 """How far past the limit secrets are looked for, so that a cut never shows half of one."""
+
+SHORTEST: Final = 8
+"""A text of fewer characters is no secret of a known form."""
+
+BARE: Final = frozenset({int, float, bool, type(None)})
+"""Types of values that are no text and hold none."""
 
 _SHORT: Final = 200
 _MOST_CLEAN: Final = 4_096
@@ -87,6 +94,27 @@ def redact(text: str) -> str:
             _CLEAN.clear()
         _CLEAN.add(text)
     return redacted
+
+
+def is_clean(value: Any) -> bool:
+    """Whether no text in a JSON value holds a secret; looks only, and copies nothing.
+
+    >>> is_clean({"seats": 2}), is_clean(["fetch https://ann:pa55word@example.org"])
+    (True, False)
+    """
+    inside = [value]
+    for item in inside:  # and whatever is added on the way
+        kind = type(item)
+        if kind is str:
+            if item not in _CLEAN and len(item) >= SHORTEST and redact(item) != item:
+                return False
+        elif kind is dict:
+            inside += item.values()
+        elif kind is list or kind is tuple:
+            inside += item
+        elif kind not in BARE and isinstance(item, Mapping):
+            inside += item.values()
+    return True
 
 
 def _shortened(text: str, limit: int) -> str:

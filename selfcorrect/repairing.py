@@ -21,8 +21,8 @@ from selfcorrect.model import (
     call_from_json,
     call_to_json,
     change_from_json,
+    finding_to_json,
 )
-from selfcorrect.model import to_json as as_json
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson
@@ -169,10 +169,10 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     source = "schema"
     if tool is None or call.raw is not None:
         findings, source = (Finding("there is no such tool", ("UnknownTool",)),), "plan"
-    elif not tool.is_valid(call.args):
+    else:
         findings = tool.violations(call.args)
     if findings:
-        items = [as_json(finding) for finding in findings]
+        items = [finding_to_json(finding) for finding in findings]
         return {
             "outcome": "failed",
             "error": {"source": source, "findings": items},

@@ -9,7 +9,7 @@ from typing import Any
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.log import summary
-from selfcorrect.masking import Mask
+from selfcorrect.masking import masked
 from selfcorrect.model import REASONS, Safety
 from selfcorrect.nodes import NODES
 from selfcorrect.plain import copied, problem
@@ -102,8 +102,7 @@ def _mask(update: dict[str, Any], state: CorrectionState, context: RunContext) -
     call = update.get("current") or state.get("current") or {}
     name = call.get("name") if isinstance(call, Mapping) else None
     tool = context.tools.get(name) if isinstance(name, str) else None
-    mask = Mask.of(call, tool, context.safety)
-    update["trail"] = [mask.event(event) for event in update["trail"]]
+    update["trail"] = masked(update["trail"], call, tool, context.safety)
 
 
 def _with_own_call(state: CorrectionState) -> CorrectionState:

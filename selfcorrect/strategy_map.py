@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder
@@ -21,6 +22,15 @@ from selfcorrect.rules import ErrorRule, MapPolicy
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
+
+
+_OWN_CHECK: Final = ("InvalidArgs",)
+_SHORT: Final = 300
+_REMEMBERED: Final = 1_000
+"""Texts of our own check, in each of which the same parameters are wrong in the same way."""
+
+Met: TypeAlias = tuple[int, Mapping[str, str]]
+"""The position of a rule that is met, and its captures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class StrategyMap:
         "_by_id",
         "_documents",
         "_effects",
+        "_first_own",
         "_index",
         "_limits",
         "_policy",
@@ -153,6 +164,7 @@ class StrategyMap:
         self._rules = tuple(rules)
         self._by_id = {rule.id: rule for rule in rules}
         self._index = RuleIndex(conditions)
+        self._first_own = lru_cache(maxsize=_REMEMBERED)(partial(_first_own, self._index))
         sections = [document.content for document in documents]
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
@@ -251,11 +263,18 @@ class StrategyMap:
             finding: What is known of the error.
             tool: The tool that the call names.
         """
-        found = self._index.first(Evidence.of(finding, tool))
+        found = self._first(finding, tool)
         if found is None:
             return replace(finding, rule=None, ladder=(), captures={})
         position, captures = found
         return self._decided(finding, self._rules[position], captures)
+
+    def _first(self, finding: Finding, tool: str | None) -> Met | None:
+        """The first rule that is met, and its captures; for our own check's words, remembered."""
+        short = len(finding.text) <= _SHORT
+        if short and finding.types == _OWN_CHECK and finding.status is None:
+            return self._first_own(finding.text, finding.code, tool)
+        return self._index.first(Evidence.of(finding, tool))
 
     def _decided(self, finding: Finding, placed: MapRule, captures: Mapping[str, str]) -> Finding:
         rule = placed.rule
@@ -311,6 +330,10 @@ class _Loader:
         if key not in self._read:
             self._read[key] = read_map(path)
         return self._read[key]
+
+
+def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
+    return index.first(Evidence.of(Finding(text, _OWN_CHECK, code=code), tool))
 
 
 def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:

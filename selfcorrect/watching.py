@@ -38,7 +38,7 @@ def with_costs(state: Mapping[str, Any], update: dict[str, Any]) -> None:
     if not after or not update.get("trail"):
         return
     before = (state.get("counts") or {}) if update["trail"][0].get("step") != 0 else {}
-    paid = {key: after.get(key, 0) - before.get(key, 0) for key in _COSTS}
+    paid = {key: after[key] - before.get(key, 0) for key in _COSTS if key in after}
     paid = {key: round(value, 9) for key, value in paid.items() if value > 0}
     if paid:
         update["trail"] = [*update["trail"][:-1], {**update["trail"][-1], **paid}]

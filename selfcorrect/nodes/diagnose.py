@@ -11,7 +11,7 @@ from selfcorrect.effects import Outcome
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.intents import concluded, outcome_left
-from selfcorrect.model import Finding, finding_from_json, to_json
+from selfcorrect.model import Finding, finding_from_json, finding_to_json
 from selfcorrect.plain import as_text, clean
 from selfcorrect.progress import is_retryable
 from selfcorrect.redaction import redact
@@ -31,7 +31,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     findings = _distinct([_decided(item, call, source, context) for item in raw])
     update: dict[str, Any] = {
         "outcome": "diagnosed",
-        "findings": [to_json(finding) for finding in findings],
+        "findings": [finding_to_json(finding) for finding in findings],
         "error": None,
     }
     if source == "tool":
@@ -117,7 +117,7 @@ def _handled(
     barred = update.get("stop") or state.get("barred")
     out: dict[str, object] = {"outcome": "diagnosed", "stop": None, "barred": barred}
     out["findings"] = [
-        to_json(replace(each, ladder=(ON_ERROR, *(() if barred else each.ladder))))
+        finding_to_json(replace(each, ladder=(ON_ERROR, *(() if barred else each.ladder))))
         for each in findings
     ]
     return out

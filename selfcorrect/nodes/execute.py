@@ -19,7 +19,15 @@ from selfcorrect.intents import (
     settle_now,
     verified,
 )
-from selfcorrect.model import Attempt, Call, Finding, Result, call_from_json, to_json
+from selfcorrect.model import (
+    Attempt,
+    Call,
+    Finding,
+    Result,
+    call_from_json,
+    finding_to_json,
+    to_json,
+)
 from selfcorrect.plain import as_text, clean, plain, storable
 from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.progress import add, call_key
@@ -60,8 +68,8 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     if tool is None or call.raw is not None:
         finding = Finding("there is no such tool", ("UnknownTool",), code="unknown_tool")
         return _failed("plan", (finding,), {})
-    if not tool.is_valid(call.args):
-        return _failed("schema", tool.violations(call.args), {"call": state["current"]})
+    if violations := tool.violations(call.args):
+        return _failed("schema", violations, {"call": state["current"]})
 
     ceiling = context.limits.ceiling
     if len(state.get("attempts") or ()) >= ceiling:
@@ -273,7 +281,7 @@ def _left_open(error: BaseException) -> bool:
 
 
 def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:
-    items = [to_json(finding) for finding in findings]
+    items = [finding_to_json(finding) for finding in findings]
     for item in items:
         item["text"] = redact(clean(item["text"][:_LONGEST_TEXT]))
     return {

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
-from selfcorrect.model import Call, Finding, call_to_json, to_json
+from selfcorrect.model import Call, Finding, call_to_json, finding_to_json
 from selfcorrect.models.port import text_of
-from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
+from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.reading import (
     CUT_REASONS,
     Reading,
@@ -51,12 +50,12 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
         return _started(state, None, counts) | _stopped(detail)
     # Whoever holds the caller's object must not be able to change a call that was checked.
-    update = _started(state, replace(call, args=copied(call.args)), counts)
+    update = _started(state, own_copy(call), counts)
     findings = [broken] if broken is not None else []
     if call.name and call.name not in context.tools:
         findings.insert(0, unknown_tool(context))
     if findings:
-        shown = [to_json(finding) for finding in findings]
+        shown = [finding_to_json(finding) for finding in findings]
         update["outcome"] = "found"
         update["error"] = {"source": "plan", "findings": shown}
         update["trail"] = [{"call": update["current"], "findings": shown}]

@@ -37,10 +37,11 @@ from selfcorrect.model import (
     call_from_json,
     call_to_json,
     finding_from_json,
+    finding_to_json,
     to_json,
 )
 from selfcorrect.models.metering import metered
-from selfcorrect.plain import as_text, clean, copied, plain, problem, storable
+from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key
 from selfcorrect.redaction import redact
@@ -72,6 +73,7 @@ class _Round:
     state: CorrectionState
     context: RunContext
     call: Call = field(init=False)
+    key: str = field(init=False)
     findings: list[Finding] = field(init=False)
     counts: dict[str, Any] = field(init=False)
     changes: list[dict[str, Any]] = field(default_factory=list)
@@ -83,9 +85,13 @@ class _Round:
     question: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        self.call = call_from_json(self.state["current"])
+        self._now(call_from_json(self.state["current"]))
         self.findings = [finding_from_json(item) for item in self.state["findings"]]
         self.counts = dict(self.state["counts"])
+
+    def _now(self, call: Call) -> None:
+        """Go on with this call; its key marks what is tried against it."""
+        self.call, self.key = call, call_key(call)
 
     async def run(self) -> None:
         started = self.context.time.monotonic()
@@ -191,7 +197,7 @@ class _Round:
         left = None if bound is None else max(0.001, bound - self.counts.get("seconds", 0.0))
         kind = type(error).__name__
         asked = Consultation(
-            replace(self.call, args=copied(self.call.args)),
+            own_copy(self.call),
             error,
             tool,
             self.state["given"].get("request"),
@@ -222,7 +228,7 @@ class _Round:
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
         # A strategy gets a copy: what it does not say in its answer must not happen.
-        call = replace(self.call, args=copied(self.call.args))
+        call = own_copy(self.call)
         try:
             answer = await self.context.host.call(strategy, call, diagnosis, given)
         except Exception as error:
@@ -284,11 +290,10 @@ class _Round:
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes
         )
-        why = _unusable(self.call, made, group)
-        if why is not None:
-            self.note(item, group, "failed", why)
+        new = _mended(self.call, made, group)
+        if isinstance(new, str):
+            self.note(item, group, "failed", new)
             return
-        new = apply(self.call, made)
         tool = self.context.tools.get(new.name)
         refusals = self.context.safety.refusals(
             made, self.context.tools, tool, self.context.allowed(item["rule"], item["strategy"])
@@ -303,7 +308,7 @@ class _Round:
             self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
             return
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
-        self.call = new
+        self._now(new)
         self.changes += [to_json(change) for change in made]
         self._settle(group)
 
@@ -312,10 +317,7 @@ class _Round:
         ctx = self.context
         tool = ctx.tools.get(self.call.name)
         if self.changes and tool is not None and self.call.raw is None:
-            if tool.is_valid(self.call.args):
-                raw: tuple[Finding, ...] = ()
-            else:
-                raw = tool.violations(self.call.args)
+            raw = tool.violations(self.call.args)
             kept = [f for i, f in enumerate(self.findings) if i not in self.settled]
             kept = [f for f in kept if f.types[:1] not in (("InvalidArgs",), ("UnknownTool",))]
             findings = [ctx.strategies.decide(f, tool.name) for f in raw] + kept
@@ -336,7 +338,7 @@ class _Round:
         return {
             **self.state,
             "current": call_to_json(self.call),
-            "findings": [to_json(finding) for finding in findings],
+            "findings": [finding_to_json(finding) for finding in findings],
             "tried": [*(self.state.get("tried") or ()), *self.tried],
             "refused": self._all_refused(),
             "counts": self.counts,
@@ -353,7 +355,6 @@ class _Round:
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
-        key = call_key(self.call)
         self.tried += [
             {
                 "rule": finding.rule,
@@ -361,7 +362,7 @@ class _Round:
                 "path": finding.path,
                 "outcome": outcome,
                 "reason": clean(reason[:500]),
-                "key": try_key(key, finding, item["strategy"]),
+                "key": try_key(self.key, finding, item["strategy"]),
             }
             for finding in group
         ]
@@ -370,7 +371,7 @@ class _Round:
         """What the round came to."""
         out: dict[str, Any] = {
             "current": call_to_json(self.call),
-            "findings": [to_json(finding) for finding in self.findings],
+            "findings": [finding_to_json(finding) for finding in self.findings],
             "tried": [*(self.state.get("tried") or ()), *self.tried],
             "refused": self._all_refused(),
             "pending": [*(self.state.get("pending") or ()), *self.changes],
@@ -396,8 +397,8 @@ class _Round:
         return "gave_up"
 
 
-def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str | None:
-    """Why these changes cannot be made, or None."""
+def _mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call | str:
+    """The call after these changes, or why they cannot be made."""
     if not changes:
         return "changed nothing"
     now = call
@@ -417,7 +418,7 @@ def _unusable(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> str
     args: Any = now.args
     if not isinstance(args, Mapping):
         return "the arguments would no longer be an object"
-    return None
+    return now
 
 
 def _within(path: str, group: list[Finding]) -> bool:

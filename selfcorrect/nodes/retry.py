@@ -20,7 +20,8 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
         return _stopped("attempts_exhausted", bound)
     if bound := spent(counts, limits, "seconds"):
         return _stopped("limit_reached", bound)
-    if why := _repeated(state):
+    same = _same_call(state)
+    if why := _repeated(same, counts.get("allowed_attempts", 0)):
         return _stopped("repeated_failure", why)
     left = None if limits.seconds is None else limits.seconds - counts.get("seconds", 0)
     wait = waiting(float(state.get("wait") or 0.0), _floor(state), limits.wait, left)
@@ -28,7 +29,7 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
         return _stopped("limit_reached", wait)
     call = call_from_json(state["current"])
     budget = budget_of(call.name, limits.retry_ratio)
-    if _is_repeat(state) and not budget.may_repeat(context.time.monotonic()):
+    if same and not budget.may_repeat(context.time.monotonic()):
         detail = f"too many calls of {call.name!r} fail: its retry budget is used up for now"
         return _stopped("limit_reached", detail)
     if wait > 0:
@@ -50,19 +51,20 @@ def _floor(state: CorrectionState) -> float:
     return float(last.get("retry_after") or 0.0) if same_tool else 0.0
 
 
-def _is_repeat(state: CorrectionState) -> bool:
-    """Whether this very call was executed before in this run."""
+def _same_call(state: CorrectionState) -> list[dict[str, Any]]:
+    """The attempts of this run that executed this very call."""
+    attempts = state.get("attempts")
+    if not attempts:
+        return []
     key = call_key(call_from_json(state["current"]))
-    return any(attempt.get("key") == key for attempt in state.get("attempts") or ())
+    return [attempt for attempt in attempts if attempt.get("key") == key]
 
 
-def _repeated(state: CorrectionState) -> str | None:
-    """Why this very call may not run again, or None."""
-    key = call_key(call_from_json(state["current"]))
-    asked_for = state["counts"].get("allowed_attempts", 0)
-    for attempt in state.get("attempts") or ():
-        same = attempt.get("key") == key and attempt["outcome"] == "failed"
-        if same and not attempt.get("retryable") and attempt["number"] >= asked_for:
+def _repeated(same: list[dict[str, Any]], asked_for: int) -> str | None:
+    """Why a call with these attempts may not run again, or None."""
+    for attempt in same:
+        failed = attempt["outcome"] == "failed" and not attempt.get("retryable")
+        if failed and attempt["number"] >= asked_for:
             return f"the same call failed in attempt {attempt['number']}, and would fail again"
     return None
 

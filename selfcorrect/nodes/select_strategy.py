@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from selfcorrect.answers import options_of, usable_answer
@@ -22,7 +21,7 @@ from selfcorrect.model import (
     call_from_json,
     finding_from_json,
 )
-from selfcorrect.plain import copied, plain
+from selfcorrect.plain import own_copy, plain
 from selfcorrect.progress import call_key, try_key
 from selfcorrect.redaction import literal
 from selfcorrect.repair_context import repair_context
@@ -178,10 +177,9 @@ async def _question(
     call: Call,
 ) -> dict[str, Any]:
     strategy = context.strategies.strategy(finding.rule or "", rung["strategy"])
-    copy = replace(call, args=copied(call.args))
     try:
         asked = await context.host.call(
-            strategy, copy, Diagnosis((finding,)), repair_context(state, context, None)
+            strategy, own_copy(call), Diagnosis((finding,)), repair_context(state, context, None)
         )
     except Exception as error:
         if is_control_flow(error):

@@ -10,6 +10,7 @@ from selfcorrect.model import (
     Finding,
     call_from_json,
     change_from_json,
+    finding_to_json,
     to_json,
 )
 from selfcorrect.pointer import apply
@@ -39,9 +40,9 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
         findings = (_no_tool(context),)
     elif call.raw is not None:
         findings = (_still_raw(),)
-    elif not tool.is_valid(call.args):
+    else:
         findings = tool.violations(call.args)
-    shown = [to_json(finding) for finding in findings]
+    shown = [finding_to_json(finding) for finding in findings]
     if findings:
         update["outcome"] = "invalid"
         update["error"] = {"source": "schema", "findings": shown}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Final
 
 from selfcorrect.model import ABSENT, Change, Safety
@@ -91,7 +92,8 @@ class SafetyPolicy:
         for name in names:
             if any(fnmatchcase(name, pattern) for pattern in self.sensitive):
                 return name
-        if tool is not None:
+        known: Any = tool
+        if tool is not None and marks_sensitive(known):
             return _marked_sensitive(tool.schema, tokens[1:])
         return None
 
@@ -111,6 +113,22 @@ class SafetyPolicy:
             elif isinstance(item, list):
                 stack.extend(item)
         return "an object too large to check" if stack else None
+
+
+@lru_cache(maxsize=1_024)
+def marks_sensitive(tool: Any) -> bool:
+    """Whether a tool's schema marks anything with `x-sensitive`, or is too large to tell."""
+    stack, seen = [tool.schema], 0
+    while stack and seen < _MOST_VALUES:
+        item = stack.pop()
+        seen += 1
+        if isinstance(item, Mapping):
+            if "x-sensitive" in item:
+                return True
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+    return bool(stack)
 
 
 def _marked_sensitive(schema: Any, tokens: Sequence[str]) -> str | None:

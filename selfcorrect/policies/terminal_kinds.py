@@ -114,4 +114,4 @@ class ToolErrorPolicy:
             ValueError: If it names a kind of error that does not exist.
         """
         own = {tool: cls.of(kinds) for tool, kinds in data["per_tool"].items()}
-        return replace(cls.of(data["terminal"]), per_tool=MappingProxyType(own))
+        return cls(frozenset(map(ErrorKind, data["terminal"])), MappingProxyType(own))

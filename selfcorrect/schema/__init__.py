@@ -2,7 +2,7 @@
 
 The schema that the model sees stays as it is. Arguments are checked against a private copy in
 normal form, where an object takes only what is declared for it, unless the schema says otherwise in
-words. jsonschema-rs answers whether arguments fit; jsonschema says what does not.
+words. jsonschema-rs answers whether arguments fit; `keywords` says what does not.
 """
 
 from __future__ import annotations
@@ -62,15 +62,17 @@ class Checker:
 
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, in the order of the schema."""
-        if self.is_valid(args):
+        fits = self._fits or self.compile()
+        if type(args) is not dict:
+            args = dict(args)
+        wrong = problem(args)
+        if wrong is None and fits(args):
             return ()
         from selfcorrect.schema.violations import not_json, violations
 
-        args = dict(args)
-        wrong = problem(args)
-        if wrong is not None:
-            return (not_json(*wrong),)
-        return violations(self._schema, args, self._formats)
+        return (
+            violations(self._schema, args, self._formats) if wrong is None else (not_json(*wrong),)
+        )
 
 
 def _engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Callable[[Any], bool]:

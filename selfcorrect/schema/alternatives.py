@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from jsonschema.exceptions import ValidationError
-
-from selfcorrect.model import JSON
+from selfcorrect.model import ABSENT, JSON
 from selfcorrect.schema.closing import Schema
 
-Violation: TypeAlias = Any
-"""A `ValidationError`, whose fields have no types to speak of."""
+
+@dataclass(slots=True, eq=False)
+class Violation:
+    """One thing that is wrong with a value.
+
+    Attributes:
+        path: Where it is wrong, from the value that is being checked.
+        keyword: The keyword of JSON Schema that it breaks.
+        value: What the keyword says.
+        instance: The value that is wrong.
+        schema: The schema that the keyword stands in. What a check leaves out of these four,
+            whoever called it fills in.
+        context: What is wrong by each alternative, where they have nothing in common.
+        several: Whether it fits more than one alternative where it may fit one.
+    """
+
+    path: deque[str | int] = field(default_factory=deque)
+    keyword: str | None = None
+    value: Any = ABSENT
+    instance: Any = ABSENT
+    schema: Any = ABSENT
+    context: Sequence[Violation] = ()
+    several: bool = False
+
+    def fill(self, keyword: str, value: Any, instance: JSON, schema: Any) -> None:
+        """Say where it was found, as far as it does not say so itself."""
+        if self.keyword is None:
+            self.keyword = keyword
+        if self.value is ABSENT:
+            self.value = value
+        if self.instance is ABSENT:
+            self.instance = instance
+        if self.schema is ABSENT:
+            self.schema = schema
+
+
 Errors: TypeAlias = Iterator[Violation]
 
 WHOLE: Final = ("type", "enum", "const", "format")
 """Keywords that only say together what a value should be."""
 
 
-def violation(*path: str | int, message: str = "", **fields: Any) -> Violation:
-    """An error at a place below the value; jsonschema fills in the rest."""
-    return ValidationError(message, path=path, **fields)
+def violation(*path: str | int, **fields: Any) -> Violation:
+    """An error at a place below the value."""
+    return Violation(deque(path), **fields)
 
 
 def again(error: Violation) -> Violation:
-    """A copy: jsonschema prepends to the path of what it is given."""
-    return ValidationError(
-        error.message,
-        path=error.path,
-        context=error.context or (),
-        validator=error.validator,
-        validator_value=error.validator_value,
-        instance=error.instance,
-        schema=error.schema,
-    )
+    """A copy, whose path grows on its own."""
+    return replace(error, path=deque(error.path))
 
 
 def key(value: JSON) -> Any:
@@ -71,7 +97,7 @@ def closest(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Er
         if shared := set.intersection(*fixed):
             yield from (_all_values(same_type, path) for path in sorted(shared, key=str))
             return
-        if all(error.validator == "required" for group in same_type for error in group):
+        if all(error.keyword == "required" for group in same_type for error in group):
             yield from _missing(same_type, schemas)
             return
     best = min(same_type, key=lambda group: (sum(map(_is_fixed, group)), len(group)))
@@ -85,29 +111,27 @@ def _missing(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> E
         yield from (again(error) for error in groups[0] if tuple(error.path) in shared)
     else:
         missing = [again(error) for group in groups for error in group]
-        yield violation(validator="anyOf", validator_value=list(schemas), context=missing)
+        yield violation(keyword="anyOf", value=list(schemas), context=missing)
 
 
 def _is_fixed(error: Violation) -> bool:
-    return error.validator in ("const", "enum") and len(error.path) <= 1
+    return error.keyword in ("const", "enum") and len(error.path) <= 1
 
 
 def _at(
     group: Iterable[Violation], path: tuple[str | int, ...], keywords: Sequence[str]
 ) -> list[Violation]:
-    return [e for e in group if e.validator in keywords and tuple(e.path) == path]
+    return [e for e in group if e.keyword in keywords and tuple(e.path) == path]
 
 
 def _all_types(groups: Sequence[Sequence[Violation]]) -> Violation:
     wrong = [error for group in groups for error in _at(group, (), ("type",))]
-    types = dict.fromkeys(each for error in wrong for each in listed(error.validator_value))
+    types = dict.fromkeys(each for error in wrong for each in listed(error.value))
     value = list(types) if len(types) > 1 else next(iter(types))
-    real = [error.schema for error in wrong if error.validator_value != "null"]
+    real = [error.schema for error in wrong if error.value != "null"]
     whole = real[0] if len(real) == 1 else {}
     schema = {**{name: whole[name] for name in WHOLE if name in whole}, "type": value}
-    return violation(
-        validator="type", validator_value=value, instance=wrong[0].instance, schema=schema
-    )
+    return violation(keyword="type", value=value, instance=wrong[0].instance, schema=schema)
 
 
 def _all_values(groups: Sequence[Sequence[Violation]], path: tuple[str | int, ...]) -> Violation:
@@ -115,9 +139,7 @@ def _all_values(groups: Sequence[Sequence[Violation]], path: tuple[str | int, ..
     values = {
         key(value): value
         for error in wrong
-        for value in (
-            error.validator_value if error.validator == "enum" else [error.validator_value]
-        )
+        for value in (error.value if error.keyword == "enum" else [error.value])
     }
     schema: Schema = {"enum": list(values.values())}
     types = [error.schema.get("type") for error in wrong]
@@ -125,8 +147,8 @@ def _all_values(groups: Sequence[Sequence[Violation]], path: tuple[str | int, ..
         schema["type"] = types[0]
     return violation(
         *path,
-        validator="enum",
-        validator_value=schema["enum"],
+        keyword="enum",
+        value=schema["enum"],
         instance=wrong[0].instance,
         schema=schema,
     )

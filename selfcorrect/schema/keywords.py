@@ -1,7 +1,7 @@
-"""The keywords of JSON Schema as jsonschema is to check them: in bounded time, printing nothing.
+"""The keywords of JSON Schema, as they are checked where arguments do not fit.
 
-Its own keywords print the value they refuse, use Python's patterns, and measure a value against the
-same schema again and again where alternatives are nested. The ones here remember.
+In bounded time: patterns are automata, and a value is measured against the same schema once only,
+however deeply alternatives are nested.
 """
 
 from __future__ import annotations
@@ -9,13 +9,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.validators import extend
-from referencing import Registry
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON
 from selfcorrect.schema.alternatives import Errors, Violation, closest, key, listed, violation
@@ -29,9 +24,11 @@ SEVERAL: Final = "fits more than one of the alternatives (oneOf)"
 
 
 class Run:
-    """What one check remembers: which value was measured against which schema, and how it went.
+    """One check: what is wrong, and which value was measured against which schema already.
 
-    jsonschema hands one object down to every subschema, the format checker; this rides there.
+    Args:
+        root: A schema in normal form.
+        formats: The formats to assert.
     """
 
     def __init__(self, root: Schema, formats: Mapping[str, FormatCheck]) -> None:
@@ -41,17 +38,39 @@ class Run:
         self._keys: dict[int, frozenset[Any]] = {}
         self._alive: list[Any] = []
 
-    def errors(self, validator: Any, schema: Any, instance: JSON) -> tuple[Violation, ...]:
+    def descend(self, instance: JSON, schema: Any, path: str | int | None = None) -> Errors:
+        """What is wrong with a value, as it is found.
+
+        Args:
+            instance: The value.
+            schema: The root, or a schema in it.
+            path: The step that led to the value, if one did.
+        """
+        if schema is False:
+            yield violation(keyword="not", value={}, instance=instance, schema=False)
+        if not isinstance(schema, dict):
+            return
+        for keyword, value in schema.items():
+            check = _KEYWORDS.get(keyword)
+            if check is None:
+                continue
+            for error in check(self, value, instance, schema):
+                error.fill(keyword, value, instance, schema)
+                if path is not None:
+                    error.path.appendleft(path)
+                yield error
+
+    def errors(self, schema: Any, instance: JSON) -> tuple[Violation, ...]:
         """What is wrong with a value according to one of its subschemas; paths start there."""
         pair = (id(schema), id(instance))
         if pair not in self._errors:
             self._alive += (schema, instance)
-            self._errors[pair] = tuple(islice(validator.descend(instance, schema), MOST))
+            self._errors[pair] = tuple(islice(self.descend(instance, schema), MOST))
         return self._errors[pair]
 
-    def fits(self, validator: Any, schema: Any, instance: JSON) -> bool:
+    def fits(self, schema: Any, instance: JSON) -> bool:
         """Whether a value fits one of its subschemas."""
-        return not self.errors(validator, schema, instance)
+        return not self.errors(schema, instance)
 
     def without(self, schema: Schema, keyword: str) -> Schema:
         """The schema without a keyword, kept alive, since its id is a key of this memory."""
@@ -66,50 +85,63 @@ class Run:
         return self._keys[id(values)]
 
 
-def validator_of(schema: Schema, formats: Mapping[str, FormatCheck]) -> Any:
-    """A jsonschema validator for one check; what it remembers ends with it."""
-    run: Any = Run(schema, formats)
-    return _validator_class()(schema, registry=Registry(), format_checker=run)
+def _is_type(instance: JSON, kind: str) -> bool:
+    """Whether a value is of a type of JSON Schema; 5.0 is an integer."""
+    if isinstance(instance, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(instance, float):
+        return instance.is_integer()
+    return isinstance(instance, _TYPES[kind])
 
 
-@lru_cache(maxsize=1)
-def _validator_class() -> Any:
-    return extend(Draft202012Validator, _KEYWORDS)
+_TYPES: Final[Mapping[str, Any]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+}
 
 
-def _type(validator: Any, types: Any, instance: JSON, _: Schema) -> Errors:
-    if not any(validator.is_type(instance, each) for each in listed(types)):
+Keyword: TypeAlias = Callable[[Run, Any, JSON, Schema], Errors]
+"""A check: its run, what the keyword says, the value, and the schema that the keyword is in."""
+
+
+def _ref(run: Run, _ref: str, instance: JSON, schema: Schema) -> Errors:
+    yield from run.descend(instance, target(run.root, schema))
+
+
+def _type(_run: Run, types: Any, instance: JSON, _: Schema) -> Errors:
+    if not any(_is_type(instance, each) for each in listed(types)):
         yield violation()
 
 
-def _enum(validator: Any, values: list[JSON], instance: JSON, schema: Schema) -> Errors:
-    keys = validator.format_checker.keys(values)
-    if key(instance) not in keys and _is_typed(validator, instance, schema):
+def _enum(run: Run, values: list[JSON], instance: JSON, schema: Schema) -> Errors:
+    keys = run.keys(values)
+    if key(instance) not in keys and _is_typed(instance, schema):
         yield violation()
 
 
-def _const(validator: Any, value: JSON, instance: JSON, schema: Schema) -> Errors:
-    if key(instance) != key(value) and _is_typed(validator, instance, schema):
+def _const(_run: Run, value: JSON, instance: JSON, schema: Schema) -> Errors:
+    if key(instance) != key(value) and _is_typed(instance, schema):
         yield violation()
 
 
-def _is_typed(validator: Any, instance: JSON, schema: Schema) -> bool:
+def _is_typed(instance: JSON, schema: Schema) -> bool:
     """Whether the type is right; a value of a wrong type is not reported twice."""
     types = schema.get("type")
-    return types is None or any(validator.is_type(instance, each) for each in listed(types))
+    return types is None or any(_is_type(instance, each) for each in listed(types))
 
 
-def _unique_items(validator: Any, unique: bool, instance: JSON, _: Schema) -> Errors:
-    if (
-        unique
-        and validator.is_type(instance, "array")
-        and len(set(map(key, instance))) < len(instance)
-    ):
+def _unique_items(_run: Run, unique: bool, instance: JSON, _: Schema) -> Errors:
+    if unique and _is_type(instance, "array") and len(set(map(key, instance))) < len(instance):
         yield violation()
 
 
-def _multiple_of(validator: Any, factor: float, instance: JSON, _: Schema) -> Errors:
-    if validator.is_type(instance, "number") and _exact(instance) % _exact(factor):
+def _multiple_of(_run: Run, factor: float, instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "number") and _exact(instance) % _exact(factor):
         yield violation()
 
 
@@ -121,8 +153,8 @@ def _exact(number: float) -> Fraction:
 def _bound(
     kind: str, measure: Callable[[Any], Any] | None, broken: Callable[[Any, Any], bool]
 ) -> Callable[[Any, Any, JSON, Schema], Errors]:
-    def check(validator: Any, bound: Any, instance: JSON, _: Schema) -> Errors:
-        if validator.is_type(instance, kind):
+    def check(_run: Run, bound: Any, instance: JSON, _: Schema) -> Errors:
+        if _is_type(instance, kind):
             size = measure(instance) if measure else instance
             if broken(size, bound):
                 yield violation()
@@ -130,58 +162,63 @@ def _bound(
     return check
 
 
-def _pattern(validator: Any, pattern: str, instance: JSON, _: Schema) -> Errors:
-    if validator.is_type(instance, "string") and not compiled(pattern).search(instance):
+def _pattern(_run: Run, pattern: str, instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "string") and not compiled(pattern).search(instance):
         yield violation()
 
 
-def _format(validator: Any, name: str, instance: JSON, _: Schema) -> Errors:
-    check = validator.format_checker.formats.get(name)
-    if check is not None and validator.is_type(instance, "string") and not check(instance):
+def _format(run: Run, name: str, instance: JSON, _: Schema) -> Errors:
+    check = run.formats.get(name)
+    if check is not None and _is_type(instance, "string") and not check(instance):
         if name.startswith(PATTERN):
-            yield violation(validator="pattern", validator_value=name.removeprefix(PATTERN))
+            yield violation(keyword="pattern", value=name.removeprefix(PATTERN))
         else:
-            yield violation(validator_value=name.removeprefix(LOCAL))
+            yield violation(value=name.removeprefix(LOCAL))
 
 
-def _required(validator: Any, names: list[str], instance: JSON, _: Schema) -> Errors:
-    if validator.is_type(instance, "object"):
+def _required(_run: Run, names: list[str], instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "object"):
         yield from (violation(name) for name in names if name not in instance)
 
 
 def _dependent_required(
-    validator: Any, names: Mapping[str, list[str]], instance: JSON, _: Schema
+    _run: Run, names: Mapping[str, list[str]], instance: JSON, _: Schema
 ) -> Errors:
-    if validator.is_type(instance, "object"):
+    if _is_type(instance, "object"):
         for name, needed in names.items():
             if name in instance:
                 yield from (violation(each) for each in needed if each not in instance)
 
 
-def _pattern_properties(
-    validator: Any, patterns: Mapping[str, Any], instance: JSON, _: Schema
-) -> Errors:
-    if validator.is_type(instance, "object"):
+def _properties(run: Run, schemas: Mapping[str, Any], instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "object"):
+        for name, schema in schemas.items():
+            if name in instance:
+                yield from run.descend(instance[name], schema, path=name)
+
+
+def _pattern_properties(run: Run, patterns: Mapping[str, Any], instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "object"):
         for pattern, schema in patterns.items():
             search = compiled(pattern).search
             for name, value in instance.items():
                 if search(name):
-                    yield from validator.descend(value, schema, path=name)
+                    yield from run.descend(value, schema, path=name)
 
 
-def _additional_properties(validator: Any, allowed: Any, instance: JSON, schema: Schema) -> Errors:
-    if validator.is_type(instance, "object"):
+def _additional_properties(run: Run, allowed: Any, instance: JSON, schema: Schema) -> Errors:
+    if _is_type(instance, "object"):
         declared = _declared_here(schema, instance)
         for name in instance:
             if name not in declared:
                 if allowed is False:
                     yield _unknown(name)
                 else:
-                    yield from validator.descend(instance[name], allowed, path=name)
+                    yield from run.descend(instance[name], allowed, path=name)
 
 
 def _unknown(name: str) -> Violation:
-    return violation(name, validator="additionalProperties", validator_value=False)
+    return violation(name, keyword="additionalProperties", value=False)
 
 
 def _declared_here(schema: Schema, instance: Mapping[str, JSON]) -> set[str]:
@@ -192,32 +229,30 @@ def _declared_here(schema: Schema, instance: Mapping[str, JSON]) -> set[str]:
     return declared
 
 
-def _property_names(validator: Any, schema: Any, instance: JSON, _: Schema) -> Errors:
-    if validator.is_type(instance, "object"):
-        run = validator.format_checker
-        yield from (violation(name) for name in instance if not run.fits(validator, schema, name))
+def _property_names(run: Run, schema: Any, instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "object"):
+        yield from (violation(name) for name in instance if not run.fits(schema, name))
 
 
-def _unevaluated_properties(validator: Any, allowed: Any, instance: JSON, schema: Schema) -> Errors:
-    if not validator.is_type(instance, "object"):
+def _unevaluated_properties(run: Run, allowed: Any, instance: JSON, schema: Schema) -> Errors:
+    if not _is_type(instance, "object"):
         return
-    run: Run = validator.format_checker
     rest = run.without(schema, "unevaluatedProperties")
-    evaluated = _evaluated(validator, rest, instance)
+    evaluated = _evaluated(run, rest, instance)
     unknown = [name for name in instance if name not in evaluated]
     if allowed is not False:
         for name in unknown:
-            yield from validator.descend(instance[name], allowed, path=name)
+            yield from run.descend(instance[name], allowed, path=name)
         return
     if not unknown:
         return
     # Where an alternative failed, the keys that it declares are not unknown: what made it fail is
     # reported already.
-    fits = run.fits(validator, rest, instance)
+    fits = run.fits(rest, instance)
     declaring = [each.get("properties", {}) for each in same_place(run.root, schema)]
     for name in unknown:
         schemas = [properties[name] for properties in declaring if name in properties]
-        groups = [run.errors(validator, each, instance[name]) for each in schemas]
+        groups = [run.errors(each, instance[name]) for each in schemas]
         if not groups or (fits and not all(groups)):
             yield _unknown(name)
         elif fits:
@@ -226,70 +261,121 @@ def _unevaluated_properties(validator: Any, allowed: Any, instance: JSON, schema
                 yield error
 
 
-def _evaluated(validator: Any, schema: Any, instance: Mapping[str, JSON]) -> set[str]:
+def _evaluated(run: Run, schema: Any, instance: Mapping[str, JSON]) -> set[str]:
     """The keys of an object that a schema which it fits speaks of, in any of its parts."""
     if not isinstance(schema, dict):
         return set()
     if "additionalProperties" in schema or "unevaluatedProperties" in schema:
         return set(instance)
-    run: Run = validator.format_checker
     found = _declared_here(schema, instance)
     inner = [target(run.root, schema), *schema.get("allOf", ())]
     inner += [each for name, each in schema.get("dependentSchemas", {}).items() if name in instance]
     inner += [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     if "if" in schema:
-        holds = run.fits(validator, schema["if"], instance)
+        holds = run.fits(schema["if"], instance)
         inner += [schema["if"], schema.get("then")] if holds else [schema.get("else")]
     for each in inner:
-        if isinstance(each, dict) and run.fits(validator, each, instance):
-            found |= _evaluated(validator, each, instance)
+        if isinstance(each, dict) and run.fits(each, instance):
+            found |= _evaluated(run, each, instance)
     return found
 
 
-def _any_of(validator: Any, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
-    run: Run = validator.format_checker
+def _prefix_items(run: Run, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "array"):
+        for index, (item, schema) in enumerate(zip(instance, schemas, strict=False)):
+            yield from run.descend(item, schema, path=index)
+
+
+def _items(run: Run, items: Any, instance: JSON, schema: Schema) -> Errors:
+    if not _is_type(instance, "array"):
+        return
+    first = len(schema.get("prefixItems", ()))
+    if items is False and len(instance) > first:
+        yield violation()
+    elif items is not False:
+        for index, item in enumerate(instance[first:], first):
+            yield from run.descend(item, items, path=index)
+
+
+def _unevaluated_items(run: Run, _: Any, instance: JSON, schema: Schema) -> Errors:
+    if _is_type(instance, "array"):
+        evaluated = _evaluated_items(run, schema, instance)
+        if any(index not in evaluated for index in range(len(instance))):
+            yield violation()
+
+
+def _evaluated_items(run: Run, schema: Any, instance: list[JSON]) -> set[int]:
+    """The items of a list that a schema which it fits speaks of, in any of its parts."""
+    if not isinstance(schema, dict):
+        return set()
+    if "items" in schema:
+        return set(range(len(instance)))
+    found = set(range(len(schema.get("prefixItems", ()))))
+    for keyword in schema.keys() & {"contains", "unevaluatedItems"}:
+        found |= {n for n, item in enumerate(instance) if run.fits(schema[keyword], item)}
+    inner = [target(run.root, schema)]
+    if "if" in schema:
+        holds = run.fits(schema["if"], instance)
+        inner += [schema["if"], schema.get("then")] if holds else [schema.get("else")]
+    for keyword in schema.keys() & {"allOf", "anyOf", "oneOf"}:
+        inner += [each for each in schema[keyword] if run.fits(each, instance)]
+    return found.union(*(_evaluated_items(run, each, instance) for each in inner))
+
+
+def _all_of(run: Run, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
+    for schema in schemas:
+        yield from run.descend(instance, schema)
+
+
+def _dependent_schemas(run: Run, schemas: Mapping[str, Any], instance: JSON, _: Schema) -> Errors:
+    if _is_type(instance, "object"):
+        for name, schema in schemas.items():
+            if name in instance:
+                yield from run.descend(instance, schema)
+
+
+def _any_of(run: Run, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
     groups = []
     for schema in schemas:
-        groups.append(run.errors(validator, schema, instance))
+        groups.append(run.errors(schema, instance))
         if not groups[-1]:
             return
     yield from closest(groups, schemas)
 
 
-def _one_of(validator: Any, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
-    run: Run = validator.format_checker
-    groups = [run.errors(validator, schema, instance) for schema in schemas]
+def _one_of(run: Run, schemas: list[Any], instance: JSON, _: Schema) -> Errors:
+    groups = [run.errors(schema, instance) for schema in schemas]
     fitting = groups.count(())
     if fitting > 1:
-        yield violation(message=SEVERAL)
+        yield violation(several=True)
     elif not fitting:
         yield from closest(groups, schemas)
 
 
-def _not(validator: Any, schema: Any, instance: JSON, _: Schema) -> Errors:
-    if validator.format_checker.fits(validator, schema, instance):
+def _not(run: Run, schema: Any, instance: JSON, _: Schema) -> Errors:
+    if run.fits(schema, instance):
         yield violation()
 
 
-def _if(validator: Any, condition: Any, instance: JSON, schema: Schema) -> Errors:
-    holds = validator.format_checker.fits(validator, condition, instance)
-    yield from validator.descend(instance, schema.get("then" if holds else "else", True))
+def _if(run: Run, condition: Any, instance: JSON, schema: Schema) -> Errors:
+    holds = run.fits(condition, instance)
+    yield from run.descend(instance, schema.get("then" if holds else "else", True))
 
 
-def _contains(validator: Any, wanted: Any, instance: JSON, schema: Schema) -> Errors:
-    if not validator.is_type(instance, "array"):
+def _contains(run: Run, wanted: Any, instance: JSON, schema: Schema) -> Errors:
+    if not _is_type(instance, "array"):
         return
-    run: Run = validator.format_checker
-    count = sum(run.fits(validator, wanted, item) for item in instance)
+    count = sum(run.fits(wanted, item) for item in instance)
     least = schema.get("minContains", 1)
     if count < least:
         keyword = "minContains" if "minContains" in schema and count else "contains"
-        yield violation(validator=keyword, validator_value=schema[keyword])
+        yield violation(keyword=keyword, value=schema[keyword])
     elif count > schema.get("maxContains", count):
-        yield violation(validator="maxContains", validator_value=schema["maxContains"])
+        yield violation(keyword="maxContains", value=schema["maxContains"])
 
 
-_KEYWORDS: Final[Mapping[str, Any]] = {
+_KEYWORDS: Final[Mapping[str, Keyword]] = {
+    "$ref": _ref,
     "type": _type,
     "enum": _enum,
     "const": _const,
@@ -309,10 +395,16 @@ _KEYWORDS: Final[Mapping[str, Any]] = {
     "format": _format,
     "required": _required,
     "dependentRequired": _dependent_required,
+    "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "propertyNames": _property_names,
     "unevaluatedProperties": _unevaluated_properties,
+    "dependentSchemas": _dependent_schemas,
+    "prefixItems": _prefix_items,
+    "items": _items,
+    "unevaluatedItems": _unevaluated_items,
+    "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,
     "not": _not,

@@ -183,7 +183,7 @@ def _modernise(schema: Schema) -> None:
 
 
 def _spell_out_false(schema: Schema) -> None:
-    """Write `false` as `{"not": {}}` where jsonschema would lose the place that it speaks of."""
+    """Write `false` as `{"not": {}}` where a check would lose the place that it speaks of."""
     for keyword in schema.keys() & {*NAMED, *LISTED}:
         held = schema[keyword]
         places = (

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from selfcorrect import pointer
 from selfcorrect.model import (
@@ -29,6 +30,7 @@ from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.schema.local import local_check
 from selfcorrect.schema.subschema import (
     Alternatives,
+    Root,
     at,
     declared,
     is_number,
@@ -55,6 +57,7 @@ class Place:
         path: JSON Pointer into the call.
         value: What stands there, or `ABSENT`.
         schemas: What the schema says of it, and what the error said beside that.
+        kinds: The JSON types that may stand here, without null; empty if the schema does not say.
         required: Whether there must be a value.
         declared: Whether the schema knows the place.
         own: Whether our own schema check found it wrong.
@@ -66,6 +69,7 @@ class Place:
     path: str
     value: JSON
     schemas: Alternatives
+    kinds: frozenset[str]
     required: bool
     declared: bool
     own: bool
@@ -81,12 +85,6 @@ class Place:
         """The nearest name on the path, past list indices."""
         tokens = pointer.split(self.path)[1:]
         return next((t for t in reversed(tokens) if not t.isdigit()), self.key)
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The JSON types that may stand here, without null; empty if the schema does not say."""
-        found = [types_of(schema) for schema in self.schemas]
-        return frozenset().union(*found) - {"null"} if all(found) else frozenset()
 
     @property
     def nullable(self) -> bool:
@@ -120,8 +118,8 @@ class Place:
         """Whether this value, put here, is valid and makes nothing else invalid."""
         if value is not ABSENT and not self.meets(value):
             return False
-        if self.alone is not None:
-            return self.alone(value)
+        if (alone := self.alone) is not None:
+            return alone(value)
         return fits(self.tool, self.call, {self.path: value})
 
     @property
@@ -167,22 +165,60 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     except ValueError:
         return GiveUp("the error does not say which argument is at fault")
     own = finding.types[:1] == ("InvalidArgs",)
-    schemas = at(tool.schema, tokens)
-    known = schemas if schemas is not None else ({},)
+    known = _known(Root(tool.schema), tokens)
+    schemas, kinds = known.schemas, known.kinds
     if not own:
-        known = tuple(_with(schema, finding.constraint) for schema in known)
-    above = at(tool.schema, tokens[:-1]) or ()
+        schemas = tuple(_with(schema, finding.constraint) for schema in schemas)
+        kinds = _kinds(schemas)
+    is_property = known.is_property and isinstance(pointer.look(call, parent(path)), Mapping)
     return Place(
         call=call,
         tool=tool,
         path=path,
         value=pointer.look(call, path),
-        schemas=known,
-        required=not _is_property(call, path, tokens[-1], above) or required(above, tokens[-1]),
-        declared=schemas is not None,
+        schemas=schemas,
+        kinds=kinds,
+        required=not is_property or known.required,
+        declared=known.declared,
         own=own,
         finding=finding,
     )
+
+
+class _Known(NamedTuple):
+    """What the schema says of a place, whatever the call.
+
+    Attributes:
+        schemas: The schemas of the place itself; one that says nothing where there is none.
+        kinds: The JSON types that may stand there, without null.
+        declared: Whether the schema knows the place.
+        is_property: Whether an object there declares it.
+        required: Whether such an object needs it.
+    """
+
+    schemas: Alternatives
+    kinds: frozenset[str]
+    declared: bool
+    is_property: bool
+    required: bool
+
+
+@lru_cache(maxsize=2_048)
+def _known(root: Root, tokens: tuple[str, ...]) -> _Known:
+    schemas = at(root.schema, tokens)
+    above = at(root.schema, tokens[:-1]) or ()
+    return _Known(
+        schemas=schemas if schemas is not None else ({},),
+        kinds=_kinds(schemas or ()),
+        declared=schemas is not None,
+        is_property=tokens[-1] in declared(above),
+        required=required(above, tokens[-1]),
+    )
+
+
+def _kinds(schemas: Alternatives) -> frozenset[str]:
+    found = [types_of(schema) for schema in schemas]
+    return frozenset().union(*found) - {"null"} if all(found) else frozenset()
 
 
 def _only_argument(call: Call, finding: Finding) -> str | None:
@@ -212,8 +248,8 @@ def is_settled(place: Place) -> bool:
         return False
     if not place.meets(place.value):
         return False
-    if place.alone is not None:
-        return place.alone(place.value)
+    if (alone := place.alone) is not None:
+        return alone(place.value)
     if place.tool.is_valid(place.call.args):
         return True
     return not any(is_within(f.path, place.path) for f in place.tool.violations(place.call.args))
@@ -294,12 +330,7 @@ def object_at(
 
 def parent(path: str) -> str:
     """The pointer of the container that a pointer leads into."""
-    return pointer.join(*pointer.split(path)[:-1])
-
-
-def _is_property(call: Call, path: str, name: str, above: Alternatives) -> bool:
-    container = pointer.look(call, parent(path))
-    return isinstance(container, Mapping) and name in declared(above)
+    return path.rpartition("/")[0]
 
 
 def is_within(path: str | None, place: str) -> bool:

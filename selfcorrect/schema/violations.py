@@ -1,4 +1,4 @@
-"""Lists everything that is wrong with arguments: jsonschema finds it, fixed words say it."""
+"""Lists everything that is wrong with arguments, in fixed words."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import join, split
 from selfcorrect.schema.alternatives import Violation, listed
 from selfcorrect.schema.closing import Schema
 from selfcorrect.schema.formats import LOCAL, FormatCheck
-from selfcorrect.schema.keywords import MOST, SEVERAL, validator_of
+from selfcorrect.schema.keywords import MOST, SEVERAL, Run
 from selfcorrect.schema.normal_form import unusable
 
 _LONGEST_NAME: Final = 200
@@ -61,7 +58,7 @@ def violations(
         formats: The formats to assert.
     """
     try:
-        errors = list(islice(validator_of(schema, formats).iter_errors(args), MOST))
+        errors = list(islice(Run(schema, formats).descend(args, schema), MOST))
     except RecursionError:
         errors = []
         text = _TOO_DEEP
@@ -82,11 +79,14 @@ def not_json(path: str, what: str) -> Finding:
 
 
 def engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Callable[[Any], bool]:
-    """Whether arguments fit, answered by jsonschema alone: slower, and for any platform.
+    """Whether arguments fit, answered in Python alone: slower, and for any platform.
 
     Raises:
         ToolDefinitionError: If this is not JSON Schema 2020-12.
     """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
@@ -95,7 +95,7 @@ def engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Cal
 
     def fits(args: Any) -> bool:
         try:
-            return next(validator_of(schema, formats).iter_errors(args), None) is None
+            return next(Run(schema, formats).descend(args, schema), None) is None
         except RecursionError:
             return False
 
@@ -103,14 +103,12 @@ def engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Cal
 
 
 def _finding(error: Violation) -> Finding:
-    path = join("args", *error.absolute_path)
-    keyword = error.validator
-    value = error.validator_value
-    if keyword is None:  # the schema `false`
-        keyword, value = "not", {}
+    path = join("args", *error.path)
+    keyword = error.keyword or ""
+    value = error.value
     paths: tuple[str, ...] = (path,)
     if error.context:
-        paths = tuple(dict.fromkeys(path + join(*each.relative_path) for each in error.context))
+        paths = tuple(dict.fromkeys(path + join(*each.path) for each in error.context))
     return Finding(
         _text(keyword, value, error, [each.removeprefix("/args") for each in paths]),
         ("InvalidArgs",),
@@ -142,7 +140,7 @@ def _text(keyword: str, value: Any, error: Violation, paths: Sequence[str]) -> s
     if keyword == "type":
         expected = " or ".join(listed(value))
         return f"{subject}: expected {expected}, got {_type_name(error.instance)}"
-    if error.message == SEVERAL:
+    if error.several:
         return f"{subject}: {SEVERAL}"
     words = _WORDS.get(keyword, "does not fit the schema")
     return f"{subject}: {words.format(_printed(value)) if '{0}' in words else words}"
