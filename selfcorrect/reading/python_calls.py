@@ -49,6 +49,14 @@ _OVER: Final = re.compile(
     r"[\])};'\"` \t]*+(?:\Z|\n(?!\s*+(?:[\w\"']++\s*+[=:]|[,)\]}'\"\d{\[-])))"
 )
 """What shows that no argument follows: only junk up to the end of a line, and none below it."""
+_BLOCK_END: Final = re.compile(r"```|</?[A-Za-z_|]")
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_ARGUMENT_BEHIND: Final = re.compile(r"\s*+(?:,\s*+(\w+)\s*+[=:]|(\w+)\s*+=)(?!=)")
+"""What stands behind a call that was closed too early: one more of its arguments."""
+_STRING_OVER: Final = {
+    quote: re.compile(rf"{quote}(?:\s*+[,;]\s*+|\s++)(?:\w|\\_)++\s*+[:=]") for quote in "\"'"
+}
+"""The end of a string, and the next argument."""
 _NEXT_CALL: Final = re.compile(r"\s*+[,;]\s*+[^\W\d][\w.]*+\(")
 _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
 _BARE_LIST: Final = re.compile(r"\[([^\"'=;\n(){}\[\]<>`\\|]{1,500})\]\Z")
@@ -59,6 +67,7 @@ _NOT_TEXT: Final = re.compile(
 )
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BARE: Final = "text without quotes"
+_TOO_MANY: Final = "a closing bracket too many"
 _NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 _TRANSPARENT: Final = ("print", "await")
 _LONGEST: Final = 200_000
@@ -140,6 +149,8 @@ class PythonCalls:
                     notes.append(Deviation(end, f"missing {missing!r}", Safety.INFERRED))
                 if _is_mention(tree, tool):
                     return None
+                if (unclear := _goes_on(text, end, tree, tool)) is not None:
+                    return Candidate(name, None, start, end, fault=unclear, code=True)
                 call = _from_tree(tree, name, tool, start, end, notes, fault)
                 if missing.strip(")") and call.args:
                     args = _settled(call.args, tool)
@@ -218,7 +229,10 @@ def _extent(text: str, paren: int) -> tuple[int, str, int]:
             if open_[-1] != char:
                 if text[paren : token.start()].rstrip()[-1:] in _WAITS:
                     return 0, "", last
-                closes = _OVER.match(text, token.start()) or (
+                over = _OVER.match(text, token.start())
+                if over and char not in open_ and open_[0] in over[0]:
+                    return 0, "", last
+                closes = (over and not _closed_below(text, last)) or (
                     char == open_[0] and _NEXT_CALL.match(text, last)
                 )
                 missing = "".join(reversed(open_)) if closes else ""
@@ -230,6 +244,20 @@ def _extent(text: str, paren: int) -> tuple[int, str, int]:
     if len(open_) > _MOST_MISSING or text[size - 1] in _WAITS or _QUOTE.search(text, last):
         return 0, "", len(text)
     return size, "".join(reversed(open_)), len(text)
+
+
+def _closed_below(text: str, pos: int) -> bool:
+    """Whether what follows up to the next call closes a bracket that it did not open."""
+    following = _OPEN.search(text, pos)
+    block = _BLOCK_END.search(text, pos, following.start() if following else len(text))
+    end = block.start() if block else following.start() if following else len(text)
+    line = text.find("\n", pos, end)
+    depth = 0
+    for bracket in _BRACKET.finditer(text, line, end) if line >= 0 else ():
+        depth += 1 if bracket[0] in _CLOSER else -1
+        if depth < 0:
+            return True
+    return False
 
 
 def _parse(code: str) -> ast.Call | None:
@@ -270,6 +298,17 @@ def _is_mention(tree: ast.Call, tool: Tool | None) -> bool:
     if not tree.args:
         return tool is not None and not tool.is_valid({})
     return all(isinstance(item, ast.Name) and item.id not in _NAMES for item in tree.args)
+
+
+def _goes_on(text: str, end: int, tree: ast.Call, tool: Tool | None) -> Fault | None:
+    """What is wrong where one more argument stands behind the bracket that closes a call."""
+    behind = _ARGUMENT_BEHIND.match(text, end)
+    if behind is None:
+        return None
+    name = behind[1] or behind[2]
+    given = {keyword.arg for keyword in tree.keywords}
+    more = name in parameters(tool) and name not in given
+    return Fault(end, "brackets that do not match") if more else None
 
 
 def _literals(
@@ -394,8 +433,10 @@ def _by_name(
     quoted = any(raw[:1] in "\"'" for _, raw in slices.values())
     args: dict[str, JSON] = {}
     notes = [Deviation(offset, "colons before the values", Safety.INFERRED)] if colons else []
+    last = next(reversed(slices))
     for name, (place, raw) in slices.items():
-        read = _value(raw, known[name], place, None if quoted or colons else request)
+        said = None if quoted or colons else request
+        read = _value(raw, known[name], place, said, last=name == last)
         if read is None:
             return None
         args[name], more = read
@@ -406,10 +447,12 @@ def _by_name(
 
 
 def _value(
-    raw: str, schema: object, place: int, request: str | None
+    raw: str, schema: object, place: int, request: str | None, *, last: bool
 ) -> tuple[JSON, list[Deviation]] | None:
     read = read_json(raw, closers=False, final_number=True, unwrap=False)
-    if isinstance(read, JsonRead) and not raw[read.end :].strip():
+    if isinstance(read, JsonRead) and not raw[read.end :].strip("]} \t\r\n" if last else None):
+        if _swallows(raw, read) or _lacks_opener(read, schema):
+            return None
         value = surest(read, None)
         notes = [each._replace(offset=place + each.offset) for each in read.deviations]
         return None if isinstance(value, Fault) else (value, notes)
@@ -421,7 +464,7 @@ def _value(
         return raw, note
     if isinstance(schema, Mapping) and raw in (schema.get("enum") or ()):
         return raw, note
-    if kinds == {None} and request and raw in request and _is_text(raw, request):
+    if kinds == {None} and request and _stands_in(raw, request) and _is_text(raw, request):
         return raw, note
     if _QUANTITY.match(raw):
         return raw, note
@@ -432,6 +475,22 @@ def _value(
     return None
 
 
+def _swallows(raw: str, read: JsonRead) -> bool:
+    """Whether a text with quotes inside is rather two arguments, of which one is not known."""
+    inside = any(each.what.startswith("quotes inside") for each in read.deviations)
+    over = _STRING_OVER.get(raw[:1])
+    return inside and over is not None and over.search(raw, 1) is not None
+
+
+def _lacks_opener(read: JsonRead, schema: object) -> bool:
+    """Whether a list with a closing bracket too many may lack an opening one: `[[1, 2], 3, 4]]`."""
+    if not isinstance(read.value, list) or all(isinstance(item, list) for item in read.value):
+        return False
+    items = schema.get("items") if isinstance(schema, Mapping) else None
+    too_many = any(each.what == _TOO_MANY for each in read.deviations)
+    return too_many and not _types(items).isdisjoint({"array", None})
+
+
 def _is_text(raw: str, request: str | None) -> bool:
     """Whether bare words are surely text, and no variable.
 
@@ -440,7 +499,12 @@ def _is_text(raw: str, request: str | None) -> bool:
     """
     if request is None or not raw or raw[0] in "'," or _NOT_TEXT.search(raw):
         return False
-    return not _CODE_NAME.match(raw) or (len(raw) > 2 and raw in request)
+    return not _CODE_NAME.match(raw) or (len(raw) > 2 and _stands_in(raw, request))
+
+
+def _stands_in(raw: str, request: str) -> bool:
+    """Whether the user wrote these words, and not only longer ones."""
+    return re.search(rf"(?<!\w){re.escape(raw)}(?!\w)", request) is not None
 
 
 def _types(schema: object) -> set[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.pointer import split
+from selfcorrect.pointer import look, split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, object_at, parent, present, without
@@ -233,6 +233,7 @@ def _to_object(_: Place, value: JSON) -> _Candidate | None:
 
 
 _FOR_NOTHING: Final = frozenset({"n/a", "nil", "none", "nothing", "null", "undefined"})
+_NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 
 
@@ -245,13 +246,16 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
     if isinstance(value, str) and value.strip().lower() in _FOR_NOTHING:
         raise Unclear("it is a word for nothing")
     wrapped = _Candidate([value], Safety.EXACT, "one value where only a list fits")
+    numbered = _numbered(value) if isinstance(value, Mapping) else None
     if place.fits(wrapped.value):
+        if (numbered is not None and place.fits(numbered.value)) or _is_in_row(place):
+            raise Unclear("it could be one item or several")
         return wrapped
     for item in _item_forms(place, value):
         if place.fits([item.value]):
             return item._replace(value=[item.value])
     if isinstance(value, Mapping):
-        listed = _numbered(value) or _in_named_order(place, value)
+        listed = numbered or _in_named_order(place, value)
         if listed is not None:
             return listed
     items = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
@@ -264,6 +268,12 @@ def _numbered(value: Mapping[str, JSON]) -> _Candidate | None:
         return None
     reason = "an object whose keys are the places in a list"
     return _Candidate(list(value.values()), Safety.INFERRED, reason, opens=True)
+
+
+def _is_in_row(place: Place) -> bool:
+    """Whether several values stand side by side where lists are asked for: `[1, 2]` for points."""
+    above = look(place.call, parent(place.path))
+    return isinstance(above, list) and sum(not isinstance(item, list) for item in above) > 1
 
 
 _FEWEST_NUMBERED: Final = 2
@@ -287,8 +297,8 @@ def _looks_like_several(text: str) -> bool:
     if len(text) > 10_000:
         return True
     lowered = text.strip().lower()
-    bracketed = lowered.startswith(("[", "{", "(", "- ", "* ", "\u2022"))
-    return not lowered or bracketed or any(mark in lowered for mark in _SEVERAL)
+    listed = lowered.startswith(("[", "{", "(", "- ", "* ", "\u2022")) or _NUMBERED.match(lowered)
+    return not lowered or bool(listed) or any(mark in lowered for mark in _SEVERAL)
 
 
 def _item_forms(place: Place, value: JSON) -> Iterator[_Candidate]:

@@ -29,7 +29,10 @@ _PLACES_AND_PEOPLE: Final = frozenset(
 )
 """What is often written with a comma of its own."""
 _EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
-_BULLET: Final = re.compile(r"(?:([-*+\u2022\u2013])|(\d{1,4})[.)])\s+(?=\S)", re.ASCII)
+_BULLET: Final = re.compile(
+    r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
+)
+_FIRST: Final = ("1. ", "1) ")
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
 
@@ -72,9 +75,10 @@ class SplitList:
 
 
 def _split(text: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
-    text = text.strip()
     if len(text) > _LONGEST:
         raise Unclear("it is too long for a list in a text")
+    _check_levels(text)
+    text = text.strip()
     bracketed = len(text) > 1 and _BRACKETS.get(text[0]) == text[-1]
     body = text[1:-1].strip() if bracketed else text
     if any(mark in body for mark in "\"'[]{}()"):
@@ -106,9 +110,11 @@ def _readings(body: str) -> Iterator[list[str]]:
     """The text split at each separator that it holds, the surest one first."""
     for mark in ("\n", ";", "|"):
         if mark in body:
-            yield _without_bullets([part.strip(" ,\t\r") for part in body.split(mark)])
+            parts = [part.strip(" ,\t\r") for part in body.split(mark)]
+            yield _without_bullets(parts, signs=mark != "\n")
             return
     parts = [part.strip() for part in body.split(",")]
+    parts = _without_bullets(parts) if body.startswith(_FIRST) else parts
     yield parts
     last = [part.strip() for part in _AND.split(parts[-1]) if part.strip()]
     yield [*parts[:-1], *last]
@@ -116,12 +122,25 @@ def _readings(body: str) -> Iterator[list[str]]:
         yield body.split()
 
 
-def _without_bullets(parts: list[str]) -> list[str]:
-    """The parts without `-`, `*` or running numbers before all of them."""
+def _check_levels(text: str) -> None:
+    """Refuse a list with a list in it: nobody can tell what its items would be."""
+    lines = text.split("\n")
+    margins = {len(n) - len(n.lstrip()) for n in lines if _BULLET.match(n.lstrip())}
+    if len(margins) > 1:
+        raise Unclear("some of its items stand under others")
+
+
+def _without_bullets(parts: list[str], *, signs: bool = False) -> list[str]:
+    """The parts without `-`, `*` or running numbers before all of them.
+
+    Within a line (`signs`) a `-` or `+` before a number belongs to the number.
+    """
     found = [_BULLET.match(part) for part in parts]
     bullets = [bullet for bullet in found if bullet is not None]
     if not bullets:
         return parts
+    if signs and any(bullet[1] and bullet[3] for bullet in bullets):
+        raise Unclear("its numbers may have signs")
     marks = [bullet[1] or bullet[2] for bullet in bullets]
     running = marks == [str(n) for n in range(1, len(marks) + 1)]
     if len(bullets) < len(parts) or not (running or len(set(marks)) == 1):

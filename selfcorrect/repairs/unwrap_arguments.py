@@ -21,10 +21,11 @@ from selfcorrect.model import (
 from selfcorrect.pointer import apply, join, look, split
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
-from selfcorrect.schema.keys import is_spelled, loosely_fits
+from selfcorrect.schema.keys import is_spelled, loosely_fits, resembles
 from selfcorrect.schema.places import Place, fits, object_at, parent, place_of, present
-from selfcorrect.schema.subschema import at, declared, inside
-from selfcorrect.text import normal, spelling
+from selfcorrect.schema.subschema import at, declared, inside, types_of
+from selfcorrect.text import normal, spelling, tokens
+from selfcorrect.words import NEGATIONS
 
 _WRAPPERS: Final = frozenset(
     {"args", "arguments", "body", "data", "input", "inputs", "kwargs", "parameters", "params"}
@@ -33,6 +34,7 @@ _WRAPPERS: Final = frozenset(
 _NAMES: Final = frozenset({"name", "tool", "tool_name", "function", "action"})
 _KINDS: Final = frozenset({"object", "dict", "function"})
 _IDLE: Final = frozenset({"required", "additionalProperties", "description", "title", "$schema"})
+_TEXTS: Final = frozenset({"description", "title"})
 _ARGS: Final = "/args"
 _DEEPEST: Final = 4
 _MOST: Final = 200
@@ -88,9 +90,14 @@ def _unwrapped(call: Call, tool: Tool) -> Changed | None:
         if key is None:
             break
         content = _object(inner[key])
-        if content is None:
+        if content is None or _is_argument(key, _ARGS, inner, tool):
             break
-        beside = {k: v for k, v in inner.items() if k != key and not _says_nothing(k, v, tool)}
+        own = _TEXTS & names.keys() if "type" not in inner else frozenset[str]()
+        beside = {
+            k: v
+            for k, v in inner.items()
+            if k != key and (k in own or not _says_nothing(k, v, tool))
+        }
         if any(k not in names or k in content for k in beside):
             break
         if beside:
@@ -114,6 +121,22 @@ def _wrapper(args: JsonObject, names: Mapping[str, JSON], tool: Tool) -> str | N
         and _object(args[key]) is not None
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _is_argument(key: str, above: str, given: JsonObject, tool: Tool) -> bool:
+    """Whether an object is rather an argument of its own, whose name is not quite right."""
+    content = _object(given[key]) or {}
+    where = split(above)[1:]
+    objects = [
+        name
+        for name in declared(at(tool.schema, where) or ())
+        if name not in given and name not in content and _is_object(tool, [*where, name])
+    ]
+    return resembles(key, objects) is not None
+
+
+def _is_object(tool: Tool, where: list[str]) -> bool:
+    return any("object" in types_of(schema) for schema in at(tool.schema, where) or ())
 
 
 def _object(value: JSON) -> JsonObject | None:
@@ -241,6 +264,8 @@ def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:
     if len(moved) != 1:
         return None
     ((source, changes),) = moved.items()
+    if _is_argument(source, above, given, tool):
+        return None
     if spelling(source) in _WRAPPERS:
         changes += [_change(above + join(key), given[key], ABSENT) for key in idle]
     return _if_better(call, tool, changes)
@@ -252,6 +277,8 @@ def _spread(
     """The changes that move everything in one object up, each to the argument of its name."""
     content = given[source]
     if not isinstance(content, Mapping) or not content or len(content) > _MOST:
+        return None
+    if not NEGATIONS.isdisjoint(tokens(source)):
         return None
     changes = [_change(above + join(source), content, ABSENT)]
     taken: set[str] = set()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from selfcorrect.text import tokens
-from selfcorrect.words import SHORT_WORDS, singular
+from selfcorrect.words import NEGATIONS, SHORT_WORDS, singular
 
 _LONGEST: Final = 600
 _SENTENCE: Final = re.compile(r"(?<=[a-z)])[.;:(](?:\s|$)|\s\(|,?\s(?:e\.g|i\.e|eg|ex)\b\.?|\n")
@@ -17,7 +17,9 @@ _STOPPERS: Final = frozenset(
     {"are", "as", "at", "be", "being", "between", "by", "for", "from", "have", "if", "in", "into"}
     | {"is", "like", "on", "per", "such", "that", "to", "used", "using", "via", "was", "what"}
     | {"when", "where", "which", "who", "whose", "will", "with", "you", "your", "the"}
+    | {"after", "before", "excluding", "including", "times", "unless", "until", "without"}
 )
+_TURNS: Final = NEGATIONS | {"false", "off", "otherwise", "unless"}
 _GENERIC: Final = frozenset(
     {"a", "an", "the", "and", "or", "of", "array", "collection", "dict", "dictionary", "id"}
     | {"identifier", "list", "name", "number", "object", "set", "string", "text", "title", "type"}
@@ -40,12 +42,14 @@ def speaks_of(description: str, words: Collection[str]) -> bool:
     False
     >>> speaks_of("Minimum price and maximum price", {"minimum", "price"})
     False
+    >>> speaks_of("Latitude and longitude", {"longitude"})
+    False
     """
-    phrase, nouns = _subject(description[:_LONGEST])
+    phrase, nouns, heads = _subject(description[:_LONGEST])
     ends = phrase & _ENDS
     if ends.intersection(words) and ends.difference(words):
         return False
-    return bool(words) and phrase.issuperset(words) and any(noun in words for noun in nouns)
+    return bool(words) and phrase.issuperset(words) and any(noun in words for noun in nouns[:heads])
 
 
 def subject_of(description: str) -> frozenset[str]:
@@ -56,8 +60,18 @@ def subject_of(description: str) -> frozenset[str]:
     >>> sorted(subject_of("Minimum price and maximum size"))
     []
     """
-    phrase, nouns = _subject(description[:_LONGEST])
-    return phrase if len(nouns) == 1 else frozenset()
+    phrase, nouns, _ = _subject(description[:_LONGEST])
+    return phrase if len(nouns) == 1 and len(phrase & _ENDS) <= 1 else frozenset()
+
+
+def is_turned(description: str) -> bool:
+    """Whether the first sentence says what is so if something is not: `Hidden unless set`.
+
+    >>> is_turned("Quiet mode if false"), is_turned("Include spam. False by default.")
+    (True, False)
+    """
+    first = _SENTENCE.split(description[:_LONGEST])[0]
+    return not _TURNS.isdisjoint(_split(first))
 
 
 def words_of(description: str) -> frozenset[str]:
@@ -96,15 +110,20 @@ def _is_word_for(key: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=2_048)
-def _subject(description: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The words of the first noun phrase, and the noun of each of its parts."""
+def _subject(description: str) -> tuple[frozenset[str], tuple[str, ...], int]:
+    """The words of the first noun phrase, the noun of each of its parts, and how many of them lead.
+
+    What an `and` adds does not: a location that is a city and a state may be called a city.
+    """
     for sentence in _SENTENCE.split(description):
         words = _split(sentence)
         if words and not set(words) <= _OPENERS:
             parts = [[word for word in part if word not in _GENERIC] for part in _parts(words)]
             nouns = tuple(part[-1] for part in parts if part)
-            return frozenset(word for part in parts for word in part), nouns
-    return frozenset(), ()
+            leading = words[: words.index("and")] if "and" in words else words
+            heads = 1 + leading.count("or")
+            return frozenset(word for part in parts for word in part), nouns, heads
+    return frozenset(), (), 0
 
 
 def _parts(words: list[str]) -> list[list[str]]:

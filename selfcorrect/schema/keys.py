@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.descriptions import speaks_of, subject_of, words_of
+from selfcorrect.schema.descriptions import is_turned, speaks_of, subject_of, words_of
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.text import (
     LONGEST,
@@ -32,7 +32,11 @@ _FILLERS: Final = frozenset(
     {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
 )
 _SAYS_NOTHING: Final = _FILLERS | {"data", "item", "key", "object", "x", "y"}
-_IDENTIFIES: Final = frozenset({"code", "id", "identifier", "iso", "key", "number", "uuid"})
+_IDENTIFIES: Final = frozenset(
+    {"code", "id", "identifier", "iso", "key", "number", "uuid", "abbreviation", "address"}
+    | {"base64", "content", "email", "hash", "hex", "iata", "icao", "link", "mail", "phone"}
+    | {"symbol", "ticker", "token", "uri", "url"}
+)
 """Words that tell what no name is."""
 _MOST_KEYS: Final = 200
 
@@ -103,11 +107,13 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
     schemas = around.names[name]
     if not words or words & NEGATIONS or not loosely_fits(value, schemas):
         return False
+    kinds = _kinds(schemas)
     here = {name: _told(schemas)}
+    if kinds == {"boolean"} and is_turned(here[name]):
+        return False
     others = {n: _told(said) for n, said in {**around.names, **around.present}.items() if n != name}
     if speaks_of(here[name], words):
         return not any(speaks_of(told, words) for told in others.values())
-    kinds = frozenset().union(*map(types_of, schemas)) - {"null"}
     if list(around.required) != [name] or not kinds or "string" in kinds:
         return False
     if not has_type(value, kinds) or words - words_of(here[name]):
@@ -238,6 +244,10 @@ def _says_more(more: frozenset[str], description: str) -> bool:
     if more == {"name"}:
         return words_of(description).isdisjoint(_IDENTIFIES)
     return more <= subject_of(description)
+
+
+def _kinds(schemas: Alternatives) -> frozenset[str]:
+    return frozenset().union(*map(types_of, schemas)) - {"null"}
 
 
 def resembles(key: str, names: Iterable[str]) -> str | None:

@@ -141,6 +141,9 @@ INFERRED = [
     ("get_weather(city: 'Oslo', days: 3)", ("get_weather", {"city": "Oslo", "days": 3})),
     ("mail.send(to='a', cc=['b', 'c')", ("mail.send", {"to": "a", "cc": ["b", "c"]})),
     ("store(filter={'a': 1, 'b': 2)", ("store", {"filter": {"a": 1, "b": 2}})),
+    ("store(filter={'a': 1, 'b': 2}})", ("store", {"filter": {"a": 1, "b": 2}})),
+    ("mail.send(to='a', cc=['b', 'c']])", ("mail.send", {"to": "a", "cc": ["b", "c"]})),
+    ("grid(cells=[[1, 2], [3, 4]]])", ("grid", {"cells": [[1, 2], [3, 4]]})),
     ("get_weather(city=Oslo)", OSLO),
     ("['get_weather(city=New York, NY, days=3)']", ("get_weather", {"city": "New York, NY", "days": 3})),
     ("mail.send(to='a@b.c', body='Let's meet at 10')", ("mail.send", {"to": "a@b.c", "body": "Let's meet at 10"})),
@@ -226,6 +229,22 @@ REFUSED = [
     ("[get_weather(city='Oslo'], get_weather(city='Rome')]", "malformed_json"),
     ("[get_weather(city='Oslo', get_weather(city='Rome')]", "malformed_json"),
     ("get_weather(city: Oslo, days=3)", "malformed_json"),
+    # an argument that the tool does not know is no part of the text before it
+    ("get_weather(city: 'Oslo', unit: 'C')", "malformed_json"),
+    ("get_weather(city='Oslo' unit='C')", "malformed_json"),
+    ("get_weather(city='Oslo', unit='C', days=3d)", "malformed_json"),
+    ("mail.send(to='a', bcc='x', body='it's')", "malformed_json"),
+    # what the line below goes on with belongs to the call
+    ("mail.send(to='a', cc=['b', 'c')\n+ ['d'])", "malformed_json"),
+    ("mail.send(to='a', cc=['b', 'c')\n# more\n, 'd'])", "malformed_json"),
+    ("store(filter={'a': 1)\n  b-c: 2})", "malformed_json"),
+    ("[get_weather(city='Oslo', days=5]\n.5)", "malformed_json"),
+    # closed before its last argument
+    ("get_weather(city='Oslo'), days=3)", "malformed_json"),
+    ("get_weather(city='Oslo')\n, days=3)", "malformed_json"),
+    ("get_weather(city='Oslo')\ndays=3)", "malformed_json"),
+    ("grid(cells=[[1, 2], 3, 4]])", "malformed_json"),
+    ("grid(cells=[1, 2]])", "malformed_json"),
     ('{"name": "ping"', "cut"),
     ('<tool_call>\n{"name": "ping", "id": "1"', "cut"),
     ('{"name": "store", "arguments": {"rows": [1, 2', "cut"),
@@ -336,6 +355,7 @@ def test_the_schema_decides_between_a_lost_bracket_and_one_too_many():
 def test_a_bare_name_for_anything_is_text_only_if_the_user_wrote_it():
     tools = tool_specs([spec("train", {"data": {}})])
     assert calls("train(data=my_data)", tools) == []
+    assert calls("train(data=df)", tools, request="train it on the pdf") == []
     assert calls("train(data=my_data)", tools, request="train it on my_data") == [
         ("train", {"data": "my_data"})
     ]

@@ -12,6 +12,7 @@ from selfcorrect.repairs.convert_type import ConvertType
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
 INTS = {"type": "array", "items": INT}
 STRS = {"type": "array", "items": STR}
+OBJECTS = {"type": "array", "items": {"type": "object"}}
 EXACT, INFERRED = "exact", "inferred"
 
 
@@ -66,6 +67,7 @@ EXACT, INFERRED = "exact", "inferred"
         (INTS, "five", [5], INFERRED),
         ({"type": "array", "items": {"type": "object"}}, {"a": 1}, [{"a": 1}], EXACT),
         (STRS, {"0": "War", "1": "Peace"}, ["War", "Peace"], INFERRED),
+        (OBJECTS, {"0": 1, "1": 2}, [{"0": 1, "1": 2}], EXACT),
         ({"anyOf": [INT, {"type": "null"}]}, "5", 5, EXACT),
         ({"anyOf": [INT, BOOL]}, "true", True, EXACT),
         ({"anyOf": [INT, BOOL]}, "1", 1, EXACT),
@@ -105,6 +107,7 @@ def test_converts(mend, schema, value, after, safety):
         *((STRS, v) for v in ("a, b", "Smith, John", "", "[a", "Alice and Bob", "a;b", "a\nb")),
         (INTS, "5.5"),
         (INTS, {"a": 1}),
+        (OBJECTS, {"0": {"a": 1}, "1": {"a": 2}}),
         ({"type": "integer", "maximum": 4}, "5"),
         ({"type": "string", "format": "date"}, 20261026),
         ({"type": "string", "pattern": "^[A-Z]+$"}, 5),

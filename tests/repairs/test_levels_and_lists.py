@@ -75,6 +75,9 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             {"points": [[[1, 2]], [[3, 4]]]},
             {"points": [[1, 2], [3, 4]]},
         ),
+        (closed({"points": POINTS}), {"points": [1, 2]}, None),
+        (closed({"points": POINTS}), {"points": [[1, 2], 3, 4]}, None),
+        (closed({"points": POINTS}), {"points": [[1, 2], 3]}, {"points": [[1, 2], [3]]}),
         (closed({"numbers": NUMBERS}), {"numbers": [[1, 2, 3]]}, {"numbers": [1, 2, 3]}),
         (closed({"numbers": NUMBERS}), {"numbers": [[1, 2], [3]]}, None),
         (closed({"points": POINTS}), {"points": [[[1, 2]], [[3, 4], [5, 6]]]}, None),
@@ -89,6 +92,36 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             {"type": "object", "properties": {"room_type": "double"}},
             {"room_type": "double"},
         ),
+        # an argument that is an object is not unwrapped because its name is not quite right
+        (
+            closed({"parameters": {"type": "object"}, "count": INT}),
+            {"Parameters": {"count": 1}},
+            {"parameters": {"count": 1}},
+        ),
+        (
+            closed({"filters": closed({"a": INT, "b": INT}), "a": INT}),
+            {"filter": {"a": 1}},
+            {"filters": {"a": 1}},
+        ),
+        (
+            closed({"body_json": {"type": "object"}, "url": TEXT, "method": TEXT}, "url"),
+            {"url": "u", "body": {"method": "v"}},
+            None,
+        ),
+        # an argument that is called like a part of a schema
+        (
+            closed({"q": TEXT, "title": TEXT}, "q"),
+            {"title": "hello", "data": {"q": "x"}},
+            {"title": "hello", "q": "x"},
+        ),
+        (
+            closed({"q": TEXT, "title": TEXT}, "q"),
+            {"title": "Find", "type": "object", "properties": {"q": "x"}},
+            {"q": "x"},
+        ),
+        # what is not meant
+        (closed({"q": TEXT, "count": INT}, "q"), {"q": "y", "without": {"count": 3}}, None),
+        (closed({"q": TEXT}, "q"), {"exclude": {"q": "x"}}, None),
         # everything under a key that is no name
         (closed({"city": TEXT}, "city"), {" :) ": {"city": "Oslo"}}, {"city": "Oslo"}),
     ],

@@ -155,6 +155,7 @@ def test_abbreviations_and_parts(schema, args, name, context):
 
 
 CITY = {"type": "string", "description": "The departure city"}
+FLAG = {"type": "boolean"}
 CUSTOMER = {"type": "string", "description": "The id of the customer"}
 
 
@@ -166,13 +167,22 @@ CUSTOMER = {"type": "string", "description": "The id of the customer"}
         ("city", CITY, "arrival_city", False),
         ("city", CITY, "cityName", True),
         ("customer", CUSTOMER, "customer_name", False),
+        ("user", TEXT | {"description": "Email of the user"}, "user_name", False),
+        ("stock", TEXT | {"description": "Ticker symbol of the stock"}, "stock_name", False),
+        ("date", TEXT | {"description": "The start/end date"}, "end_date", False),
+        ("price", TEXT | {"description": "Net price excluding tax"}, "price_tax", False),
+        ("place", TEXT | {"description": "Latitude and longitude"}, "longitude", False),
+        ("place", TEXT | {"description": "City and state"}, "city", True),
+        ("verbose", FLAG | {"description": "Quiet mode if false"}, "quiet_mode", False),
+        ("public", FLAG | {"description": "Private unless set"}, "private", False),
+        ("flag", FLAG | {"description": "Include spam"}, "include_spam", True),
         ("price", TEXT | {"description": "Minimum price and maximum price"}, "min_price", False),
         ("duration", INT | {"description": "Duration in seconds"}, "duration_minutes", False),
     ],
 )
 def test_a_longer_name_that_says_what_the_description_says(name, said, key, found):
     schema = {"properties": {name: said}, "required": [name]}
-    value = 5 if said.get("type") == "integer" else "Oslo"
+    value = {"integer": 5, "boolean": True}.get(said["type"], "Oslo")
     wanted = (key, name, "inferred") if found else None
     assert renamed(schema, {key: value}, unknown(key)) == wanted
 
