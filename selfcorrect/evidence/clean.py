@@ -43,7 +43,7 @@ _NOISE: Final = re.compile(
     r"at \S.{0,300}[(:\d]|\.\.\. \d+ more|from \S{1,200}:\d+:in |#\d+ \S|\d+: 0x[0-9a-f]+ "
     r'|File "[^"]{0,300}", line \d+|in <module>|\[C\]: in |stack traceback:|stack backtrace:'
     r"|goroutine \d+ \[|note: run with `RUST_BACKTRACE|created by \S+ in goroutine"
-    r"|LINE \d+: |\d{1,6} \|.*|\|.*|\\ No newline"
+    r"|(?-i:LINE) \d+: |\d{1,6} \|.*|\|.*|\\ No newline"
     r"|For (?:further|more) info(?:rmation)?\b.*|See https?://\S+\s*|(?:See|Try|Run) "
     r"['`\"‘].*(?:help|-h)\b.*"
     r"|.{0,20}complete log of this run can be found.*|\[notice\].*|Please fix (?:your|the) .*"

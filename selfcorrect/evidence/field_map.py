@@ -6,6 +6,7 @@ under `errors`, `message`, `detail`, `fields`, `json`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -25,6 +26,7 @@ _ENVELOPES: Final = (
     "field_errors",
     "details",
     "json",
+    "nested",
 )
 _SAYS: Final = frozenset({"error", "message", "status", "code", "statusCode"})
 _LEAF: Final = frozenset(
@@ -46,6 +48,34 @@ _NO_FIELDS: Final = frozenset({"error", "errors", "detail", "details", "data", "
 _LISTS: Final = _NO_FIELDS | {"message", "messages", "errormessages", "error_messages", "reasons"}
 """Names of a list of sentences rather than of a field."""
 _TEXTS: Final = ("message", "description", "defaultMessage", "msg", "detail", "reason")
+_OTHER: Final = _LISTS | {
+    "code",
+    "description",
+    "err",
+    "error_description",
+    "errormessage",
+    "exception",
+    "hint",
+    "info",
+    "msg",
+    "name",
+    "reason",
+    "result",
+    "status",
+    "statustext",
+    "stderr",
+    "stdout",
+    "text",
+    "title",
+    "type",
+    "url",
+}
+"""Names that tell of the error rather than of a field."""
+_SENTENCE: Final = re.compile(
+    r"(?i)\b(?:required|missing|invalid|valid|must|should|cannot|not|too|expected|unknown|than|"
+    r"unexpected|already|allowed|choice|format|range|least|most)\b"
+)
+"""What a text says that finds fault with its field."""
 _MOST: Final = 50
 _DEEPEST: Final = 8
 
@@ -56,9 +86,18 @@ def read(body: JSON) -> tuple[Finding, ...]:
         return ()
     for key in _ENVELOPES:
         inner = body.get(key)
-        if isinstance(inner, Mapping) and inner and (found := _all(inner)):
+        if isinstance(inner, Mapping) and inner and (found := _all(inner) or _plain(inner)):
             return found
-    return () if body.keys() & _SAYS else _all(body)
+    return () if body.keys() & _SAYS else _all(body) or _plain(body)
+
+
+def _plain(fields: Mapping[str, JSON]) -> tuple[Finding, ...]:
+    """A sentence per field: `{"age": "must be positive"}`; no names that say other things."""
+    if len(fields) > _MOST or any(key.lower() in _OTHER for key in fields):
+        return ()
+    if not all(isinstance(text, str) and _SENTENCE.search(text[:300]) for text in fields.values()):
+        return ()
+    return tuple(_finding(str(text), (key,), None) for key, text in fields.items())
 
 
 def _all(fields: Mapping[str, JSON]) -> tuple[Finding, ...]:

@@ -23,6 +23,10 @@ _COLON: Final = re.compile(
 )
 _AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"\"]?({_PATH})[`'\"\"]?\.?\Z")
 _ARROW: Final = re.compile(rf"\A\s*(?:→|->|↳) at ({_PATH})\s*\Z")
+_LEAD: Final = re.compile(
+    rf"\A(?:.{{0,60}} )?at path:? [`'\"]?({_PATH})[`'\"]? (?:--?|–|—|:) (?=\S)", re.IGNORECASE
+)
+_TRAIL: Final = re.compile(rf"\A(?:Path|Field|At|Location): \.?({_PATH})\Z")
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
     [
@@ -73,7 +77,7 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
             or when every line has that form.
     """
     lines = [line for line in text.split("\n") if line.strip()][:200]
-    found = tuple(_pydantic(lines)) or tuple(_arrows(lines))
+    found = tuple(_pydantic(lines)) or tuple(_arrows(lines)) or tuple(_placed(lines))
     if found:
         return found[:_MOST]
     ats = [_AT.match(line.strip()) for line in lines]
@@ -115,6 +119,14 @@ def _arrows(lines: list[str]) -> Iterator[Finding]:
     for before, line in pairwise(lines):
         if (match := _ARROW.match(line)) is not None:
             yield Finding(_BULLET.sub("", before).strip(), paths=(pointer(match[1]),))
+
+
+def _placed(lines: list[str]) -> Iterator[Finding]:
+    """One violation, its place before it (`At path: a -- …`) or on a line below (`Path: .a`)."""
+    if 0 < len(lines) <= 8 and (match := _LEAD.match(lines[0])) is not None:
+        yield Finding("\n".join([lines[0][match.end() :], *lines[1:]]), paths=(pointer(match[1]),))
+    elif len(lines) == 2 and (match := _TRAIL.match(lines[1].strip())) is not None:
+        yield Finding(lines[0], paths=(pointer(match[1]),))
 
 
 def _colons(lines: list[str], known: frozenset[str]) -> Iterator[Finding]:

@@ -105,6 +105,7 @@ _LISTS: Final = (
     "errorMessages",
     "errorCauses",
     "extensions",
+    "extra",
 )
 _INNER: Final = (
     "upstream",
@@ -243,6 +244,7 @@ def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
         if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
             return (join(*value),)
         if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
+            value = value.removeprefix("#")
             if value.startswith("/"):
                 return (value,) if value != "/" and "://" not in value else ()
             tokens = [token for token in re.split(r"[.\[\]'\"$#]+", value) if token]

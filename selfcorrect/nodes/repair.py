@@ -45,6 +45,7 @@ from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.progress import add, add_to, call_key, is_open, is_retryable, try_key
 from selfcorrect.redaction import redact
+from selfcorrect.registry import is_built_in
 from selfcorrect.repair_context import repair_context
 from selfcorrect.repairs.ask_human import read_answer
 from selfcorrect.state import CorrectionState
@@ -73,7 +74,7 @@ class _Round:
     state: CorrectionState
     context: RunContext
     call: Call = field(init=False)
-    key: str = field(init=False)
+    begun: str = ""
     findings: list[Finding] = field(init=False)
     counts: dict[str, Any] = field(init=False)
     changes: list[dict[str, Any]] = field(default_factory=list)
@@ -83,15 +84,18 @@ class _Round:
     final: dict[str, Any] | None = None
     wait: float | None = None
     question: dict[str, Any] | None = None
+    _keyed: tuple[Call | None, str] = (None, "")
 
     def __post_init__(self) -> None:
-        self._now(call_from_json(self.state["current"]))
+        self.call = call_from_json(self.state["current"])
         self.findings = [finding_from_json(item) for item in self.state["findings"]]
         self.counts = dict(self.state["counts"])
 
-    def _now(self, call: Call) -> None:
-        """Go on with this call; its key marks what is tried against it."""
-        self.call, self.key = call, call_key(call)
+    def _key(self) -> str:
+        """Marks what was tried against the call as it is now."""
+        if self.call is not self._keyed[0]:
+            self._keyed = (self.call, call_key(self.call))
+        return self._keyed[1]
 
     async def run(self) -> None:
         started = self.context.time.monotonic()
@@ -120,7 +124,7 @@ class _Round:
             self.question["finding"] = self.findings.index(asked)
 
     async def _pass(self, selected: list[dict[str, Any]]) -> None:
-        before = self.call
+        before, self.begun = self.call, self._key()
         batched: list[Any] = []
         selected = self._together(selected)
         for item in selected:
@@ -227,8 +231,8 @@ class _Round:
             port = self.context.port(self.counts)
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
-        # A strategy gets a copy: what it does not say in its answer must not happen.
-        call = own_copy(self.call)
+        # A foreign strategy gets a copy: what it does not say in its answer must not happen.
+        call = self.call if is_built_in(strategy) else own_copy(self.call)
         try:
             answer = await self.context.host.call(strategy, call, diagnosis, given)
         except Exception as error:
@@ -308,7 +312,7 @@ class _Round:
             self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
             return
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
-        self._now(new)
+        self.call = new
         self.changes += [to_json(change) for change in made]
         self._settle(group)
 
@@ -348,13 +352,17 @@ class _Round:
         return [*(self.state.get("refused") or ()), *self.refused]
 
     def _settle(self, group: list[Finding]) -> None:
-        self.settled |= {i for i, finding in enumerate(self.findings) if finding in group}
+        ours = set(map(id, group))
+        self.settled |= {i for i, finding in enumerate(self.findings) if id(finding) in ours}
 
     def stop(self, reason: str, detail: str, **more: str) -> None:
         stop = {"reason": reason, "detail": clean(detail), **more}
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
+        # A change is counted against the call of its pass: a digest of the call for every one of
+        # thousands of changes would take their square.
+        key = (self.begun if outcome == "changed" else "") or self._key()
         self.tried += [
             {
                 "rule": finding.rule,
@@ -362,7 +370,7 @@ class _Round:
                 "path": finding.path,
                 "outcome": outcome,
                 "reason": clean(reason[:500]),
-                "key": try_key(self.key, finding, item["strategy"]),
+                "key": try_key(key, finding, item["strategy"]),
             }
             for finding in group
         ]
@@ -434,10 +442,11 @@ def _answered(
     state: CorrectionState, context: RunContext, item: Mapping[str, Any], answer: Any
 ) -> Update:
     """The round of a person's answer."""
-    call = call_from_json(state["current"])
-    finding = finding_from_json(state["findings"][item["finding"]])
     round_ = _Round(state, context)
-    repair_ = read_answer(answer, call, finding, tuple(item["question"].get("options") or ()))
+    finding = round_.findings[item["finding"]]
+    repair_ = read_answer(
+        answer, round_.call, finding, tuple(item["question"].get("options") or ())
+    )
     chosen = dict(item)
     whole = isinstance(answer, Mapping) and answer.get("action") == "edit" and "value" not in answer
     match repair_:

@@ -57,6 +57,9 @@ _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
 _DATES: Final = frozenset(
     ["date", "datetime", "time", "when", "start", "end", "since", "until", "day", "month"]
 )
+_HOSTS: Final = frozenset(
+    ["url", "uri", "host", "hostname", "address", "server", "endpoint", "domain", "site", "target"]
+)
 _TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _MEASURED: Final = re.compile(
@@ -100,7 +103,7 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
             finding, text, quoted, [echoes[c] for c in text if c in echoes], place
         )
     elif finding.category is Category.UNKNOWN_RESOURCE:
-        found = quoted or _only(finding, place)
+        found = quoted or [path for path in _only(finding, place) if _reaches(path, place)]
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
         found = (
             free or quoted or (_only(finding, place) if "PermissionError" in finding.types else [])
@@ -275,6 +278,14 @@ def _only(finding: Finding, place: Place) -> list[str]:
     return free if len(free) == 1 else []
 
 
+def _reaches(path: str, place: Place) -> bool:
+    """Whether an argument may say which host a tool talks to."""
+    name = split(path)[-1].lower()
+    named = bool(_HOSTS & set(words_of(name))) or name in _FREE_FORM
+    value = place.value(path)
+    return named or (isinstance(value, str) and ("://" in value or "." in value.strip(".")))
+
+
 def _marked(text: str, place: Place) -> list[str]:
     """A name that the text marks outright, where the call's arguments are not known."""
     if place.leaves or place.declared:
@@ -322,7 +333,7 @@ _EXTRA: Final = re.compile(
 
 
 def _extra(text: str, sure: list[str], place: Place) -> list[str]:
-    found = list(_EXTRA.finditer(text))[:10]
+    found = list(_EXTRA.finditer(text.split(" in {", maxsplit=1)[0]))[:10]
     names = [name.lstrip(":$") for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
     for name in names:
         exact = [path for path, _ in place.leaves if split(path)[-1] == name]

@@ -32,7 +32,7 @@ _OUTRIGHT: Final[tuple[re.Pattern[str], ...]] = tuple(
         rf"\b(?:is|are) missing\b[^:\n]{{0,60}}: [\"'`]?(?P<n>{_ID})[\"'`>]{{0,2}}\s*\Z",
         (
             rf"{_Q}(?P<n>[\w$@][\w$@.-]{{0,80}}){_E}(?: \w{{1,20}}){{0,3}} (?:is|are) "
-            r"(?:required|missing)\b"
+            r"(?:an? )?(?:required|missing|mandatory)\b"
         ),
         (
             rf"\bmissing (?:the |an? )?(?:required )?(?:key|field|parameter|property"

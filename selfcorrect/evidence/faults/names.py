@@ -275,6 +275,7 @@ NO_NAMES: Final = frozenset(
         "invalid",
         "expected",
         "too",
+        "in",
     ]
 )
 
