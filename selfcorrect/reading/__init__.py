@@ -34,6 +34,8 @@ from selfcorrect.reading.contract import (
 
 # isort: split
 from selfcorrect.reading.brackets import RIVAL_LEVELS, other_readings
+from selfcorrect.reading.code_extents import CALL_OPENING, MOST_MISSING, extent
+from selfcorrect.reading.python_literals import JSON_NAMES, NotLiteral, literals
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, Strings, Unreadable
 
@@ -53,6 +55,7 @@ from selfcorrect.reading.arguments import (
 # isort: split
 from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
 from selfcorrect.reading.mentions import MARKUP, made
+from selfcorrect.reading.named_arguments import BARE, by_name, ends_in
 from selfcorrect.reading.tag_values import put_parameter
 from selfcorrect.reading.thinking import thought, without_thinking
 
@@ -65,12 +68,16 @@ from selfcorrect.reading.tagged_calls import TaggedCalls
 
 __all__ = [
     "ATTEMPT",
+    "BARE",
     "BESIDE",
+    "CALL_OPENING",
     "COMMA_MISSING",
     "CUT_REASONS",
     "DONE_REASONS",
+    "JSON_NAMES",
     "MARKUP",
     "MOST_CALLS",
+    "MOST_MISSING",
     "NO_ARGUMENTS",
     "QUOTES",
     "RIVAL_LEVELS",
@@ -81,6 +88,7 @@ __all__ = [
     "Ending",
     "Fault",
     "JsonRead",
+    "NotLiteral",
     "Offered",
     "Reader",
     "Reading",
@@ -89,10 +97,14 @@ __all__ = [
     "Unreadable",
     "as_arguments",
     "beside",
+    "by_name",
     "by_position",
     "calls_in",
+    "ends_in",
+    "extent",
     "from_text",
     "is_definition",
+    "literals",
     "made",
     "other_readings",
     "parameters",
