@@ -14,14 +14,17 @@ from selfcorrect.schema.places import Place, object_at, parent, place_of
 from selfcorrect.schema.subschema import same
 from selfcorrect.text import LONGEST, normal
 
+_ARGS: Final = "/args"
+
 
 @dataclass(frozen=True, slots=True)
 class DropExtra:
     """Leaves out an argument that the tool does not know and that resembles none it knows.
 
-    Inferred on read_only tools, lossy elsewhere. Exact only where nothing is said: nothing under an
-    unknown key, or the same value once more under another spelling; inferred where a word for
-    nothing is (`"unknown"`, `"??"`). An argument that may be a misspelt one is never dropped.
+    Inferred on read_only tools, lossy elsewhere, and inside an object, which may be sent on as it
+    is. Exact only where nothing is said: nothing under an unknown key, or the same value once more
+    under another spelling; inferred where a word for nothing is (`"unknown"`, `"??"`). An argument
+    that may be a misspelt one is never dropped.
 
     Attributes:
         keep: Names that are never dropped, so that a later rung deals with them.
@@ -70,7 +73,7 @@ def _dropped(place: Place, given: Mapping[str, JSON], names: Mapping[str, JSON])
     if _says_nothing(place.value):
         return place.mend(ABSENT, Safety.INFERRED, "nothing is said under this key")
     lone = resembles(place.key, names) is None and place.tool.effect == "read_only"
-    safety = Safety.INFERRED if lone else Safety.LOSSY
+    safety = Safety.INFERRED if lone and parent(place.path) == _ARGS else Safety.LOSSY
     return place.mend(ABSENT, safety, "an argument that the tool does not know")
 
 
