@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
     JSON,
     Ask,
@@ -20,7 +21,6 @@ from selfcorrect.model import (
     Severity,
     Terminal,
     Wait,
-    to_json,
 )
 from selfcorrect.plain import as_text
 from selfcorrect.pointer import split

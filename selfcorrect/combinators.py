@@ -17,7 +17,8 @@ from typing import Any, Final, TypeAlias
 
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, is_control_flow
-from selfcorrect.model import FailureReport, to_json
+from selfcorrect.json_forms import to_json
+from selfcorrect.model import FailureReport
 
 Output: TypeAlias = Any
 Run: TypeAlias = Callable[[Any], Awaitable[Output]]

@@ -11,7 +11,8 @@ from selfcorrect.context import RunContext
 from selfcorrect.effects import Outcome, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
-from selfcorrect.model import JSON, Call, Finding, Result, call_from_json, finding_to_json
+from selfcorrect.json_forms import call_from_json, finding_to_json
+from selfcorrect.model import JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.state import CorrectionState

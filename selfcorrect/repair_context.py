@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.masking import Mask, has_sensitive, leaves
-from selfcorrect.model import Attempt, Change, ErrorKind, call_from_json, change_from_json
+from selfcorrect.model import Attempt, Change, ErrorKind
 from selfcorrect.protocols import ModelPort, RepairContext
 from selfcorrect.state import CorrectionState
 

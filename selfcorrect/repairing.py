@@ -13,16 +13,8 @@ from typing import Any, Final
 
 from selfcorrect._walk import walk
 from selfcorrect.context import RunContext, Update
-from selfcorrect.model import (
-    Call,
-    Change,
-    Changed,
-    Finding,
-    call_from_json,
-    call_to_json,
-    change_from_json,
-    finding_to_json,
-)
+from selfcorrect.json_forms import call_from_json, call_to_json, change_from_json, finding_to_json
+from selfcorrect.model import Call, Change, Changed, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson

@@ -19,7 +19,7 @@ LAYERS = (
     {"errors"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"effects", "hints", "limits", "log", "plain", "pointer", "protocols", "state"},
+    {"effects", "hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "state"},
     {"redaction", "text", "words"},
     {"values"},
     # tools, and models behind their port

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfcorrect.errors import MapError, StrategyNotFound
+from selfcorrect.json_forms import finding_from_json, to_json
 from selfcorrect.linting import lint
 from selfcorrect.mapping.matching import error_names, status_names
 from selfcorrect.mapping.patterns import (
@@ -22,15 +23,7 @@ from selfcorrect.mapping.patterns import (
     has_linear_engine,
     window,
 )
-from selfcorrect.model import (
-    Category,
-    ErrorKind,
-    Finding,
-    GiveUp,
-    Safety,
-    finding_from_json,
-    to_json,
-)
+from selfcorrect.model import Category, ErrorKind, Finding, GiveUp, Safety
 from selfcorrect.registry import strategy
 from selfcorrect.rules import ErrorRule
 from selfcorrect.strategy_map import Missed, StrategyMap

@@ -14,8 +14,9 @@ from selfcorrect.cli.screen import clip, dump, refuse
 from selfcorrect.context import Node, RunContext, SystemTime, Update
 from selfcorrect.errors import MapError, SelfCorrectError
 from selfcorrect.evidence import read_report
+from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.loading import load_map
-from selfcorrect.model import JSON, Call, Change, call_from_json, to_json
+from selfcorrect.model import JSON, Call, Change
 from selfcorrect.progress import add
 from selfcorrect.repairing import RepairOutcome, check_only, mend
 from selfcorrect.state import CorrectionState

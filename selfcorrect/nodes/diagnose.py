@@ -11,7 +11,8 @@ from selfcorrect.effects import Outcome
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.intents import concluded, outcome_left
-from selfcorrect.model import Finding, finding_from_json, finding_to_json
+from selfcorrect.json_forms import finding_from_json, finding_to_json
+from selfcorrect.model import Finding
 from selfcorrect.plain import as_text, clean
 from selfcorrect.progress import is_retryable
 from selfcorrect.redaction import redact

@@ -19,15 +19,8 @@ from selfcorrect.intents import (
     settle_now,
     verified,
 )
-from selfcorrect.model import (
-    Attempt,
-    Call,
-    Finding,
-    Result,
-    call_from_json,
-    finding_to_json,
-    to_json,
-)
+from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
+from selfcorrect.model import Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, clean, plain, storable
 from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.progress import add, call_key

@@ -12,7 +12,8 @@ from typing import Any
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
-from selfcorrect.model import Call, Finding, call_to_json, finding_to_json
+from selfcorrect.json_forms import call_to_json, finding_to_json
+from selfcorrect.model import Call, Finding
 from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.reading import (

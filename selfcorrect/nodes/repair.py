@@ -17,6 +17,13 @@ from selfcorrect.answers import options_of, usable_answer
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import is_control_flow
 from selfcorrect.handlers.handling import ON_ERROR, Consultation, Exhausted, consult, error_of
+from selfcorrect.json_forms import (
+    call_from_json,
+    call_to_json,
+    finding_from_json,
+    finding_to_json,
+    to_json,
+)
 from selfcorrect.limits import spent
 from selfcorrect.model import (
     ABSENT,
@@ -34,11 +41,6 @@ from selfcorrect.model import (
     Safety,
     Terminal,
     Wait,
-    call_from_json,
-    call_to_json,
-    finding_from_json,
-    finding_to_json,
-    to_json,
 )
 from selfcorrect.models.metering import metered
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable

@@ -8,8 +8,9 @@ from typing import Any
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.handlers.handling import ON_ERROR
+from selfcorrect.json_forms import to_json
 from selfcorrect.masking import Mask
-from selfcorrect.model import FailureReport, to_json
+from selfcorrect.model import FailureReport
 from selfcorrect.models.advice import advice, for_model
 from selfcorrect.state import CorrectionState
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
+from selfcorrect.json_forms import call_from_json
 from selfcorrect.limits import spent
-from selfcorrect.model import call_from_json
 from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.progress import add, call_key

@@ -10,17 +10,9 @@ from selfcorrect.asking import details
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import StrategyNotFound, is_control_flow
 from selfcorrect.handlers.handling import ON_ERROR
+from selfcorrect.json_forms import call_from_json, finding_from_json
 from selfcorrect.limits import spent
-from selfcorrect.model import (
-    Ask,
-    Call,
-    Diagnosis,
-    Finding,
-    GiveUp,
-    Safety,
-    call_from_json,
-    finding_from_json,
-)
+from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.progress import call_key, try_key
 from selfcorrect.redaction import literal

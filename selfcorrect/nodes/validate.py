@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.model import (
-    Change,
-    Finding,
-    call_from_json,
-    change_from_json,
-    finding_to_json,
-    to_json,
-)
+from selfcorrect.json_forms import call_from_json, change_from_json, finding_to_json, to_json
+from selfcorrect.model import Change, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.state import CorrectionState
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 from selfcorrect.drawing import START
 from selfcorrect.errors import GraphSetupError, StrategyNotFound
 from selfcorrect.hints import near
-from selfcorrect.model import ABSENT, Change, JsonObject, Safety, to_json
+from selfcorrect.json_forms import to_json
+from selfcorrect.model import ABSENT, Change, JsonObject, Safety
 from selfcorrect.notebook.parts import Steppable
 from selfcorrect.plain import digest, problem
 from selfcorrect.pointer import join

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from selfcorrect.drawing import START
-from selfcorrect.model import call_from_json
+from selfcorrect.json_forms import call_from_json
 from selfcorrect.notebook.driver import Checkpoint
 from selfcorrect.notebook.frame import Frame, finding_rows, tell
 from selfcorrect.notebook.history import History, Moment

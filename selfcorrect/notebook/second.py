@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfcorrect.model import Call, call_from_json
+from selfcorrect.json_forms import call_from_json
+from selfcorrect.model import Call
 from selfcorrect.notebook.replaying import BEGUN, DONE
 from selfcorrect.notebook.shown import cut
 from selfcorrect.tools import ToolSpec

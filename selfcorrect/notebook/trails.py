@@ -8,8 +8,9 @@ from typing import Any, Final
 from selfcorrect.drawing import START, Shape
 from selfcorrect.drawing.shape import END
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.loading import load_map
-from selfcorrect.model import Call, call_from_json, change_from_json
+from selfcorrect.model import Call
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.frame import Frame, tell
 from selfcorrect.notebook.history import History

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Final, TypeGuard
 
+from selfcorrect.json_forms import change_from_json, to_json
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -20,8 +21,6 @@ from selfcorrect.model import (
     Repair,
     Safety,
     Terminal,
-    change_from_json,
-    to_json,
 )
 from selfcorrect.plain import clean
 from selfcorrect.pointer import join, look

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, get_args
 
+from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -25,7 +26,6 @@ from selfcorrect.model import (
     JsonObject,
     Repair,
     Safety,
-    to_json,
 )
 from selfcorrect.plain import problem
 from selfcorrect.pointer import apply, look

@@ -6,18 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import (
-    ABSENT,
-    Ask,
-    Call,
-    Change,
-    Changed,
-    Finding,
-    GiveUp,
-    Safety,
-    Terminal,
-    to_json,
-)
+from selfcorrect.json_forms import to_json
+from selfcorrect.model import ABSENT, Ask, Call, Change, Changed, Finding, GiveUp, Safety, Terminal
 from selfcorrect.pointer import apply
 from selfcorrect.repairs.ask_human import AskHuman, read_answer
 from selfcorrect.testing.conformance import try_rename, try_strategy
