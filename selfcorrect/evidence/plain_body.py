@@ -130,6 +130,9 @@ _DEEPEST: Final = 6
 _MOST: Final = 50
 _CODE: Final = re.compile(r"[A-Za-z][\w.:/-]{1,79}\Z")
 _PHRASES: Final = "|".join(re.escape(status.phrase) for status in HTTPStatus if status >= 400)
+_STATUSES: Final = frozenset(
+    status.phrase.replace(" ", "").lower() for status in HTTPStatus if status >= 400
+)
 _SUMMARY: Final = re.compile(
     rf"\W*(?:\d{{3}} )?(?:{_PHRASES}"
     r"|(?:\w+ ){0,3}(?:validation|arguments?|request|input|form body|body|data|parameters?)"
@@ -239,7 +242,7 @@ def _status(body: Mapping[str, JSON]) -> int | None:
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     for key in _FIELDS:
         value = body.get(key)
-        if _is_url_path(value, body) or (key == "name" and _is_code(value)):
+        if _is_url_path(value, body) or (key == "name" and _names_error(value, body)):
             continue
         if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
             return (join(*value),)
@@ -258,5 +261,10 @@ def _is_url_path(value: JSON, body: Mapping[str, JSON]) -> bool:
     return isinstance(value, str) and value.startswith("/") and bool(beside)
 
 
-def _is_code(value: JSON) -> bool:
-    return isinstance(value, str) and value.isupper() and "_" in value
+def _names_error(value: JSON, body: Mapping[str, JSON]) -> bool:
+    """Whether a name is that of the error: `NOT_FOUND`, `TypeError`, `MethodNotAllowed`."""
+    if not isinstance(value, str):
+        return False
+    symbol = value.isupper() and "_" in value
+    classy = value.endswith(("Error", "Exception")) or value.lower() in _STATUSES
+    return symbol or classy or "className" in body

@@ -45,17 +45,18 @@ _OUTRIGHT: Final[tuple[re.Pattern[str], ...]] = tuple(
         ),
         r"\A(?P<n>[a-z_][\w.]{0,60}): missing\b",
         rf"\b(?:body|query|data|path|params|request|input)\.(?P<n>{_ID}) should be defined",
-        r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing)\b",
+        r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing|must not|cannot)\b",
         rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z",
         rf"[@|→] ?data\[['\"](?P<n>{_ID})['\"]\]\s*\Z",
         rf"\b{MARK}: [:$](?P<n>{_ID})",
+        rf"\b{MARK} (?P<n>{_ID}) (?:is|was) (?:required|missing|mandatory|not (?:given|set))\b",
     )
 )
 """Ways of naming that leave no doubt; the name need not be known."""
 
 _SUBJECT: Final = re.compile(
     r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? "
-    r"(?:is|was|must|cannot|may not|should|are|required|missing|not provided)\b",
+    r"(?:is|was|must|cannot|can['’]t|may not|should|are|required|missing|not provided)\b",
     re.IGNORECASE,
 )
 _HINTS: Final[tuple[re.Pattern[str], ...]] = (
@@ -125,8 +126,13 @@ def _filled(path: str, place: Place) -> bool:
     return value not in (None, "", [], {}) and type(value).__name__ != "_Absent"
 
 
+_CLASS: Final = re.compile(r"\A[A-Z][A-Za-z0-9]{0,60}\.(?=[a-z_]\w{0,60}\Z)")
+"""The model that a field is said to be of: `Order.city`."""
+
+
 def _lacking(name: str, place: Place) -> list[str]:
     known = place.known(name)
     if known:
         return list(known)
+    name = _CLASS.sub("", name)
     return [join(*[token for token in re.split(r"[.\[\]]+", name.lstrip("$:")) if token])]
