@@ -79,7 +79,9 @@ class Host(Protocol):
     async def off_loop(
         self, function: Callable[..., Any], *args: Any
     ) -> tuple[Any, BaseException | None]: ...
-    async def call(self, function: Callable[..., Any], *args: Any) -> Any: ...
+    async def call(
+        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
+    ) -> Any: ...
     async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any: ...
     async def sleep(self, clock: Time, seconds: float) -> None: ...
 
@@ -97,7 +99,10 @@ class SyncHost:
     ) -> tuple[Any, BaseException | None]:
         return function(*args), None
 
-    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+    async def call(
+        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
+    ) -> Any:
+        del seconds
         value = function(*args)
         return await value if inspect.isawaitable(value) else value
 
@@ -138,9 +143,14 @@ class AsyncHost:
             raise cut
         return work.result(), cut
 
-    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+    async def call(
+        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
+    ) -> Any:
         value = function(*args)
-        return await value if inspect.isawaitable(value) else value
+        if not inspect.isawaitable(value):
+            return value
+        async with asyncio.timeout(seconds):
+            return await value
 
     async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any:
         async with asyncio.timeout(seconds):

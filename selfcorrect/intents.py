@@ -12,6 +12,7 @@ from selfcorrect.effects import Outcome, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
 from selfcorrect.json_forms import call_from_json, finding_to_json
+from selfcorrect.limits import remaining
 from selfcorrect.model import JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
@@ -48,9 +49,8 @@ async def begin(ledger: Ledger, key: str, state: CorrectionState, context: RunCo
     Raises:
         LedgerError: If the ledger cannot be used.
     """
-    most = _LONGEST_WAIT
-    if context.limits.seconds is not None:
-        most = min(most, context.limits.seconds - state["counts"].get("seconds", 0))
+    left = remaining(state["counts"], context.limits)
+    most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
     waited, pause = 0.0, _FIRST_LOOK
     while True:
         record, cut = await _ask(ledger, context, ledger.begin, key)

@@ -30,7 +30,8 @@ class Limits(BaseModel):
         rounds: Repair rounds per attempt.
         model_calls: Calls of a model.
         tokens: Tokens of all model calls, or None for no bound.
-        seconds: Wall time of the run, waits included, or None for no bound.
+        seconds: Wall time of the run, waits included, or None for no bound. It cuts short what can
+            be left: an async tool, one with a timeout, a model; not a sync tool without a timeout.
         cost: Money for model calls, in the currency of `prices`, or None for no bound.
         prices: What a million tokens cost, by model: `{"*": {"input": 0.15, "output": 0.6}}`.
         wait: The longest single wait, in seconds.
@@ -105,6 +106,11 @@ def spent(
         return None
     label = _BOUNDED[what] if key is None else f"{_BOUNDED[what]} {key}"
     return f"{_number(used)} of at most {_number(bound)} {label}"
+
+
+def remaining(counts: Mapping[str, Any], limits: Limits) -> float | None:
+    """Seconds that are left of the run, 0 or less where none are; None where there is no bound."""
+    return None if limits.seconds is None else limits.seconds - float(counts.get("seconds", 0.0))
 
 
 def _number(value: float) -> str:

@@ -76,7 +76,9 @@ class FixRequest:
 class Calls(Protocol):
     """How a fixer is called: in the run's own way of waiting, and within its budget."""
 
-    async def call(self, function: Callable[..., Any], *args: Any) -> Any: ...
+    async def call(
+        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
+    ) -> Any: ...
     async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any: ...
 
 
@@ -134,7 +136,7 @@ async def ask_fixer(
         host: Calls things in the run's own way of waiting.
         ask_model: One counted call of a chat model.
         meter: Counts and bounds the models inside a Runnable or graph.
-        seconds: How long a Runnable or graph is waited for; a plain function is not bounded.
+        seconds: How long it is waited for; a sync function is not bounded.
 
     Raises:
         Escalation: If the fixer asks for help from above.
@@ -149,7 +151,7 @@ async def ask_fixer(
         with meter():
             answer = await host.invoke(fixer, request.as_input(), seconds)
     else:
-        answer = await host.call(fixer, request)
+        answer = await host.call(fixer, request, seconds=seconds)
     return _said(answer)
 
 

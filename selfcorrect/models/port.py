@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from selfcorrect.errors import BudgetSpent, ModelFailed, is_control_flow
-from selfcorrect.limits import Limits, spent
+from selfcorrect.limits import Limits, remaining, spent
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.models.recovery import Answer, OnModelError, Turn
 from selfcorrect.models.transport import client_retries, wait_before
@@ -148,8 +148,7 @@ class CountingModel:
         for what in ("model_calls", "tokens", "cost", "seconds"):
             if bound := spent(counts, self._limits, what):
                 raise BudgetSpent(bound)
-        bound_seconds = self._limits.seconds
-        return None if bound_seconds is None else bound_seconds - counts["seconds"]
+        return remaining(counts, self._limits)
 
     async def _wait(self, seconds: float) -> None:
         bound = self._limits.seconds

@@ -20,6 +20,7 @@ from selfcorrect.intents import (
     verified,
 )
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
+from selfcorrect.limits import remaining
 from selfcorrect.model import Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, clean, plain, storable
 from selfcorrect.policies.retry_budget import budget_of
@@ -132,8 +133,9 @@ def _in_doubt(this: _Execution, detail: str) -> Update:
 async def _call_tool(this: _Execution) -> Update:
     context = this.context
     started = context.time.monotonic()
+    tool = this.tool.within(remaining(this.state["counts"], context.limits))
     try:
-        value = await context.host.run_tool(this.tool, this.call.args, this.call.id, this.key)
+        value = await context.host.run_tool(tool, this.call.args, this.call.id, this.key)
     except GeneratorExit:
         settle_now(this.ledger, this.key, "unknown")
         raise

@@ -24,7 +24,7 @@ from selfcorrect.json_forms import (
     finding_to_json,
     to_json,
 )
-from selfcorrect.limits import spent
+from selfcorrect.limits import remaining, spent
 from selfcorrect.model import (
     ABSENT,
     Ask,
@@ -199,8 +199,6 @@ class _Round:
         cause = raised[-1] if raised and type_name is not None else None
         port = ctx.port(self.counts)
         error = error_of(self.call, group, tool, cause, type_name)
-        bound = ctx.limits.seconds
-        left = None if bound is None else max(0.001, bound - self.counts.get("seconds", 0.0))
         kind = type(error).__name__
         asked = Consultation(
             own_copy(self.call),
@@ -212,7 +210,7 @@ class _Round:
             fixes=self.counts.get("fixes", {}).get(kind, 0),
             executed=self.counts.get("attempts", 0),
             allowed=self.counts.get("allowed_attempts"),
-            seconds=left,
+            seconds=remaining(self.counts, ctx.limits),
             meter=partial(metered, self.counts, ctx.limits),
         )
         handled, asks = await consult(handler, asked)

@@ -6,7 +6,7 @@ from typing import Any
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.json_forms import call_from_json
-from selfcorrect.limits import spent
+from selfcorrect.limits import remaining, spent
 from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.progress import add, call_key
@@ -23,7 +23,7 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     same = _same_call(state)
     if why := _repeated(same, counts.get("allowed_attempts", 0)):
         return _stopped("repeated_failure", why)
-    left = None if limits.seconds is None else limits.seconds - counts.get("seconds", 0)
+    left = remaining(counts, limits)
     wait = waiting(float(state.get("wait") or 0.0), _floor(state), limits.wait, left)
     if isinstance(wait, str):
         return _stopped("limit_reached", wait)

@@ -39,6 +39,7 @@ AsyncRun: TypeAlias = Callable[[Arguments, str | None], Awaitable[Any]]
 
 Verify: TypeAlias = Callable[[JsonObject, str], Any]
 
+_SHORTEST: Final = 0.001
 _PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None), dict, list})
 
 
@@ -108,6 +109,17 @@ class ToolSpec:
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, without kind, category or ladder."""
         return self._checker.violations(args)
+
+    def within(self, seconds: float | None) -> ToolSpec:
+        """The tool with a timeout of at most so many seconds, if it can be left in time at all.
+
+        A sync tool without a timeout of its own runs to its end, in the thread of its caller.
+        """
+        if seconds is None or (self.timeout is None and not self.is_async):
+            return self
+        if self.timeout is not None and self.timeout <= seconds:
+            return self
+        return replace(self, timeout=max(_SHORTEST, seconds))
 
     def compile(self) -> ToolSpec:
         """The tool itself, its schema compiled now instead of at the first check.
