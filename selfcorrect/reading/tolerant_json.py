@@ -39,10 +39,12 @@ _LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
     }
 )
 _CLOSERS: Final = frozenset("}])")
+_CONTAINERS: Final[Mapping[str, type]] = MappingProxyType({"{": dict, "[": list})
 _FOLLOW: Final = frozenset(",}])")
 _STRICT_WORDS: Final = ("true", "false", "null")
 _MOST_TWICE: Final = 50
-_GUESSES: Final = ("quotes inside", "missing comma", "missing '")
+_REOPENED: Final = "the opening bracket of a list is missing"
+_GUESSES: Final = ("quotes inside", "missing comma", "missing '", _REOPENED)
 _CLOSED_TOO_OFTEN: Final = re.compile(r"\s*+(?:[}\])]|[,:\"'])")
 _GOES_ON: Final = re.compile(r"[\s}\])]*+[,:\"']")
 """What shows behind a value that JSON goes on there."""
@@ -128,11 +130,12 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
 class _Frame:
     """An object, list or tuple that is still open."""
 
-    __slots__ = ("closer", "items", "key", "last", "start", "twice")
+    __slots__ = ("closer", "items", "key", "last", "reopened", "start", "twice")
 
     def __init__(self, opener: str, start: int) -> None:
         self.closer = _CLOSER[opener]
         self.items: Any = {} if opener == "{" else []
+        self.reopened = False
         self.key: Any = ""
         self.start = start
         self.last = -1
@@ -158,7 +161,9 @@ class _Twice:
 class _Scan(Strings):
     """One pass over one text."""
 
-    __slots__ = ("closers", "compared", "final_number", "implied", "pos", "rivals", "stack")
+    __slots__ = (
+        *("closers", "compared", "final_number", "implied", "pos", "reopened", "rivals", "stack"),
+    )
 
     def __init__(self, text: str, *, closers: bool, final_number: bool, whole: bool) -> None:
         super().__init__(text, whole=whole)
@@ -167,6 +172,7 @@ class _Scan(Strings):
         self.pos = 0
         self.compared = 0
         self.implied = False
+        self.reopened = False
         self.stack: list[_Frame] = []
         self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
 
@@ -266,9 +272,12 @@ class _Scan(Strings):
             self.fail(offset, "a number beyond the range of a float")
         return number
 
-    def push(self, pos: int) -> _Frame:
+    def deeper(self, pos: int) -> None:
         if len(self.stack) >= DEPTH:
             self.fail(pos, f"nested deeper than {DEPTH} levels")
+
+    def push(self, pos: int) -> _Frame:
+        self.deeper(pos)
         frame = _Frame(self.text[pos], pos)
         if self.stack:
             self.stack[-1].last = -1
@@ -307,6 +316,8 @@ class _Scan(Strings):
             self.note(pos, "a comma too many", EXACT)
             self.pos = pos + 1
             return -1
+        if self.reopen(frame, pos, char):
+            return -1
         name, end = self.name(frame, pos, char)
         if end < 0:
             return -1
@@ -319,6 +330,24 @@ class _Scan(Strings):
         else:
             frame.key = name
         return end
+
+    def reopen(self, frame: _Frame, pos: int, char: str) -> bool:
+        """Take the last value of an object as the first of a list that nothing opened."""
+        kind = _CONTAINERS.get(char)
+        if kind is None or self.reopened or isinstance(frame.key, _Twice):
+            return False
+        if not isinstance(first := frame.items.get(frame.key), kind):
+            return False
+        self.deeper(pos)
+        self.reopened = True
+        self.note(pos, _REOPENED, INFERRED)
+        outer = _Frame("[", pos)
+        outer.items.append(first)
+        outer.reopened = True
+        frame.put(outer.items)
+        self.stack.append(outer)
+        self.pos = pos
+        return True
 
     def name(self, frame: _Frame, pos: int, char: str) -> tuple[str, int]:
         """A key, and the offset behind its colon; -1 if a string before it went on to here."""
@@ -416,6 +445,8 @@ class _Scan(Strings):
         self.stack.pop()
         if frame.twice:
             self.compare(frame)
+        if frame.reopened and isinstance(frame.items[0], list):
+            self.rivals.append((self.path(self.stack), [*frame.items[0], *frame.items[1:]]))
         if frame.closer == ")" and len(frame.items) == 1:
             inner = self.text[frame.start : self.pos - 1].rstrip()
             if not inner.endswith(","):
@@ -459,15 +490,18 @@ class _Scan(Strings):
 
     def rival(self) -> None:
         """Put on record how else the innermost open container could have been meant."""
-        path = tuple(
-            frame.key if frame.closer == "}" else len(frame.items) - 1 for frame in self.stack[:-1]
-        )
-        if any(isinstance(token, _Twice) for token in path):
-            self.fail(self.pos, "a bracket is missing around a key that is written twice")
+        path = self.path(self.stack[:-1])
         for other in other_readings(self.stack[-1].items):
             if len(self.rivals) >= RIVAL_LEVELS:
                 self.fail(self.pos, "a bracket is missing that could stand in many places")
             self.rivals.append((path, other))
+
+    def path(self, frames: list[_Frame]) -> tuple[str | int, ...]:
+        """Where the last child of the innermost of some open containers stands."""
+        path = tuple(frame.key if frame.closer == "}" else len(frame.items) - 1 for frame in frames)
+        if any(isinstance(token, _Twice) for token in path):
+            self.fail(self.pos, "a bracket is missing around a key that is written twice")
+        return path
 
     def scalar(self, pos: int, where: str) -> tuple[JSON, int]:
         char = self.text[pos]

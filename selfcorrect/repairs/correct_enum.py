@@ -43,6 +43,11 @@ GENERIC: Final = frozenset(
 """Nouns that name the sort of a value and say nothing of the value itself."""
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
+_LIGHT: Final = frozenset(
+    {"has", "have", "having", "with", "is", "are", "being"}
+    | {"offer", "offering", "include", "including", "provide", "providing", "operate", "operating"}
+)
+"""Words that only tie a value to what it is said of: `"operates 24 hours"`, `"with parking"`."""
 _PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _PAST: Final = frozenset({"last", "past", "previous"})
 """What says nothing more of a period, unless a listed value says it."""
@@ -165,7 +170,7 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
     uses = Counter(word for words in theirs.values() for word in set(words))
     for member, words in theirs.items():
         elsewhere = {word for word in ours if uses[word] > (word in words)}
-        idle = (GENERIC | _ARTICLES | own) - NEGATIONS - elsewhere
+        idle = (GENERIC | _ARTICLES | _LIGHT | own) - NEGATIONS - elsewhere
         if not _PERIODS.isdisjoint(words):
             idle |= _PAST - elsewhere
         said = [word for word in ours if word in words or word not in idle]

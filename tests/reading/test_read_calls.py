@@ -352,6 +352,13 @@ def test_the_schema_decides_between_a_lost_bracket_and_one_too_many():
     assert calls(text.format(name="all"), tools) == []
 
 
+def test_the_schema_decides_where_a_lost_opening_bracket_stood():
+    tools = tool_specs([spec("area", {"points": POINTS}), spec("all", {"points": {}})])
+    text = '{{"name": "{name}", "arguments": {{"points": [1, 2], [3, 4]]}}}}'
+    assert calls(text.format(name="area"), tools) == [("area", {"points": [[1, 2], [3, 4]]})]
+    assert calls(text.format(name="all"), tools) == []
+
+
 def test_a_bare_name_for_anything_is_text_only_if_the_user_wrote_it():
     tools = tool_specs([spec("train", {"data": {}})])
     assert calls("train(data=my_data)", tools) == []

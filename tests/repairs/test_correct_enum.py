@@ -35,6 +35,8 @@ EXACT, INFERRED = "exact", "inferred"
         (CABIN, "econmy", "economy", INFERRED),
         (["colour", "size"], "color", "colour", INFERRED),
         (["grade a", "grade b"], "a", "grade a", INFERRED),
+        (["24 hours", "Parking"], "operates 24 hours", "24 hours", INFERRED),
+        (["24 hours", "Parking"], "with parking", "Parking", INFERRED),
     ],
 )
 def test_corrects(mend, members, value, after, safety):
@@ -59,6 +61,10 @@ def test_corrects(mend, members, value, after, safety):
             for v in ("business" * 10_000, "business" + "\u0301" * 5_000, [], {}, 1.5, True)
         ),
         (["vegan", "gluten-free"], "vegetarian"),
+        (["parking", "with parking fee"], "with parking"),
+        (["milk", "coffee"], "coffee with milk"),
+        (["24 hours", "Parking"], "never operates 24 hours"),
+        (["ticket", "invoice"], "open ticket"),
         (["open", "closed", "all"], "patent"),
         (["Iraq", "Israel"], "Iran"),
         (["Austria", "Germany"], "Australia"),
