@@ -7,12 +7,14 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, present
 from selfcorrect.schema.subschema import is_number, types_of
+from selfcorrect.text import LONGEST, tokens
+from selfcorrect.words import singular
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Clamp:
 
     Every such change is lossy, because the meaning changes. Numbers are moved to the minimum or
     maximum (exclusive ones for integers only) and down to a multiple; texts and lists that are too
-    long are cut. What is too short cannot be mended here.
+    long are cut. What is too short cannot be mended here, and what is no size is left alone: the
+    nearest month, place or number of an order is another one.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"limit": {"type": "integer", "maximum": 100}}}
@@ -39,10 +42,43 @@ class Clamp:
         place = present(call, diagnosis.finding, context)
         if isinstance(place, GiveUp):
             return place
+        if not isinstance(place.value, list | tuple) and _is_no_size(place):
+            return GiveUp("it says which one, not how much, so the nearest one is another")
         after = _within_bounds(place)
         if isinstance(after, GiveUp):
             return after
         return place.mend(after, Safety.LOSSY, "the nearest value within the bounds")
+
+
+_CLOCK: Final = frozenset({"day", "hour", "minute", "month", "quarter", "week", "weekday", "year"})
+_POINTS: Final = _CLOCK | {"date", "epoch", "timestamp"}
+_WHICH: Final = frozenset(
+    {"code", "id", "identifier", "index", "isbn", "key", "number", "phone", "pin", "port"}
+    | {"postcode", "sku", "uuid", "version", "zip", "zipcode"}
+    | {"lat", "latitude", "lng", "lon", "longitude", "second", "time"}
+)
+"""Last words of names by which something is told from others."""
+_SIZES: Final = frozenset(
+    {"count", "duration", "length", "limit", "offset", "per", "size", "total"}
+)
+_PAGES: Final = frozenset({"page"})
+_ROUNDS: Final = frozenset({23, 59})
+"""How far a clock counts before it begins again."""
+
+
+def _is_no_size(place: Place) -> bool:
+    """Whether the name is that of a part of a date or time, or of an identifier."""
+    words = tokens(place.name[:LONGEST])
+    if place.key.isdigit():
+        words = tuple(map(singular, words))
+    if not words or not _SIZES.isdisjoint(words):
+        return False
+    if not _POINTS.isdisjoint(words):
+        return True
+    if words[-1] in _WHICH:
+        return _PAGES.isdisjoint(words)
+    most = _least(place.schemas, "maximum")
+    return most in _ROUNDS and singular(words[-1]) in _CLOCK | {"second"}
 
 
 def _within_bounds(place: Place) -> JSON | GiveUp:

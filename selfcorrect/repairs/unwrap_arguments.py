@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from selfcorrect.model import (
@@ -21,9 +22,11 @@ from selfcorrect.model import (
 from selfcorrect.pointer import apply, join, look, split
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
+from selfcorrect.schema.gathering import gathered
 from selfcorrect.schema.keys import is_spelled, loosely_fits, resembles
 from selfcorrect.schema.places import Place, fits, object_at, parent, place_of, present
 from selfcorrect.schema.subschema import at, declared, inside, types_of
+from selfcorrect.schema.wording import is_item_key
 from selfcorrect.text import normal, spelling, tokens
 from selfcorrect.words import NEGATIONS
 
@@ -47,8 +50,9 @@ class UnwrapArguments:
 
     Exact for all arguments under one key (`{"arguments": {…}}`, the tool's own name, an echo of
     the schema's `properties`), if they fit better without it. Inferred for a single value in a
-    wrapper of its own (`{"city": {"value": "Oslo"}}`) and for nested arguments that were written
-    flat (`address.city`), or flat ones that were nested.
+    wrapper of its own (`{"city": {"value": "Oslo"}}`), for the items of a list that are
+    (`[{"tag": "new"}]`), for nested arguments that were written flat (`address.city`, or `street`
+    where only `address` knows one), and for flat ones that were nested.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -73,9 +77,11 @@ class UnwrapArguments:
             return place
         if place.value is not ABSENT and place.declared:
             value = present(call, diagnosis.finding, context)
-            return value if isinstance(value, GiveUp) else _listed(value) or _value(value)
-        for moved in (_nested(call, tool, place), _flattened(call, tool, place)):
-            if moved is not None:
+            if isinstance(value, GiveUp):
+                return value
+            return _listed(value) or _bare_items(value) or _value(value)
+        for move in (_nested, _flattened, _gathered):
+            if (moved := move(call, tool, place)) is not None:
                 return moved
         return GiveUp("nothing fits better at another level")
 
@@ -182,6 +188,42 @@ def _value(place: Place) -> Repair:
     return GiveUp("the value is in no wrapper that could be taken off")
 
 
+def _bare_items(place: Place) -> Changed | None:
+    """The items of a list without the object around each: `[{"tag": "new"}, {"tag": "old"}]`."""
+    if place.key.isdigit() and place.key != "0":
+        return None
+    path = parent(place.path) if place.key == "0" else place.path
+    items = look(place.call, path)
+    if not isinstance(items, list) or not all(_is_lone(item) for item in items):
+        return None
+    keys = {key for item in items for key in item}
+    if len(keys) != 1 or not is_item_key(keys.pop(), place.name, _told(place, path)):
+        return None
+    bare = [value for item in items for value in item.values()]
+    could_fit = path != place.path and all(
+        place.meets(value) or (isinstance(value, str) and loosely_fits(value, place.schemas))
+        for value in bare
+    )
+    if not could_fit and not fits(place.tool, place.call, {path: bare}):
+        return None
+    reason = "items inside an object of one key each"
+    return Changed(Change(path, items, bare, Safety.INFERRED, reason))
+
+
+def _told(place: Place, path: str) -> str:
+    """What the schema says of the items of a list, and of the list."""
+    around = at(place.tool.schema, split(path)[1:]) or ()
+    told = [text for one in around if isinstance(text := one.get("description"), str)]
+    return " ".join([place.description, *told])
+
+
+def _is_lone(item: JSON) -> bool:
+    """Whether this is an object that holds one value, and no other structure."""
+    if not isinstance(item, Mapping) or len(item) != 1:
+        return False
+    return not any(value is None or isinstance(value, Mapping | list) for value in item.values())
+
+
 def _listed(place: Place) -> Changed | None:
     """A list without the list of one around it: `[[[1, 2], [3, 4]]]` where points are asked for."""
     path = place.path
@@ -222,7 +264,11 @@ def _moves(
     tool: Tool, above: str, given: JsonObject, names: Mapping[str, JSON]
 ) -> dict[str, tuple[str, str]]:
     """The unknown keys that each name one place inside one object: which object, which key."""
-    unknown = [key for key in list(given)[:_MOST] if key not in names and spelling(key)]
+    unknown: dict[str, list[str]] = {}
+    for key in list(given)[:_MOST]:
+        if key not in names and (spelled := spelling(key)):
+            for form in {key, spelled}:
+                unknown.setdefault(form, []).append(key)
     found: dict[str, list[tuple[str, str]]] = {}
     if not unknown:
         return {}
@@ -230,17 +276,37 @@ def _moves(
         if not isinstance(given.get(name), Mapping | None):
             continue
         for each in inner:
-            for key in unknown:
-                if _is_joined(key, name, each):
-                    found.setdefault(key, []).append((name, each))
+            keys = {key for form in _joined(name, each) for key in unknown.get(form, ())}
+            for key in keys:
+                found.setdefault(key, []).append((name, each))
     return {key: places[0] for key, places in found.items() if len(places) == 1}
 
 
 def _is_joined(key: str, name: str, each: str) -> bool:
-    for mark in (".", "_", "/", "-", "__", ":"):
-        if key in (f"{name}{mark}{each}", f"{name}[{each}]"):
-            return True
-    return spelling(key) == spelling(f"{name}_{each}")
+    return not {key, spelling(key)}.isdisjoint(_joined(name, each))
+
+
+@lru_cache(maxsize=4_096)
+def _joined(name: str, each: str) -> frozenset[str]:
+    """How a place inside an object may be written as one key, as it is or in its spelling."""
+    marked = {f"{name}{mark}{each}" for mark in (".", "_", "/", "-", "__", ":")}
+    return frozenset(marked | {f"{name}[{each}]", spelling(f"{name}_{each}")} - {""})
+
+
+def _gathered(call: Call, tool: Tool, place: Place) -> Changed | None:
+    """Keys of an object that was left out, such as `lat` and `lng`, put into it."""
+    above = parent(place.path)
+    found = gathered(call, tool, above, place.key)
+    if found is None or (place.value is not ABSENT and place.key not in found.moved):
+        return None
+    given, after = found.before, found.after
+    changes = [_change(above + join(key), given[key], ABSENT) for key in found.moved]
+    changes += [
+        _change(above + join(name), given.get(name, ABSENT), value)
+        for name, value in after.items()
+        if name not in given or value is not given[name]
+    ]
+    return Changed(changes)
 
 
 def _flattened(call: Call, tool: Tool, place: Place) -> Changed | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -12,6 +12,15 @@ from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.descriptions import is_turned, speaks_of, subject_of, words_of
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
+from selfcorrect.schema.wording import (
+    IDENTIFIES,
+    adds_nothing,
+    could_identify,
+    is_choice,
+    is_other_end,
+    said_of,
+    unit_agrees_with,
+)
 from selfcorrect.text import (
     LONGEST,
     distance,
@@ -32,12 +41,6 @@ _FILLERS: Final = frozenset(
     {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
 )
 _SAYS_NOTHING: Final = _FILLERS | {"data", "item", "key", "object", "x", "y"}
-_IDENTIFIES: Final = frozenset(
-    {"code", "id", "identifier", "iso", "key", "number", "uuid", "abbreviation", "address"}
-    | {"base64", "content", "email", "hash", "hex", "iata", "icao", "link", "mail", "phone"}
-    | {"symbol", "ticker", "token", "uri", "url"}
-)
-"""Words that tell what no name is."""
 _MOST_KEYS: Final = 200
 
 
@@ -91,8 +94,11 @@ def suitors(key: str, value: JSON, around: Surroundings) -> list[str]:
     found = [
         name
         for name in names
-        if _is_alike(key, name, around) and loosely_fits(value, around.names[name])
+        if _is_alike(key, name, around)
+        and loosely_fits(value, around.names[name])
+        and _may_mean(key, value, name, around)
     ]
+    found = found or [name for name in names if _is_choice(key, value, name, around)]
     near = [other for name in found for other in rivals(key, name, names)]
     return list(dict.fromkeys(found + near))
 
@@ -107,11 +113,15 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
     schemas = around.names[name]
     if not words or words & NEGATIONS or not loosely_fits(value, schemas):
         return False
+    if not _may_mean(key, value, name, around):
+        return False
     kinds = _kinds(schemas)
-    here = {name: _told(schemas)}
+    here = {name: said_of(schemas)}
     if kinds == {"boolean"} and is_turned(here[name]):
         return False
-    others = {n: _told(said) for n, said in {**around.names, **around.present}.items() if n != name}
+    others = {
+        n: said_of(said) for n, said in {**around.names, **around.present}.items() if n != name
+    }
     if speaks_of(here[name], words):
         return not any(speaks_of(told, words) for told in others.values())
     if list(around.required) != [name] or not kinds or "string" in kinds:
@@ -121,8 +131,11 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
     return not any(words <= words_of(told) | {*_words(n)} for n, told in others.items())
 
 
-def _told(schemas: Alternatives) -> str:
-    return " ".join(t for one in schemas if isinstance(t := one.get("description"), str))
+def _may_mean(key: str, value: JSON, name: str, around: Surroundings) -> bool:
+    """Whether no word of either name says that something else is meant: an id, another unit."""
+    if not could_identify(value, _words(key), _words(name)):
+        return False
+    return unit_agrees_with(key, name, said_of(around.names[name])) is not False
 
 
 def is_spelled(key: str, name: str) -> bool:
@@ -152,7 +165,28 @@ def _is_alike(key: str, name: str, around: Surroundings) -> bool:
         return False
     if sorted(ours) == sorted(theirs) or _one_word_off(ours, theirs, name, around):
         return True
-    return not around.is_open and _is_part(frozenset(ours), frozenset(theirs), name, around)
+    if around.is_open:
+        return False
+    schemas = around.names[name]
+    if abs(len(ours) - len(theirs)) == 1:
+        topic = (*tokens(around.tool.name[:LONGEST]), *words_of(around.tool.description))
+        if adds_nothing(ours, theirs, schemas, topic, _others(name, around)):
+            return True
+    if ours[:-1] == theirs and unit_agrees_with(key, name, said_of(schemas)):
+        return True
+    return _is_part(frozenset(ours), frozenset(theirs), name, around)
+
+
+def _others(name: str, around: Surroundings) -> Iterator[tuple[str, ...]]:
+    """The words of the other arguments' names."""
+    names = [*around.names, *around.present][:_MOST_KEYS]
+    yield from (_words(other) for other in names if other != name)
+
+
+def _is_choice(key: str, value: JSON, name: str, around: Surroundings) -> bool:
+    return not around.is_open and is_choice(
+        value, _words(key), _words(name), around.names[name], _others(name, around)
+    )
 
 
 def is_placeholder(key: str) -> bool:
@@ -229,12 +263,14 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Su
         return False
     if ours < theirs:
         more = theirs - ours
+        if is_other_end(ours, theirs):
+            return False
         return not more & NEGATIONS and (name in around.required or more <= _FILLERS)
     if theirs < ours:
         more = ours - theirs
         topic = {singular(word) for word in tokens(around.tool.name)}
         return not more & NEGATIONS and (
-            more <= topic | _FILLERS or _says_more(more, _told(around.names[name]))
+            more <= topic | _FILLERS or _says_more(more, said_of(around.names[name]))
         )
     return False
 
@@ -242,7 +278,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Su
 def _says_more(more: frozenset[str], description: str) -> bool:
     """Whether a longer key only says what the description says: `city_name` for a city."""
     if more == {"name"}:
-        return words_of(description).isdisjoint(_IDENTIFIES)
+        return words_of(description).isdisjoint(IDENTIFIES)
     return more <= subject_of(description)
 
 

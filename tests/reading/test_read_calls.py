@@ -359,6 +359,15 @@ def test_the_schema_decides_where_a_lost_opening_bracket_stood():
     assert calls(text.format(name="all"), tools) == []
 
 
+def test_numbers_without_names_are_not_spread_over_lists():
+    lists = {name: {"type": "array", "items": {"type": "number"}} for name in ("values", "parts")}
+    tools = tool_specs([spec("describe", {**lists, "digits": {"type": "integer"}})])
+    assert calls("describe(1.5, 2.5, 9)", tools) == []
+    assert calls("describe([1.5], [2.5], 9)", tools) == [
+        ("describe", {"values": [1.5], "parts": [2.5], "digits": 9})
+    ]
+
+
 def test_a_bare_name_for_anything_is_text_only_if_the_user_wrote_it():
     tools = tool_specs([spec("train", {"data": {}})])
     assert calls("train(data=my_data)", tools) == []
@@ -572,6 +581,14 @@ def test_hostile_text_takes_linear_time(part):
     small, large = (part * (size // len(part)) for size in (2_000, 30_000))
     short = min(seconds(small) for _ in range(2))
     assert min(seconds(large) for _ in range(2)) < 0.5 + 60 * short
+
+
+@pytest.mark.parametrize("part", ["[", "{"])
+def test_a_megabyte_of_brackets_is_not_far_slower_than_one_of_prose(part):
+    size = 1_000_000
+    prose = "The quick brown fox (and its friend) isn't here; see [1]. "
+    plain = seconds(prose * (size // len(prose)))
+    assert seconds(part * (size // len(part))) < 0.5 + 6 * plain
 
 
 def seconds(text):

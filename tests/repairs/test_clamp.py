@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import Finding
+from selfcorrect.model import Finding, GiveUp
 from selfcorrect.repairs.clamp import Clamp
+from selfcorrect.testing.conformance import try_strategy
 
 INT, NUM = {"type": "integer"}, {"type": "number"}
 
@@ -61,6 +62,47 @@ def test_clamps(mend, schema, value, after):
 )
 def test_refuses(mend, schema, value):
     assert mend(Clamp(), schema, value) is None
+
+
+ONE_TO_NINE = INT | {"minimum": 1, "maximum": 9}
+WHICH_ONE = """
+month birth_month startHour day_of_week week_number fiscal_quarter minute second year maxYear
+start_date timestamp order_id account_number zip_code port latitude row_index start_time
+"""
+HOW_MUCH = """
+limit page_size pageSize per_page page page_number radius_km days forecast_days months max_minutes
+requests_per_minute day_limit num_results number_of_results duration_second time_limit top_k offset
+quantity ids
+"""
+
+
+@pytest.mark.parametrize("name", WHICH_ONE.split())
+@pytest.mark.parametrize("value", [0, 14, 202603])
+def test_what_says_which_one_is_no_size(mend, name, value):
+    assert mend(Clamp(), ONE_TO_NINE, value, name=name) is None
+
+
+@pytest.mark.parametrize("name", HOW_MUCH.split())
+def test_sizes_are_clamped(mend, name):
+    assert mend(Clamp(), ONE_TO_NINE, 14, name=name) == (9, "lossy")
+
+
+def test_parts_of_a_clock_are_known_by_their_bounds(mend):
+    assert mend(Clamp(), INT | {"maximum": 23}, 25, name="hours") is None
+    assert mend(Clamp(), INT | {"maximum": 59}, 70, name="minutes") is None
+    assert mend(Clamp(), INT | {"maximum": 24}, 25, name="hours") == (24, "lossy")
+    assert mend(Clamp(), INT | {"maximum": 59}, 70, name="results") == (59, "lossy")
+
+
+def test_what_stands_in_a_list_is_judged_by_one_of_it():
+    schema = {"properties": {"months": {"type": "array", "items": ONE_TO_NINE}}}
+    assert isinstance(try_strategy(Clamp(), schema, {"months": [3, 14]}), GiveUp)
+
+
+def test_an_identifier_is_never_cut(mend):
+    assert mend(Clamp(), {"type": "string", "maxLength": 3}, "A-1234", name="order_id") is None
+    three = {"type": "array", "maxItems": 3}
+    assert mend(Clamp(), three, [1, 2, 3, 4], name="order_id") == ([1, 2, 3], "lossy")
 
 
 def test_bounds_that_only_the_error_tells(mend):

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect import repair_call
 from selfcorrect.model import ABSENT, Changed, Finding
 from selfcorrect.repairs.rename_argument import RenameArgument
 from selfcorrect.testing.conformance import try_strategy
+from selfcorrect.tools import ToolSpec
 
 TEXT, INT = {"type": "string"}, {"type": "integer"}
 DAY = {"type": "string", "format": "date"}
@@ -185,6 +187,125 @@ def test_a_longer_name_that_says_what_the_description_says(name, said, key, foun
     value = {"integer": 5, "boolean": True}.get(said["type"], "Oslo")
     wanted = (key, name, "inferred") if found else None
     assert renamed(schema, {key: value}, unknown(key)) == wanted
+
+
+def described(text, kind="string"):
+    return {"type": kind, "description": text}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "key", "found"),
+    [
+        ("email", TEXT, "emailAddress", True),
+        ("email", described("Email address of the lead"), "email_address", True),
+        ("ip", TEXT, "ip_address", True),
+        ("source", described("File to copy"), "source_path", True),
+        ("source", TEXT, "source_path", False),
+        ("input", described("The text to summarize"), "input_path", False),
+        ("file", {"type": "string", "contentEncoding": "base64"}, "file_path", False),
+        ("prompt", described("Name of the stored prompt"), "prompt_text", False),
+        ("search", described("Search mode"), "search_query", False),
+        ("file", described("Path of the file"), "file_path", True),
+        ("phone", TEXT, "phoneNumber", True),
+        ("phone_number", TEXT, "phone", True),
+        ("zip", TEXT, "zip_code", True),
+        ("message", described("What to say"), "message_text", True),
+        ("email", described("Subject of the email"), "email_address", False),
+        ("phone", described("Model of the phone"), "phone_number", False),
+        ("file", described("Content of the file, base64"), "file_path", False),
+        ("source", described("URL of the source"), "source_path", False),
+        ("message", described("Id of the message"), "message_text", False),
+        ("address", TEXT, "email_address", False),
+        ("path", TEXT, "source_path", False),
+        ("path", TEXT, "new_path", False),
+        ("number", TEXT, "phone_number", False),
+        ("date", TEXT, "start_date", False),
+        ("account", TEXT, "from_account", False),
+        ("status", TEXT, "not_status", False),
+        ("tags", TEXT, "exclude_tags", False),
+        ("user", TEXT, "user_id", False),
+        ("id", TEXT, "parent_id", False),
+        ("parent_id", TEXT, "id", False),
+        ("min_price", TEXT, "price", False),
+        ("duration", described("Length in seconds", "integer"), "duration_seconds", True),
+        ("weight", described("Weight in kg", "integer"), "weight_kg", True),
+        ("duration", described("Length in seconds", "integer"), "duration_minutes", False),
+        ("duration", described("In minutes, not seconds", "integer"), "duration_seconds", False),
+        ("duration", described("How long it takes", "integer"), "duration_seconds", False),
+        ("weight", described("Weight in kg (not lb)", "integer"), "weight_lb", False),
+        ("weight_kg", INT, "weight_lb", False),
+    ],
+)
+@pytest.mark.parametrize("required", [True, False])
+def test_a_word_more_or_less(name, said, key, found, required):
+    schema = {"properties": {name: said, "other": TEXT}}
+    schema["required"] = [name, "other"] if required else ["other"]
+    value = 5 if said["type"] == "integer" else "x-1"
+    wanted = (key, name, "inferred") if found else None
+    assert renamed(schema, {key: value, "other": "x"}, unknown(key)) == wanted
+
+
+def test_what_the_tool_is_about_tells_what_a_path_leads_to():
+    schema = {"properties": {"source": TEXT, "target": TEXT}, "required": ["source", "target"]}
+    spec = ToolSpec.from_schema({"name": "copy_file", "parameters": schema})
+    args = {"source_path": "a", "target_path": "b"}
+    out = repair_call({"name": "copy_file", "arguments": args}, [spec])
+    assert out.calls[0].args == {"source": "a", "target": "b"}
+    spec = ToolSpec.from_schema({"name": "translate", "parameters": schema})
+    assert not repair_call({"name": "translate", "arguments": args}, [spec]).calls
+
+
+@pytest.mark.parametrize("rival", ["address", "postal_address", "addresses"])
+def test_a_word_that_another_name_has_says_something(rival):
+    schema = {"properties": {"email": TEXT, rival: TEXT}, "required": ["email"]}
+    assert renamed(schema, {"email_address": "a@b.c"}, unknown("email_address")) is None
+    given = {"email_address": "a@b.c", rival: "x"}
+    assert renamed(schema, given, unknown("email_address")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "found"),
+    [
+        ("city_id", "city", "Paris", False),
+        ("city_id", "city", "C-12", True),
+        ("user_id", "user", "ann", False),
+        ("user_id", "user", 5, True),
+        ("country_code", "country", "Germany", False),
+        ("country_code", "country", "DE", True),
+        ("promo_code", "promo", "WELCOME", True),
+        ("message_id", "message", "hello", False),
+    ],
+)
+@pytest.mark.parametrize("text", ["", "{} of the place", "The {}"])
+def test_a_name_is_no_identifier(name, key, value, found, text):
+    said = described(text.format(name.replace("_", " ")))
+    schema = {"properties": {name: said}, "required": [name]}
+    wanted = (key, name, "inferred") if found else None
+    assert renamed(schema, {key: value}, unknown(key)) == wanted
+
+
+RANK = {"enum": ["first", "second"]}
+
+
+@pytest.mark.parametrize(
+    ("names", "value", "found"),
+    [
+        (["travel_class"], "First", True),
+        (["travel_class"], "business", False),
+        (["travel_class"], 1, False),
+        (["travel_class", "price_class"], "first", False),
+        (["class_of_travel"], "first", False),
+        (["not_class"], "first", False),
+        (["exclude_class"], "first", False),
+        (["new_class"], "first", False),
+        (["min_class"], "first", False),
+        (["default_class"], "first", False),
+    ],
+)
+def test_the_end_of_a_name_that_lists_the_value(names, value, found):
+    schema = {"properties": dict.fromkeys(names, RANK) | {"origin": TEXT}, "required": ["origin"]}
+    wanted = ("class", names[0], "inferred") if found else None
+    assert renamed(schema, {"class": value, "origin": "x"}, unknown("class")) == wanted
 
 
 def test_two_missing_arguments_that_are_equally_near():

@@ -121,6 +121,170 @@ def test_a_declared_wrapper_is_none():
     assert unwrapped(schema, {"arguments": {"city": "Oslo"}}, stale) is None
 
 
+NUM = {"type": "number"}
+
+
+def unknown(key):
+    return Finding("?", ("InvalidArgs",), code="additionalProperties", paths=(f"/args/{key}",))
+
+
+def obj(*required, **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+POINT = obj("lat", "lng", lat=NUM, lng=NUM)
+HOME = obj("street", "city", "zip", street=TEXT, city=TEXT, zip=TEXT)
+RECIPIENT = obj("name", "address", name=TEXT, address=HOME)
+HOME_ARGS = {"street": "Dam 1", "city": "Edam", "zip": "1135"}
+FIRST_LAST = obj("first", "last", first=TEXT, last=TEXT)
+FILTERS = obj(brand=TEXT, price_max=NUM, in_stock={"type": "boolean"})
+SEARCH = obj("q", q=TEXT, filters=FILTERS)
+CONTACT = obj(name=TEXT, phone=TEXT, relation=TEXT)
+DEEP = obj(b=obj(c=obj(deep=TEXT)))
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "after"),
+    [
+        (
+            obj("location", location=POINT),
+            {"lat": 1.5, "lng": 2},
+            {"location": {"lat": 1.5, "lng": 2}},
+        ),
+        (
+            obj("location", location=POINT),
+            {"location": {"lng": 2}, "lat": "1.5"},
+            {"location": {"lng": 2, "lat": "1.5"}},
+        ),
+        (obj("n", n=FIRST_LAST), {"first": "L", "Last": "B"}, {"n": {"first": "L", "last": "B"}}),
+        (
+            obj("recipient", recipient=RECIPIENT),
+            {"recipient": {"name": "Jan", **HOME_ARGS}},
+            {"recipient": {"name": "Jan", "address": HOME_ARGS}},
+        ),
+        (
+            obj("recipient", recipient=RECIPIENT),
+            {"recipient": {"name": "Jan"}, **HOME_ARGS},
+            {"recipient": {"name": "Jan", "address": HOME_ARGS}},
+        ),
+        (
+            obj("recipient", recipient=RECIPIENT),
+            {"name": "Jan", **HOME_ARGS},
+            {"recipient": {"name": "Jan", "address": HOME_ARGS}},
+        ),
+        (SEARCH, {"q": "x", "priceMax": 900}, {"q": "x", "filters": {"price_max": 900}}),
+        (
+            SEARCH,
+            {"q": "x", "brand": "A", "filters": {"in_stock": True}},
+            {"q": "x", "filters": {"in_stock": True, "brand": "A"}},
+        ),
+        (obj(options=obj(format=TEXT)), {"format": "pdf"}, {"options": {"format": "pdf"}}),
+        (obj(a=DEEP), {"deep": "x"}, {"a": {"b": {"c": {"deep": "x"}}}}),
+        (
+            obj("customer", customer=obj("name", name=TEXT, email=TEXT)),
+            {"name": "Ann", "email": "a@b.c"},
+            {"customer": {"name": "Ann", "email": "a@b.c"}},
+        ),
+    ],
+)
+def test_keys_are_put_into_the_one_object_that_knows_them(schema, args, after):
+    stray = [key for key in args if key not in schema["properties"]]
+    finding = unknown(stray[0]) if stray else None
+    assert unwrapped(schema, args, finding) == (after, "inferred")
+
+
+@pytest.mark.parametrize(
+    ("schema", "args"),
+    [
+        # two objects know the key
+        (obj("billing", billing=HOME, shipping=HOME), HOME_ARGS),
+        (obj("billing", billing=HOME, shipping=HOME), {"billing": HOME_ARGS, **HOME_ARGS}),
+        (
+            obj(people={"type": "array", "items": obj(lat=NUM)}, location=POINT),
+            {"lat": 1, "lng": 2},
+        ),
+        # its place is taken, or something else stands there
+        (SEARCH, {"q": "x", "price_max": 900, "filters": {"price_max": 1200}}),
+        (SEARCH, {"q": "x", "price_max": 900, "filters": "cheap"}),
+        # another name
+        (SEARCH, {"q": "x", "max_price": 900}),
+        # an argument beside the objects may be meant
+        (obj(location=POINT, latitude=NUM), {"lat": 1, "lng": 2}),
+        (obj("address", address=HOME, departure_city=TEXT), HOME_ARGS),
+        (obj(address=HOME, city=TEXT), {**HOME_ARGS, "City": "x", "city": "y"}),
+        # something would still be missing, or of another shape
+        (obj("location", location=POINT), {"lat": 1}),
+        (obj("location", location=POINT), {"lat": 1, "lng": "east"}),
+        # two keys for one place
+        (obj("n", n=FIRST_LAST), {"first": "L", "last": "B", "First": "X"}),
+        # what could be said of anybody, of one of several, or of what is left out
+        (obj("id", id=INT, contact=CONTACT), {"id": 1, "phone": "5"}),
+        (obj("id", id=INT, manager=CONTACT), {"id": 1, "name": "Ann", "phone": "5"}),
+        (obj("id", id=INT, emergency_contact=CONTACT), {"id": 1, "phone": "5", "relation": "x"}),
+        (obj("id", id=INT, old=CONTACT), {"id": 1, "relation": "x"}),
+        (obj("q", q=TEXT, exclude=FILTERS), {"q": "x", "brand": "A"}),
+        (obj("q", "no", q=TEXT, no=obj("brand", brand=TEXT)), {"q": "x", "brand": "A"}),
+        (obj("item", item=obj("name", name=TEXT, size=INT), to=TEXT), {"name": "Ann", "to": "x"}),
+        # too deep
+        (obj(a=obj(x=DEEP)), {"deep": "x"}),
+        # a list of objects
+        (obj(people={"type": "array", "items": CONTACT}), {"name": "Ann", "relation": "x"}),
+    ],
+)
+def test_keys_stay_where_they_are(schema, args):
+    assert unwrapped(schema, args) is None
+    for key in args:
+        assert unwrapped(schema, args, unknown(key)) is None
+
+
+def test_an_object_that_takes_any_key_keeps_its_own():
+    schema = SEARCH | {"additionalProperties": True}
+    told = Finding("?", ("InvalidArgs",), code="type", paths=("/args/brand",))
+    assert unwrapped(schema, {"q": 5, "brand": "A"}, told) is None
+    schema = obj("location", location=POINT) | {"additionalProperties": True}
+    assert unwrapped(schema, {"lat": 1, "lng": 2}) == (
+        {"location": {"lat": 1, "lng": 2}},
+        "inferred",
+    )
+
+
+TEXTS, INTS = {"type": "array", "items": TEXT}, {"type": "array", "items": INT}
+USERS = TEXTS | {"description": "ids of users"}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "items", "after"),
+    [
+        (
+            "ingredients",
+            TEXTS,
+            [{"ingredient": "beans"}, {"ingredient": "rice"}],
+            ["beans", "rice"],
+        ),
+        ("cities", TEXTS, [{"city": "Oslo"}], ["Oslo"]),
+        ("exclude_tags", TEXTS, [{"tag": "new"}], ["new"]),
+        ("user_ids", INTS, [{"user_id": 5}, {"user_id": "6"}], [5, "6"]),
+        ("tags", TEXTS, [{"name": "a"}, {"name": "b"}], ["a", "b"]),
+        ("tags", {"anyOf": [TEXT, TEXTS]}, [{"value": "a"}], ["a"]),
+        ("tags", TEXTS, [{"tag": "a"}, {"name": "b"}], None),
+        ("tags", TEXTS, [{"tag": "a", "weight": 5}], None),
+        ("tags", TEXTS, [{"tag": "a"}, "b"], None),
+        ("tags", TEXTS, [{"id": "a"}], None),
+        ("tags", TEXTS, [{"not": "a"}], None),
+        ("tags", TEXTS, [{"-tag": "a"}], None),
+        ("tags", TEXTS, [{"tag": {"a": 1}}], None),
+        ("tags", TEXTS, [{"tag": None}], None),
+        ("user_ids", TEXTS, [{"name": "Ann"}], None),
+        ("emails", TEXTS, [{"label": "Ann"}], None),
+        ("users", USERS, [{"name": "Ann"}], None),
+        ("user_ids", INTS, [{"user_id": 5.5}], None),
+    ],
+)
+def test_items_of_one_key_each(name, schema, items, after):
+    found = unwrapped(obj(name, **{name: schema}), {name: items})
+    assert found == (({name: after}, "inferred") if after is not None else None)
+
+
 @settings(max_examples=40)
 @given(
     st.dictionaries(
