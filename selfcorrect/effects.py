@@ -16,15 +16,29 @@ asked first: what it finds out takes the place of `maybe`. Which error leaves wh
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from selfcorrect.protocols import Effect
+from selfcorrect.protocols import Effect, Tool
+from selfcorrect.text import tokens
 
 EFFECTS: Final[tuple[Effect, ...]] = ("read_only", "idempotent", "mutating", "destructive")
 UNDECLARED: Final[Effect] = "mutating"
 """What a tool is taken for that does not say."""
+_DESTROYING: Final = frozenset(
+    {"cancel", "deactivate", "decommission", "del", "delete", "deprovision", "destroy", "discard"}
+    | {"drop", "erase", "expunge", "kill", "purge", "remove", "revoke", "rm", "rmdir", "shred"}
+    | {"terminate", "truncate", "uninstall", "unlink", "wipe"}
+)
+_LONG: Final = tuple(sorted(verb for verb in _DESTROYING if len(verb) > 5))
+_ENDINGS: Final = frozenset({"d", "ed", "led", "r", "rs", "er", "ers", "lation", "lations"})
+"""What makes another word of a verb: `deleted`, `remover`, `cancellation`."""
+_READING: Final = frozenset(
+    {"count", "describe", "find", "get", "is", "list", "read", "search", "show", "view"}
+)
+_BORDER: Final = re.compile(r"[.:/]|__")
 
 
 class Outcome(StrEnum):
@@ -56,3 +70,30 @@ MAY_CALL_AGAIN: Final = MappingProxyType(
 def may_call_again(outcome: Outcome, effect: Effect) -> bool:
     """Whether a tool of this effect may be called again after this outcome."""
     return MAY_CALL_AGAIN[(outcome, effect)]
+
+
+def destroys(tool: Tool) -> bool:
+    """Whether a tool destroys something, as declared; or by its name, where nobody declared it.
+
+    >>> from selfcorrect.tools import ToolSpec
+    >>> def named(name, effect=None):
+    ...     return ToolSpec.from_schema({"name": name, "parameters": {}}, effect=effect)
+    >>> destroys(named("sql.delete_rows")), destroys(named("get_deleted_rows"))
+    (True, False)
+    >>> destroys(named("remove_background", "idempotent")), destroys(named("act", "destructive"))
+    (False, True)
+    """
+    if tool.effect != UNDECLARED or getattr(tool, "declared", True):
+        return tool.effect == "destructive"
+    words = tokens(_BORDER.split(tool.name)[-1])
+    if words[:1] and words[0] in _READING and "and" not in words:
+        return False
+    return any(map(_is_destroying, tokens(tool.name)))
+
+
+def _is_destroying(word: str) -> bool:
+    """Whether a word is such a verb, or one that another word was written behind: `deleteuser`."""
+    if word in _DESTROYING:
+        return True
+    verb = next((verb for verb in _LONG if word.startswith(verb)), "")
+    return bool(verb) and word[len(verb) :] not in _ENDINGS

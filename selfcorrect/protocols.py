@@ -71,6 +71,7 @@ class RepairContext:
         request: What the user asked for, if known.
         messages: The last few messages of the conversation, as plain JSON.
         finish_reason: Why the model stopped writing, if known.
+        written: The text that the call was read from, as the model wrote it, if it was text.
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
         proposals: The same changes, those of one answer together.
@@ -84,6 +85,7 @@ class RepairContext:
     request: str | None = None
     messages: Sequence[JsonObject] = ()
     finish_reason: str | None = None
+    written: str | None = None
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
     proposals: tuple[tuple[Change, ...], ...] = ()

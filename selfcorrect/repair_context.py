@@ -26,6 +26,7 @@ def repair_context(
         request=given.get("request"),
         messages=tuple((given.get("messages") or [])[-_LAST_MESSAGES:]),
         finish_reason=given.get("finish_reason"),
+        written=given.get("written") or (state.get("original") or {}).get("raw"),
         attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
         refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
         proposals=_proposals(state.get("refused") or ()),

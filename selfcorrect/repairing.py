@@ -110,7 +110,8 @@ def mend(
         detail = f"the text holds {len(read)} calls, of which one may not be read so: {why}"
         return replace(_outcome(out), detail=detail)
     calls = [apply(Call("", raw=raw_or_call), changes) for changes in made]
-    outs = [walk(loop, {"call": call_to_json(call), **given}) for call in calls]
+    beside = {**given, "written": raw_or_call}
+    outs = [walk(loop, {"call": call_to_json(call), **beside}) for call in calls]
     return _together([_outcome(*pair) for pair in zip(outs, made, strict=True)])
 
 

@@ -19,8 +19,8 @@ LAYERS = (
     {"errors"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"effects", "hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "state"},
-    {"redaction", "text", "words"},
+    {"hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "state"},
+    {"effects", "redaction", "text", "words"},
     {"values"},
     # tools, and models behind their port
     {"schema"},

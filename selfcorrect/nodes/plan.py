@@ -7,13 +7,14 @@ a safety class.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
 from selfcorrect.json_forms import call_to_json, finding_to_json
-from selfcorrect.model import Call, Finding
+from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.reading import (
@@ -236,7 +237,8 @@ def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) 
             key: plain(value)
             for key in ("request", "messages", "finish_reason", "task_id")
             if (value := state.get(key)) is not None
-        },
+        }
+        | _written(state),
         "current": current,
         "original": current,
         "error": None,
@@ -253,6 +255,23 @@ def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) 
         "question": None,
         "stop": None,
     }
+
+
+def _written(state: CorrectionState) -> dict[str, JSON]:
+    """The text that a call was read from, if a number in it may have a spelling of its own."""
+    text = state.get("written") or state.get("raw")
+    given = state.get("call")
+    if isinstance(given, Mapping):
+        text = text or next((item for item in given.values() if _may_be_arguments(item)), None)
+    return {"written": text} if isinstance(text, str) and _FRACTION.search(text) else {}
+
+
+def _may_be_arguments(item: Any) -> bool:
+    return isinstance(item, str) and item.lstrip().startswith("{")
+
+
+_FRACTION = re.compile(r"\d(?:\.\d|[eE][-+\d])")
+"""What only strictly valid JSON can lose of a number; what is not is kept whole anyway."""
 
 
 def _stopped(detail: str) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from selfcorrect.values.quantities import (
     currencies_in,
     read_quantity,
     unit_agrees,
+    units_in,
 )
+from selfcorrect.values.spelled import as_spelled
 
 
 class _Candidate(NamedTuple):
@@ -69,6 +71,7 @@ class ConvertType:
             return place.mend(told, Safety.INFERRED, "a number word that the map gives")
         try:
             found = list(_candidates(place, place.value))
+            found = [_spelled(one, place.value, context.written) for one in found]
         except Unclear as why:
             return GiveUp(str(why))
         fitting = [one for one in found if place.fits(one.value)]
@@ -89,6 +92,19 @@ class ConvertType:
             return None
         known = {spelling(word): number for word, number in self.number_words.items()}
         return known.get(spelling(place.value))
+
+
+def _spelled(one: _Candidate, value: JSON, written: str | None) -> _Candidate:
+    """The candidate, with the spelling that a number had which becomes text."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    listed = isinstance(one.value, list)
+    text = one.value[0] if listed and len(one.value) == 1 else one.value
+    if not written or not number or not isinstance(text, str):
+        return one
+    spelling = as_spelled(value, written)
+    if spelling is None:
+        return one
+    return one._replace(value=[spelling] if listed else spelling)
 
 
 def _candidates(place: Place, value: JSON) -> Iterator[_Candidate]:
@@ -133,17 +149,34 @@ def _from_text(place: Place, found: Quantity) -> _Candidate:
         _check_currency(place, found.currencies)
     if found.percent and not _asks_for_percent(place):
         raise Unclear("the schema does not say that a percentage is meant")
-    if found.unit is not None and not unit_agrees(found.unit, place.name, place.description):
+    if found.unit is not None and not _asks_for_unit(place, found.unit):
         raise Unclear("the schema does not name exactly this unit")
     safety = Safety.EXACT if found.exact else Safety.INFERRED
     return _Candidate(found.value, safety, "a number written as text")
+
+
+def _asks_for_unit(place: Place, unit: str) -> bool:
+    """Whether the schema names this unit, or leaves it to an argument that says the same."""
+    if unit_agrees(unit, place.name, place.description):
+        return True
+    around = object_at(place.call, place.tool, parent(place.path))
+    if around is None or len(units_in(f"{place.name} {place.description}")) > 0:
+        return False
+    given, _, names = around
+    beside = [name for name in names if tokens(name)[-1:] in (("unit",), ("units",))]
+    own = [name for name in beside if tokens(name)[:-1] == tokens(place.name)] or beside
+    told = given.get(own[0]) if len(own) == 1 else None
+    return isinstance(told, str) and unit_agrees(unit, told, "")
 
 
 def _check_currency(place: Place, codes: frozenset[str]) -> None:
     words = {*tokens(place.name), *tokens(place.description)}
     if words & OTHER_SCALES:
         raise Unclear("the amount is counted in another unit than the currency's own")
-    named = currencies_in(f"{place.name} {place.description}")
+    wanted = f"{place.name} {place.description}"
+    named = currencies_in(wanted)
+    if not named and (units_in(wanted) or _asks_for_percent(place)):
+        raise Unclear("the schema asks for something else than money")
     if named and not named & codes:
         raise Unclear("the currency is not the one that the schema names")
     for path in dict.fromkeys((parent(place.path), "/args")):

@@ -245,6 +245,22 @@ def read_date_time(text: str) -> tuple[Read, ReadTime]:
     return read_date(match["date"]), read_time(match["time"])
 
 
+def zone_told(description: str) -> str | None:
+    """`Z` where a description says that a time is in UTC, and names no other zone.
+
+    >>> zone_told("Start time in UTC"), zone_told("Timestamp with UTC offset")
+    ('Z', None)
+    """
+    words = set(_LETTERS.findall(description[:2_000].lower()))
+    return "Z" if words & {"utc", "gmt", "zulu"} and not words & _OTHER_ZONES else None
+
+
+_LETTERS: Final = re.compile(r"[a-z]+")
+_OTHER_ZONES: Final = frozenset(
+    {"local", "not", "offset", "offsets", "or", "timezone", "timezones", "zone", "zones"}
+)
+
+
 def zone_named(name: str) -> tzinfo:
     """The zone of a name: `Z`, `+02:00` or `Europe/Berlin`.
 

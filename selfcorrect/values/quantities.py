@@ -116,6 +116,9 @@ f fahrenheit
 k kelvin
 kmh kph
 mph
+bpm
+rpm
+psi
 w watt
 kw kilowatt
 kwh

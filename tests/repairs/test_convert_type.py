@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import ABSENT, Finding
+from selfcorrect.model import ABSENT, Changed, Finding
 from selfcorrect.repairs.convert_type import ConvertType
 
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
@@ -202,12 +202,37 @@ def test_a_currency_has_to_agree(value, currency, after):
         ("amount_eur", "", "$5.00", None),
         ("amount", "Amount in EUR", "$5.00", None),
         ("amount_usd", "", "$5.00", 5.0),
+        ("distance", "Distance in km", "$5", None),
+        ("discount", "Discount in percent", "$5", None),
+        ("price", "Price per kg in USD", "$5", 5),
     ],
 )
 def test_a_unit_has_to_be_the_one_that_is_asked_for(mend, name, description, value, after):
     schema = {"type": "number", "description": description}
     found = mend(ConvertType(), schema, value, name=name)
     assert (found and found[0]) == after
+
+
+@pytest.mark.parametrize(
+    ("args", "description", "after"),
+    [
+        ({"heat": "21\u00b0C", "unit": "celsius"}, "", 21),
+        ({"heat": "21 C", "heat_unit": "celsius", "rain_unit": "mm"}, "", 21),
+        ({"heat": "21\u00b0F", "unit": "celsius"}, "", None),
+        ({"heat": "21\u00b0C"}, "", None),
+        ({"heat": "21\u00b0C", "unit": "celsius"}, "in fahrenheit", None),
+        ({"heat": "21 C", "rain_unit": "mm", "wind_unit": "celsius"}, "", None),
+        ({"heat": "5M", "unit": "M"}, "", None),
+    ],
+)
+def test_a_unit_may_be_said_beside_the_number(args, description, after):
+    from selfcorrect.testing.conformance import try_strategy
+
+    heat = {"type": "number", "description": description}
+    names = ("unit", "heat_unit", "rain_unit", "wind_unit")
+    schema = {"properties": {"heat": heat, **{name: {} for name in names if name in args}}}
+    answer = try_strategy(ConvertType(), schema, args)
+    assert (answer.changes[0].after if isinstance(answer, Changed) else None) == after
 
 
 def test_a_finding_deep_inside():
