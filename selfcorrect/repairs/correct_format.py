@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar, Final
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
@@ -147,6 +148,8 @@ def _of_pattern(text: str, schema: JsonObject) -> Iterator[Form]:
     is_code = not re.search(r"[+*](?!\])|\{\d+,\}", pattern.replace("\\+", ""))
     yield bare, Safety.EXACT
     yield from _other_case(bare, Safety.EXACT if is_code else Safety.INFERRED)
+    if _DATE.fullmatch(bare):
+        return
     joined = re.sub(r"[\s\-]", "", bare)
     if is_code and bare[:1] not in ("+", "-") and any(char.isdigit() for char in bare):
         yield joined, Safety.EXACT
@@ -154,9 +157,15 @@ def _of_pattern(text: str, schema: JsonObject) -> Iterator[Form]:
     if "\\+" in pattern or "[+]" in pattern:
         yield from _phone(text)
     if re.fullmatch(r"\(?\d[\d\s_.()/\-]*", bare, re.ASCII):
-        grouped = _grouped(re.sub(r"\D", "", bare), pattern)
+        grouped = _grouped(re.findall(r"\d+", bare, re.ASCII), pattern)
         if grouped is not None:
             yield grouped, Safety.INFERRED
+
+
+_DATE: Final = re.compile(
+    r"(?:\d{4}([-/. ])\d{1,2}\1\d{1,2}|\d{1,2}([-/. ])\d{1,2}\2\d{4})", re.ASCII
+)
+"""A date: which of its numbers is the month no pattern can tell."""
 
 
 def _other_case(text: str, safety: Safety) -> Iterator[Form]:
@@ -170,10 +179,14 @@ _PART: Final = re.compile(
 )
 
 
-def _grouped(digits: str, pattern: str) -> str | None:
-    r"""The digits with the separators of a pattern such as `^\\d{3}-\\d{4}$`, if they fill it."""
+def _grouped(groups: Sequence[str], pattern: str) -> str | None:
+    r"""The digits with the separators of a pattern such as `^\\d{3}-\\d{4}$`, if they fill it.
+
+    What stood apart stays apart: `12-3456` is not `123-456`.
+    """
     if len(pattern) > _LONGEST_PATTERN:
         return None
+    digits, apart = "".join(groups), set(accumulate(map(len, groups)))
     body = pattern.removeprefix("^").removesuffix("$")
     out, at, used = [], 0, 0
     while at < len(body):
@@ -183,8 +196,9 @@ def _grouped(digits: str, pattern: str) -> str | None:
         at = part.end()
         if part["mark"]:
             out.append(part["mark"][-1])
+            apart.discard(used)
             continue
         size = int(part["size"]) if part["size"] else 1
         out.append(digits[used : used + size])
         used += size
-    return "".join(out) if used == len(digits) else None
+    return "".join(out) if apart == {len(digits)} and used == len(digits) else None

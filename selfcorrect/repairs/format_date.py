@@ -19,6 +19,7 @@ from selfcorrect.values.dates import (
     templates,
     written,
     zone_named,
+    zone_told,
 )
 
 
@@ -33,7 +34,7 @@ class FormatDate:
     Attributes:
         relative: Whether `today`, `tomorrow` and `yesterday` are resolved, by the run's clock.
         timezone: The zone of a date-time that has none (`Z`, `+02:00`, `Europe/Berlin`); None
-            refuses it.
+            refuses it, unless the description says that the time is in UTC.
         to: The form to write where the schema names none: `DD/MM/YYYY`. None reads it from the
             error and the description, and takes ISO where the error is about a date.
 
@@ -128,8 +129,8 @@ class FormatDate:
         exact = day.exact and clock.exact
         if clock.zone is not None:
             return local + clock.zone, exact
-        if self.timezone is not None:
-            return local + offset_in(zone_named(self.timezone), day.value, clock.value), False
+        if (zone := self.timezone or zone_told(place.description)) is not None:
+            return local + offset_in(zone_named(zone), day.value, clock.value), False
         if place.own and place.fits(local):
             return local, exact
         raise Unclear("its time zone is not known")

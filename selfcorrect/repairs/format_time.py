@@ -10,7 +10,7 @@ from selfcorrect.model import Call, Category, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, present, without
 from selfcorrect.text import Unclear
-from selfcorrect.values.dates import ReadTime, read_time
+from selfcorrect.values.dates import ReadTime, read_time, zone_told
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class FormatTime:
 
     Attributes:
         timezone: The offset of a time that has none (`Z`, `+02:00`); None refuses it where the
-            schema asks for one.
+            schema asks for one, unless the description says that the time is in UTC.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"at": {"type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$"}}}
@@ -66,17 +66,19 @@ class FormatTime:
             clock = read_time(place.value)
         except Unclear as why:
             return GiveUp(str(why))
-        for spelled in self._readings(clock):
+        zone = self.timezone or zone_told(place.description)
+        for spelled in _readings(clock, zone):
             for after in _forms(spelled):
                 if after != place.value and place.fits(after):
                     safety = Safety.EXACT if spelled.exact else Safety.INFERRED
                     return place.mend(after, safety, "the same time in the form that is asked for")
         return GiveUp("no spelling of this time fits; its time zone may be missing")
 
-    def _readings(self, clock: ReadTime) -> Iterator[ReadTime]:
-        yield clock
-        if clock.zone is None and self.timezone is not None:
-            yield ReadTime(clock.value, self.timezone, exact=False)
+
+def _readings(clock: ReadTime, zone: str | None) -> Iterator[ReadTime]:
+    yield clock
+    if clock.zone is None and zone is not None:
+        yield ReadTime(clock.value, zone, exact=False)
 
 
 def _wants_a_time(place: Place) -> bool:

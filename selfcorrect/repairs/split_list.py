@@ -20,7 +20,9 @@ _LONGEST: Final = 20_000
 _MOST: Final = 1_000
 _BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
 _AND: Final = re.compile(r"\s*(?:,\s*)?\b(?:and|&)\b\s*", re.IGNORECASE)
-_GROUPED: Final = re.compile(r"\d,\d{3}(?!\d)|^\d+,\d+$", re.ASCII)
+_GROUPED: Final = re.compile(
+    r"\d,\d{3}(?!\d)|^[+-]?\d[\d.]*,\d+$|^[+-]?\d{1,3}(?: \d{3})+$", re.ASCII
+)
 _DECIMAL_COMMAS: Final = re.compile(r"\d,\d+\s*,\s+-?\d|\d,\s+-?\d+,\d", re.ASCII)
 _PLACES_AND_PEOPLE: Final = frozenset(
     {"address", "attendee", "author", "city", "country", "destination", "location", "origin"}
@@ -85,7 +87,7 @@ def _split(text: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
         raise Unclear("it holds quotes or brackets")
     sure = bracketed and text[0] == "["
     if _GROUPED.search(body) or _DECIMAL_COMMAS.search(body):
-        raise Unclear("its commas could group digits")
+        raise Unclear("its commas or spaces could group digits")
     listed = {spelling(one): one for one in strings(members(items))}
     kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
     for parts in _readings(body):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect import repair_call
 from selfcorrect.model import Category, Finding
 from selfcorrect.repairs.format_date import FormatDate
 
@@ -129,6 +130,37 @@ def test_never_makes_up_a_zone_or_a_time(mend, value):
 def test_a_zone_that_the_map_gives(mend, zone, value, after):
     found = mend(FormatDate(timezone=zone), INSTANT, value)
     assert found == (after and (after, INFERRED))
+
+
+@pytest.mark.parametrize(
+    ("description", "after"),
+    [
+        ("Start time in UTC", "2026-10-26T14:00:00Z"),
+        ("A GMT timestamp", "2026-10-26T14:00:00Z"),
+        ("", None),
+        ("Start, local time", None),
+        ("UTC or local time", None),
+        ("with its UTC offset", None),
+        ("such as 2026-01-01T10:00:00Z", None),
+    ],
+)
+def test_a_zone_that_the_description_names(mend, description, after):
+    found = mend(FormatDate(), INSTANT | {"description": description}, "2026-10-26 14:00")
+    assert found == (after and (after, INFERRED))
+
+
+@pytest.mark.parametrize(
+    ("value", "after"),
+    [
+        ("2026-10-26 14:00:00Z", "2026-10-26T14:00:00Z"),
+        ("Oct 26, 2026 14:00 UTC", "2026-10-26T14:00:00Z"),
+        ("2026-10-26T14:00+02:00", "2026-10-26T14:00:00+02:00"),
+    ],
+)
+def test_the_default_map_sends_moments_here(value, after):
+    tool = {"name": "plan", "parameters": {"properties": {"at": INSTANT}}}
+    outcome = repair_call({"name": "plan", "arguments": {"at": value}}, [tool])
+    assert [call.args for call in outcome.calls] == [{"at": after}]
 
 
 def test_a_time_without_a_zone_may_be_all_that_a_function_asks_for():

@@ -60,6 +60,12 @@ def test_an_offset_that_the_map_gives(mend):
         FormatTime(timezone="CET")
 
 
+def test_an_offset_that_the_description_names(mend):
+    told = FULL | {"description": "Opening time (UTC)"}
+    assert mend(FormatTime(), told, "10:00AM") == ("10:00:00Z", INFERRED)
+    assert mend(FormatTime(), FULL | {"description": "Local time, not UTC"}, "10:00AM") is None
+
+
 @settings(max_examples=40)
 @given(
     st.times().map(lambda t: t.replace(microsecond=0)), st.sampled_from(["%H:%M:%S", "%I:%M:%S %p"])

@@ -57,7 +57,19 @@ def test_splits(mend, schema, value, after):
         *((TEXTS, v) for v in ("x, " * 50_000, '["a", "b"]')),
         *(
             (INTS, v)
-            for v in ("1,234", "10,200,300", "1, two-ish", "1.5, 2", "1-3", "$1, $2", "1;x")
+            for v in (
+                "1.000,50",
+                "1 000",
+                "1,5",
+                "10 000 000",
+                "1,234",
+                "10,200,300",
+                "1, two-ish",
+                "1.5, 2",
+                "1-3",
+                "$1, $2",
+                "1;x",
+            )
         ),
         *((NUMS, v) for v in ("1,5", "1, 2%", "5 km, 6 km")),
         *((TEXTS, v) for v in ("- red\nblue", "1. Oslo\n3. Bergen", "- red", "- a\n* b")),
