@@ -178,8 +178,7 @@ class _Round:
         for item in selected:
             if item["strategy"] == ON_ERROR:
                 continue
-            strategy = self.context.strategies.strategy(item["rule"] or "", item["strategy"])
-            for name in getattr(strategy, "covers", ()):
+            for name in getattr(self._strategy(item), "covers", ()):
                 same = {"strategy": item["strategy"], "rule": item["rule"]}
                 out = [each | same if each["strategy"] == name else each for each in out]
         return out
@@ -320,15 +319,11 @@ class _Round:
         """What to do next in this round: new violations after a change, next rungs after none."""
         ctx = self.context
         tool = ctx.tools.get(self.call.name)
+        findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
         if self.changes and tool is not None and self.call.raw is None:
-            raw = tool.violations(self.call.args)
-            kept = [f for i, f in enumerate(self.findings) if i not in self.settled]
-            kept = [f for f in kept if f.types[:1] not in (("InvalidArgs",), ("UnknownTool",))]
-            findings = [ctx.strategies.decide(f, tool.name) for f in raw] + kept
-        elif self.changes and self.call.raw is None:
-            findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
-        else:
-            findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
+            new = tool.violations(self.call.args)
+            kept = [f for f in findings if f.types[:1] not in (("InvalidArgs",), ("UnknownTool",))]
+            findings = [ctx.strategies.decide(f, tool.name) for f in new] + kept
         self.findings, self.settled = findings, set()
         if not findings:
             return []

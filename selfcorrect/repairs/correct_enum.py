@@ -22,7 +22,7 @@ from selfcorrect.text import (
     spelling,
     tokens,
 )
-from selfcorrect.words import NEGATIONS, WORDS, singular
+from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, singular
 
 GENERIC: Final = frozenset(
     {
@@ -51,6 +51,7 @@ _LIGHT: Final = frozenset(
 _PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _PAST: Final = frozenset({"last", "past", "previous"})
 """What says nothing more of a period, unless a listed value says it."""
+_AND_SIGN: Final = re.compile(r"\s*&\s*")
 _JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
 
 
@@ -173,13 +174,55 @@ def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[s
         idle = (GENERIC | _ARTICLES | _LIGHT | own) - NEGATIONS - elsewhere
         if not _PERIODS.isdisjoint(words):
             idle |= _PAST - elsewhere
-        said = [word for word in ours if word in words or word not in idle]
+        said = [
+            word
+            for word in ours
+            if word in words or idle.isdisjoint({word, SHORT_WORDS.get(word, word)})
+        ]
         asked = [word for word in words if word in ours or word not in GENERIC]
         if said != asked or GENERIC.issuperset(said):
             continue
         fuller = (one for one, other in theirs.items() if one != member and set(ours) <= set(other))
         if len(asked) == len(words) or next(fuller, None) is None:
             yield member
+
+
+def _signs_for_and(text: str, members: Collection[str], _: Place) -> Iterator[str]:
+    """The members that differ in `&` for `and`."""
+    key = spelling(_AND_SIGN.sub(" and ", text))
+    if key:
+        yield from (one for one in members if spelling(_AND_SIGN.sub(" and ", one)) == key)
+
+
+def _forms(text: str, members: Collection[str], _: Place) -> Iterator[str]:
+    """The members with a verb in another form (`heating`, `heat`), and all others with it."""
+    ours = tokens(text)
+    if not ours or not _only_words(text):
+        return
+    for member in members:
+        theirs = tokens(member)
+        if len(theirs) != len(ours) or not _only_words(member):
+            continue
+        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+        if len(pairs) == 1 and _is_form(*pairs[0]):
+            yield member
+            stem = _stem(pairs[0][1])
+            yield from (o for o in members if o != member and any(map(_starts(stem), tokens(o))))
+
+
+def _is_form(one: str, other: str) -> bool:
+    stem = _stem(one)
+    return one.endswith("ing") != other.endswith("ing") and len(stem) > 2 and stem == _stem(other)
+
+
+def _stem(word: str) -> str:
+    bare = word.removesuffix("ing") if len(word) > 5 else word
+    bare = bare.removesuffix("e")
+    return bare[:-1] if bare[-2:-1] == bare[-1:] else bare
+
+
+def _starts(stem: str) -> Callable[[str], bool]:
+    return lambda word: word.startswith(stem)
 
 
 def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
@@ -216,6 +259,8 @@ def _only_words(text: str) -> bool:
 
 _TIERS: Final[Sequence[tuple[str, Callable[[str, Collection[str], Place], Iterator[str]]]]] = (
     ("a listed value without its accents", _without_accents),
+    ("a listed value with another sign for and", _signs_for_and),
     ("a listed value and words that say nothing more", _same_words),
+    ("another form of a listed verb", _forms),
     ("a listed value with a slip of the pen", _slips),
 )

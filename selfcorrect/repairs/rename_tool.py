@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from selfcorrect.effects import destroys
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -41,6 +42,8 @@ _KNOWN_PREFIX: Final = re.compile(
     r"(?P<name>.+)",
     re.DOTALL,
 )
+_INDEX: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
+"""The number of the call in its message, which some models put behind the name."""
 _BORDER: Final = re.compile(r"__|[.:/]")
 _SAYS_NOTHING: Final = frozenset({"api", "call", "func", "function", "tool", "v"})
 _DISPATCHES: Final = _SAYS_NOTHING | {
@@ -78,9 +81,9 @@ class RenameTool:
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
     a namespace that was left out or made up; the arguments decide between two tools of one name,
     and for a name without a letter; a call inside the arguments of one (`execute`) is taken out of
-    them. Never onto a destructive tool, never by swapping a
-    word for another (`delete_order` is not `create_order`); where two tools are near, it gives up
-    and says which.
+    them. Never onto a destructive tool, nor by a slip onto one whose name says that it destroys
+    something and that nobody declared; never by swapping a word for another (`delete_order` is not
+    `create_order`); where two tools are near, it gives up and says which.
 
     >>> from selfcorrect.testing.conformance import try_rename
     >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
@@ -120,6 +123,8 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
     if equal := _equal_letters(bare, names):
         return _only(equal, Safety.INFERRED, "the same letters and digits as a tool's name")
     spaces, typos = _with_namespace(bare, names), _typos(bare, names)
+    if any(destroys(tools[name]) for name in typos):
+        return None
     if len(spaces) > 1 and not typos and call.args:
         spaces = _fitting(spaces, call, tools)
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
@@ -191,7 +196,7 @@ def _without_residue(requested: str) -> str | None:
         return None
     name = match["name"].strip()
     prefix = _KNOWN_PREFIX.fullmatch(name)
-    name = prefix["name"] if prefix else name
+    name = _INDEX.sub("", prefix["name"] if prefix else name)
     return name if len(name) <= LONGEST else None
 
 

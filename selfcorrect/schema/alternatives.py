@@ -82,7 +82,7 @@ def closest(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Er
     """What is wrong according to the alternative that the value resembles most.
 
     Alternatives of another type come last, then those whose fixed values (a `kind`, an enum)
-    differ, then those with more errors. Where the types, or the fixed values, are wrong for every
+    differ, then those that miss more arguments, then those with more errors. Where the types, or the fixed values, are wrong for every
     alternative, one error names all of them.
     """
     if len(groups) == 1:
@@ -100,8 +100,13 @@ def closest(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Er
         if all(error.keyword == "required" for group in same_type for error in group):
             yield from _missing(same_type, schemas)
             return
-    best = min(same_type, key=lambda group: (sum(map(_is_fixed, group)), len(group)))
+    best = min(same_type, key=_distance)
     yield from map(again, best)
+
+
+def _distance(group: Sequence[Violation]) -> tuple[int, int, int]:
+    missing = sum(error.keyword == "required" and len(error.path) <= 1 for error in group)
+    return sum(map(_is_fixed, group)), missing, len(group)
 
 
 def _missing(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Errors:

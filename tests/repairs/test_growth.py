@@ -53,6 +53,16 @@ def long_list_in_a_text(n: int) -> Case:
     return one({"x": {"type": "array", "items": INT}}, {"x": json.dumps([1] * n * 200)})
 
 
+def flat_keys(n: int) -> Case:
+    inner = {f"part{i}_x": TEXT for i in range(n)}
+    whole = {"whole": {"type": "object", "properties": inner}}
+    return one(whole, dict.fromkeys(inner, "a"))
+
+
+def items_of_one_key(n: int) -> Case:
+    return one({"tags": {"type": "array", "items": TEXT}}, {"tags": [{"tag": "x"}] * n * 5})
+
+
 def many_tools(n: int) -> Case:
     tools = [
         ToolSpec.from_schema({"name": f"{verb}_thing_{i}", "parameters": {"type": "object"}})
@@ -87,6 +97,7 @@ def steps(make: Callable[[int], Case], n: int) -> int:
     [
         *(wrong_types, items_of_a_wrong_type, renamed_keys, misspelt_keys, objects),
         *(long_text, long_list_in_a_text, many_tools),
+        *(flat_keys, items_of_one_key),
     ],
 )
 def test_four_times_as_much_takes_no_sixteen_times_as_long(make):

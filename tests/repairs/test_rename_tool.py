@@ -115,6 +115,17 @@ def test_never_onto_a_destructive_tool(name):
     assert meant(name, [tool("delete_user", "mutating")]) is not None
 
 
+@pytest.mark.parametrize("name", ["delete_usr", "delte_user"])
+def test_no_slip_onto_a_tool_that_sounds_destructive_and_is_not_declared(name):
+    tools = [tool("delete_user", None), tool("get_deleted_users", None)]
+    assert meant(name, tools) is None
+
+
+@pytest.mark.parametrize("name", ["Delete_User", "functions.delete_user", "delete_user:0"])
+def test_another_spelling_of_a_tool_that_sounds_destructive(name):
+    assert meant(name, [tool("delete_user", None)]) is not None
+
+
 def taking(name, *params):
     properties = {param: {} for param in params}
     schema = {"type": "object", "properties": properties, "required": list(params)}
