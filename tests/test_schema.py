@@ -280,7 +280,12 @@ class TestFindings:
                 id="the one that its kind names",
             ),
             pytest.param(
-                {"anyOf": [{"properties": {"at": {"type": "string"}}, "required": ["at"]}, ONE_KEY]},
+                {
+                    "anyOf": [
+                        {"properties": {"at": {"type": "string"}}, "required": ["at"]},
+                        ONE_KEY,
+                    ]
+                },
                 {"x": "1"},
                 [("a.x: expected integer, got string", INTEGER)],
                 id="the one of which nothing is missing",

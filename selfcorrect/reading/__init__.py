@@ -40,6 +40,12 @@ from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, Strings, Unreadable
 
 # isort: split
+from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD, Scalars
+
+# isort: split
+from selfcorrect.reading.nesting import CLOSER, CLOSERS, REOPENED, Frame, Nesting, Twice
+
+# isort: split
 from selfcorrect.reading.tolerant_json import read_json
 
 # isort: split
@@ -71,29 +77,39 @@ __all__ = [
     "BARE",
     "BESIDE",
     "CALL_OPENING",
+    "CLOSER",
+    "CLOSERS",
     "COMMA_MISSING",
     "CUT_REASONS",
     "DONE_REASONS",
     "JSON_NAMES",
+    "LITERALS",
     "MARKUP",
     "MOST_CALLS",
     "MOST_MISSING",
     "NO_ARGUMENTS",
     "QUOTES",
+    "REOPENED",
     "RIVAL_LEVELS",
+    "STRICT_WORDS",
     "SURROGATE",
+    "WORD",
     "Arguments",
     "Candidate",
     "Deviation",
     "Ending",
     "Fault",
+    "Frame",
     "JsonRead",
+    "Nesting",
     "NotLiteral",
     "Offered",
     "Reader",
     "Reading",
+    "Scalars",
     "Strings",
     "ToolCallKeys",
+    "Twice",
     "Unreadable",
     "as_arguments",
     "beside",

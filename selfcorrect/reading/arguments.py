@@ -142,7 +142,9 @@ def by_position(values: Sequence[JSON], named: Mapping[str, JSON], tool: Tool | 
     bound = dict(zip(names, values, strict=False))
     if twice := bound.keys() & named.keys():
         return _broken(0, f"the argument {min(twice)!r} is given twice")
-    if any(_misfits(value, parameters(tool)[name]) for name, value in bound.items()):
+    schemas = {name: parameters(tool)[name] for name in bound}
+    spread = len(values) > 1 and any(_lists(bound[name], schemas[name]) for name in bound)
+    if spread or any(_misfits(value, schemas[name]) for name, value in bound.items()):
         return _broken(0, "arguments without names that do not fit in this order")
     note = Deviation(0, "arguments bound by position", Safety.INFERRED)
     return Arguments({**bound, **named}, (note,))
@@ -177,10 +179,19 @@ def _start(text: str, tool: Tool | None) -> tuple[int, list[Deviation]]:
     return start, notes
 
 
+def _lists(value: JSON, schema: object) -> bool:
+    """Whether a single value stands where only a list fits: it may be one of several items."""
+    return not isinstance(value, list | dict) and _kinds(schema) == ["array"]
+
+
+def _kinds(schema: object) -> list[object]:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return kind if isinstance(kind, list) else [kind] if kind else []
+
+
 def _misfits(value: JSON, schema: object) -> bool:
     """Whether a container stands where the schema wants none of its kind."""
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    kinds = kind if isinstance(kind, list) else [kind] if kind else []
+    kinds = _kinds(schema)
     wanted = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
     return wanted is not None and bool(kinds) and wanted not in kinds
 

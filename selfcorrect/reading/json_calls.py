@@ -65,7 +65,7 @@ _FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
 _NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
 _BEFORE_ARGUMENTS: Final = ">]`:(\"'*_"
 _DESCRIPTION: Final = re.compile(
-    r"[\[\s]*\{[^{}]{0,400}[\"'](?:parameters|input_schema)[\"']\s*:"
+    r"[\[\s]{0,40}+\{[^{}]{0,400}[\"'](?:parameters|input_schema)[\"']\s*:"
     r"\s*\{\s*[\"'](?:type|properties)[\"']\s*:"
     r"|\{\s*[\"']type[\"']\s*:\s*[\"']\w+[\"']\s*,\s*[\"'](?:properties|description|items|enum)[\"']"
 )

@@ -23,6 +23,8 @@ _ESCAPES: Final = MappingProxyType(
 
 _KEPT: Final = frozenset("dDwWsSBAZ0123456789.^$*+?()[]{}|-")
 """What stands behind a backslash in patterns; such a backslash means itself."""
+_DRIVE: Final = re.compile(r"\s*[A-Za-z]:\\")
+"""What a path of Windows begins with; a backslash in it means itself, too."""
 _SINGLE: Final = "\u2018\u2019\u201a\u201b"
 QUOTES: Final = MappingProxyType(
     {
@@ -183,11 +185,13 @@ class Strings:
 
     def odd_escapes(self, pos: int, raw: str, kept: set[str]) -> None:
         """Escapes that JSON does not know, as in a pattern or a path."""
-        if kept == {"_"}:
+        path = _DRIVE.match(raw) is not None
+        if kept == {"_"} and not path:
             self.note(pos, "underscores with backslashes", INFERRED)
             return
         escaped = {found[4] for found in _ESCAPE.finditer(raw)}
-        if escaped != kept or not kept <= _KEPT:
+        meant = all(char.isalnum() for char in kept) if path else kept <= _KEPT
+        if escaped != kept or not meant:
             self.fail(pos, "escapes that can be read in several ways")
         self.note(pos, "a backslash that is not escaped", INFERRED)
 

@@ -6,45 +6,34 @@ What has one reading is read; what has several, or is cut off where a value may 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.plain import DEPTH, canonical
 from selfcorrect.pointer import join, put
 from selfcorrect.reading import (
-    COMMA_MISSING,
+    CLOSER,
+    CLOSERS,
+    LITERALS,
     QUOTES,
-    RIVAL_LEVELS,
+    REOPENED,
+    STRICT_WORDS,
     SURROGATE,
+    WORD,
     Fault,
+    Frame,
     JsonRead,
-    Strings,
+    Nesting,
+    Twice,
     Unreadable,
-    other_readings,
     strict_json,
 )
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
-_CLOSER: Final = MappingProxyType({"{": "}", "[": "]", "(": ")"})
-_LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
-    {
-        spelling: value
-        for word, value in (("true", True), ("false", False), ("null", None), ("none", None))
-        for spelling in (word, word.title(), word.upper())
-    }
-)
-_CLOSERS: Final = frozenset("}])")
-_CONTAINERS: Final[Mapping[str, type]] = MappingProxyType({"{": dict, "[": list})
-_FOLLOW: Final = frozenset(",}])")
-_STRICT_WORDS: Final = ("true", "false", "null")
 _MOST_TWICE: Final = 50
-_REOPENED: Final = "the opening bracket of a list is missing"
-_GUESSES: Final = ("quotes inside", "missing comma", "missing '", _REOPENED)
+_GUESSES: Final = ("quotes inside", "missing comma", "missing '", REOPENED)
 _CLOSED_TOO_OFTEN: Final = re.compile(r"\s*+(?:[}\])]|[,:\"'])")
 _GOES_ON: Final = re.compile(r"[\s}\])]*+[,:\"']")
 """What shows behind a value that JSON goes on there."""
@@ -57,13 +46,6 @@ _SCALAR = re.compile(
     r"|(?:(-?(?:0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?)"
     rf"|(true|false|null|True|False|None)){_WS}(?:([,}}\])])|(?<=\s)(?=[\"'])))"
 )
-_AFTER = re.compile(rf"{_WS}([,}}\])])")
-_SPACE = re.compile(
-    r"([ \t\r\n]++)|(\s++|[\ufeff\u200b\u2060]++)|(//[^\n]*+|/\*.*?\*/|#[^\n]*+)", re.DOTALL
-)
-_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?")
-_NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\w.$'\"“”(\[{]")
-_WORD = re.compile(r"[^\W\d][\w$]*+")
 _BARE_KEY = re.compile(r"([^\W\d][\w$-]*+|[0-9]{1,18})\s*+:")
 _KEY_SPELLING: Final[Mapping[int | None, tuple[str, Safety]]] = {
     2: ("single quotes", EXACT),
@@ -127,54 +109,10 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
         return None
 
 
-class _Frame:
-    """An object, list or tuple that is still open."""
-
-    __slots__ = ("closer", "items", "key", "last", "reopened", "start", "twice")
-
-    def __init__(self, opener: str, start: int) -> None:
-        self.closer = _CLOSER[opener]
-        self.items: Any = {} if opener == "{" else []
-        self.reopened = False
-        self.key: Any = ""
-        self.start = start
-        self.last = -1
-        self.twice: list[_Twice] = []
-
-    def put(self, value: JSON) -> None:
-        if self.closer == "}":
-            self.items[self.key] = value
-        else:
-            self.items.append(value)
-
-
-class _Twice:
-    """Stands for a key that the object has already, until both values can be compared."""
-
-    __slots__ = ("key", "offset")
-
-    def __init__(self, key: str, offset: int) -> None:
-        self.key = key
-        self.offset = offset
-
-
-class _Scan(Strings):
+class _Scan(Nesting):
     """One pass over one text."""
 
-    __slots__ = (
-        *("closers", "compared", "final_number", "implied", "pos", "reopened", "rivals", "stack"),
-    )
-
-    def __init__(self, text: str, *, closers: bool, final_number: bool, whole: bool) -> None:
-        super().__init__(text, whole=whole)
-        self.closers = closers
-        self.final_number = final_number
-        self.pos = 0
-        self.compared = 0
-        self.implied = False
-        self.reopened = False
-        self.stack: list[_Frame] = []
-        self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
+    __slots__ = ()
 
     def read(self, start: int, *, unwrap: bool) -> JsonRead:
         if self.text.startswith("\ufeff", start):
@@ -184,7 +122,7 @@ class _Scan(Strings):
         if begin >= self.size:
             self.fail(begin, "there is nothing to read")
         self.pos = begin
-        if self.text[begin] in _CLOSER:
+        if self.text[begin] in CLOSER:
             value = self.push(begin).items
             self.containers()
         else:
@@ -245,13 +183,13 @@ class _Scan(Strings):
             follow = found[3] or found[8]
             if follow == ",":
                 self.pos = found.end()
-                if text[self.pos : self.pos + 1] in _CLOSERS:
+                if text[self.pos : self.pos + 1] in CLOSERS:
                     self.trailing(frame, self.pos)
             else:
                 self.pos = found.end() - len(follow or "")
                 self.settle()
 
-    def plain(self, found: re.Match[str], frame: _Frame) -> JSON:
+    def plain(self, found: re.Match[str], frame: Frame) -> JSON:
         """The value of a match of `_SCALAR` that is no string in double quotes."""
         _, single, _, number, fraction, exponent, word, _ = found.groups()
         if single is not None:
@@ -263,44 +201,11 @@ class _Scan(Strings):
             if fraction is None and exponent is None:
                 return int(number)
             return self.finite(float(number), found.start(4))
-        if word not in _STRICT_WORDS:
+        if word not in STRICT_WORDS:
             self.note(found.start(7), "Python literal", EXACT)
-        return _LITERALS[word]
+        return LITERALS[word]
 
-    def finite(self, number: float, offset: int) -> float:
-        if not math.isfinite(number):
-            self.fail(offset, "a number beyond the range of a float")
-        return number
-
-    def deeper(self, pos: int) -> None:
-        if len(self.stack) >= DEPTH:
-            self.fail(pos, f"nested deeper than {DEPTH} levels")
-
-    def push(self, pos: int) -> _Frame:
-        self.deeper(pos)
-        frame = _Frame(self.text[pos], pos)
-        if self.stack:
-            self.stack[-1].last = -1
-            self.stack[-1].put(frame.items)
-        if frame.closer == ")":
-            self.note(pos, "a tuple", EXACT)
-        self.stack.append(frame)
-        self.pos = pos + 1
-        return frame
-
-    def space(self, pos: int) -> int:
-        """The offset of what comes next, behind white space and comments."""
-        while (found := _SPACE.match(self.text, pos)) is not None:
-            if found.lastindex == 2:
-                self.note(pos, "unusual white space", EXACT)
-            elif found.lastindex == 3:
-                if self.text[pos - 1 : pos] in QUOTES:
-                    self.fail(pos, "a comment right behind a string")
-                self.note(pos, "a comment", EXACT)
-            pos = found.end()
-        return pos
-
-    def key(self, frame: _Frame) -> int:
+    def key(self, frame: Frame) -> int:
         """Read a key and its colon; -1 where there was something else, already dealt with."""
         pos = self.space(self.pos)
         if pos >= self.size:
@@ -324,32 +229,14 @@ class _Scan(Strings):
         if name in frame.items:
             if len(frame.twice) >= _MOST_TWICE:
                 self.fail(pos, "too many keys are written twice")
-            twice = _Twice(name, pos)
+            twice = Twice(name, pos)
             frame.twice.append(twice)
             frame.key = twice
         else:
             frame.key = name
         return end
 
-    def reopen(self, frame: _Frame, pos: int, char: str) -> bool:
-        """Take the last value of an object as the first of a list that nothing opened."""
-        kind = _CONTAINERS.get(char)
-        if kind is None or self.reopened or isinstance(frame.key, _Twice):
-            return False
-        if not isinstance(first := frame.items.get(frame.key), kind):
-            return False
-        self.deeper(pos)
-        self.reopened = True
-        self.note(pos, _REOPENED, INFERRED)
-        outer = _Frame("[", pos)
-        outer.items.append(first)
-        outer.reopened = True
-        frame.put(outer.items)
-        self.stack.append(outer)
-        self.pos = pos
-        return True
-
-    def name(self, frame: _Frame, pos: int, char: str) -> tuple[str, int]:
+    def name(self, frame: Frame, pos: int, char: str) -> tuple[str, int]:
         """A key, and the offset behind its colon; -1 if a string before it went on to here."""
         if char in QUOTES:
             end = self.body(pos)
@@ -366,21 +253,13 @@ class _Scan(Strings):
             return "", -1
         return self.fail(pos, "a key was expected here")
 
-    def trailing(self, frame: _Frame, pos: int) -> int:
-        """A closer where an item could stand."""
-        if frame.items:
-            self.note(pos, "trailing comma", EXACT)
-        self.pos = pos
-        self.settle()
-        return -1
-
-    def item(self, frame: _Frame, pos: int) -> None:
+    def item(self, frame: Frame, pos: int) -> None:
         """Read a value that the fast path could not."""
         pos = self.space(pos)
         if pos >= self.size:
             self.fail(pos, "cut off before a value", cut=True)
         char = self.text[pos]
-        if char in _CLOSER:
+        if char in CLOSER:
             self.push(pos)
         elif char in "}])" and frame.closer != "}":
             self.trailing(frame, pos)
@@ -393,158 +272,14 @@ class _Scan(Strings):
             self.pos = end
             self.settle()
 
-    def extends(self, frame: _Frame, pos: int) -> bool:
+    def extends(self, frame: Frame, pos: int) -> bool:
         """Whether the string before this item went on to here: `["a", b", "c"]`."""
         if frame.closer == "}" or frame.last < 0:
             return False
-        word = _WORD.match(self.text, pos)
-        return word is not None and word[0] not in _LITERALS and self.extend(frame)
+        word = WORD.match(self.text, pos)
+        return word is not None and word[0] not in LITERALS and self.extend(frame)
 
-    def settle(self) -> None:
-        """Behind a value: take the comma, or close what is closed here."""
-        text, stack = self.text, self.stack
-        while stack:
-            pos = self.pos
-            if text[pos : pos + 1] not in _FOLLOW:
-                found = _AFTER.match(text, pos)
-                pos = found.start(1) if found else self.space(pos)
-            frame = stack[-1]
-            if pos >= self.size:
-                self.finish()
-                return
-            char = text[pos]
-            if char == ",":
-                self.pos = pos + 1
-                if text[self.pos : self.pos + 1] not in _CLOSERS:
-                    return
-                self.note(self.pos, "trailing comma", EXACT)
-                continue
-            if char == frame.closer:
-                self.pos = pos + 1
-                self.close(frame)
-            elif char in "}])":
-                self.imply(char, pos)
-            elif frame.closer != ")" and self.comma(frame, pos):
-                return
-            else:
-                self.fail(pos, "a comma or a closing bracket was expected here")
-
-    def comma(self, frame: _Frame, pos: int) -> bool:
-        """Whether a comma is missing here."""
-        if COMMA_MISSING[frame.closer].match(self.text, self.pos) is None and not (
-            "\n" in self.text[self.pos : pos]
-            and self.text[pos] in "-0123456789tfnTFN"
-            and frame.closer == "]"
-        ):
-            return False
-        self.note(pos, "missing comma", INFERRED)
-        self.pos = pos
-        return True
-
-    def close(self, frame: _Frame) -> None:
-        self.stack.pop()
-        if frame.twice:
-            self.compare(frame)
-        if frame.reopened and isinstance(frame.items[0], list):
-            self.rivals.append((self.path(self.stack), [*frame.items[0], *frame.items[1:]]))
-        if frame.closer == ")" and len(frame.items) == 1:
-            inner = self.text[frame.start : self.pos - 1].rstrip()
-            if not inner.endswith(","):
-                self.fail(frame.start, "an expression in parentheses")
-
-    def compare(self, frame: _Frame) -> None:
-        """Drop keys that were written twice with the same value; different values are a fault."""
-        self.compared += self.pos - frame.start
-        if self.compared > 4 * self.size:
-            self.fail(frame.start, "too many keys are written twice")
-        for twice in frame.twice:
-            first, second = frame.items[twice.key], frame.items.pop(twice)
-            if canonical(first) != canonical(second):
-                self.fail(twice.offset, f"the key {twice.key[:40]!r} has two different values")
-            self.note(twice.offset, "a key written twice with the same value", EXACT)
-
-    def imply(self, char: str, pos: int) -> None:
-        """A closer that fits an outer container: the inner ones were left open."""
-        levels = [frame.closer for frame in self.stack]
-        if char not in levels:
-            self.fail(pos, f"{char!r} closes nothing")
-        self.implied = True
-        while self.stack[-1].closer != char:
-            self.rival()
-            frame = self.stack[-1]
-            self.note(pos, f"missing {frame.closer!r}", INFERRED)
-            self.pos = pos
-            self.close(frame)
-
-    def finish(self) -> None:
-        """The text ends inside containers, behind a complete value."""
-        missing = "".join(frame.closer for frame in reversed(self.stack))
-        commented = bool(self.notes) and self.notes[-1].what == "a comment"
-        if not self.closers or self.implied or commented:
-            self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
-        self.note(self.size, f"missing {missing!r} at the end", INFERRED)
-        self.pos = self.size
-        while self.stack:
-            self.rival()
-            self.close(self.stack[-1])
-
-    def rival(self) -> None:
-        """Put on record how else the innermost open container could have been meant."""
-        path = self.path(self.stack[:-1])
-        for other in other_readings(self.stack[-1].items):
-            if len(self.rivals) >= RIVAL_LEVELS:
-                self.fail(self.pos, "a bracket is missing that could stand in many places")
-            self.rivals.append((path, other))
-
-    def path(self, frames: list[_Frame]) -> tuple[str | int, ...]:
-        """Where the last child of the innermost of some open containers stands."""
-        path = tuple(frame.key if frame.closer == "}" else len(frame.items) - 1 for frame in frames)
-        if any(isinstance(token, _Twice) for token in path):
-            self.fail(self.pos, "a bracket is missing around a key that is written twice")
-        return path
-
-    def scalar(self, pos: int, where: str) -> tuple[JSON, int]:
-        char = self.text[pos]
-        if char in QUOTES:
-            return self.string(pos, where)
-        if char in "+-.0123456789":
-            return self.number(pos)
-        word = _WORD.match(self.text, pos)
-        if word is None:
-            return self.fail(pos, "a value was expected here")
-        if word[0] not in _LITERALS:
-            cut = word.end() >= self.size
-            return self.fail(pos, f"{word[0][:40]!r} is not a JSON value", cut=cut)
-        if self.text.startswith(("(", ".", "[", "{", '"', "'"), word.end()):
-            self.fail(pos, "an expression is never evaluated")
-        if word[0] not in _STRICT_WORDS:
-            self.note(pos, "Python literal", EXACT)
-        return _LITERALS[word[0]], word.end()
-
-    def number(self, pos: int) -> tuple[JSON, int]:
-        found = _NUMBER.match(self.text, pos)
-        if found is None:
-            return self.fail(pos, "this is not a JSON number")
-        raw, end = found[0], found.end()
-        digits = raw.lstrip("+-")
-        if len(digits) > 1 and digits[0] == "0" and digits[1] not in ".eE":
-            self.fail(pos, "a number with leading zeros, or not a decimal one")
-        if _NUMBER_GOES_ON.match(self.text, end):
-            self.fail(pos, "an expression or a unit: it is never evaluated")
-        if end >= self.size and not self.final_number:
-            self.fail(pos, "a number at the very end, which may be cut off", cut=True)
-        try:
-            if digits.isdigit() or digits.replace("_", "").isdigit():
-                value: JSON = int(raw)
-            else:
-                value = self.finite(float(raw), pos)
-        except ValueError:
-            return self.fail(pos, "this is not a JSON number")
-        if raw[0] == "+" or "_" in raw or digits[0] == "." or digits.endswith("."):
-            self.note(pos, "a number in another spelling", EXACT)
-        return value, end
-
-    def extend(self, frame: _Frame) -> bool:
+    def extend(self, frame: Frame) -> bool:
         """Take the last string further, where what follows its comma cannot be an item."""
         if frame.last < 0 or self.text[self.space(self.pos)] in QUOTES:
             return False

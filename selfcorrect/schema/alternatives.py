@@ -82,8 +82,8 @@ def closest(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Er
     """What is wrong according to the alternative that the value resembles most.
 
     Alternatives of another type come last, then those whose fixed values (a `kind`, an enum)
-    differ, then those that miss more arguments, then those with more errors. Where the types, or the fixed values, are wrong for every
-    alternative, one error names all of them.
+    differ, then those that miss more arguments, then those with more errors. Where the types, or
+    the fixed values, are wrong for every alternative, one error names all of them.
     """
     if len(groups) == 1:
         yield from map(again, groups[0])
