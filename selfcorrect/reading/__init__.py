@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from selfcorrect.effects import destroys
 from selfcorrect.model import Finding, JsonObject, Safety
 from selfcorrect.protocols import Tool
 
@@ -59,11 +60,17 @@ from selfcorrect.reading.arguments import (
 )
 
 # isort: split
+from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, denied_before_tag, put_off
 from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
-from selfcorrect.reading.mentions import MARKUP, made
+from selfcorrect.reading.expressions import unevaluated
 from selfcorrect.reading.named_arguments import BARE, by_name, ends_in
 from selfcorrect.reading.tag_values import put_parameter
+from selfcorrect.reading.taking_back import asked_about, goes_on, taken_back, told
 from selfcorrect.reading.thinking import thought, without_thinking
+from selfcorrect.reading.variables import assigned_names
+
+# isort: split
+from selfcorrect.reading.mentions import made
 
 # isort: split
 from selfcorrect.reading.choosing import choose
@@ -82,6 +89,7 @@ __all__ = [
     "COMMA_MISSING",
     "CUT_REASONS",
     "DONE_REASONS",
+    "FORBIDDEN",
     "JSON_NAMES",
     "LITERALS",
     "MARKUP",
@@ -112,18 +120,23 @@ __all__ = [
     "Twice",
     "Unreadable",
     "as_arguments",
+    "asked_about",
+    "assigned_names",
     "beside",
     "by_name",
     "by_position",
     "calls_in",
+    "denied_before_tag",
     "ends_in",
     "extent",
     "from_text",
+    "goes_on",
     "is_definition",
     "literals",
     "made",
     "other_readings",
     "parameters",
+    "put_off",
     "put_parameter",
     "read_arguments",
     "read_call_object",
@@ -132,7 +145,10 @@ __all__ = [
     "refusal_of",
     "strict_json",
     "surest",
+    "taken_back",
     "thought",
+    "told",
+    "unevaluated",
     "without_residue",
 ]
 
@@ -323,7 +339,7 @@ def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
 def _too_risky(call: Candidate, tools: Offered) -> bool:
     """Whether a tool that destroys something may only be talked about here, not called."""
     tool = tools.meant(call.name)
-    if tool is None or tool.effect != "destructive":
+    if tool is None or not destroys(tool):
         return False
     return call.code or any(each.what in _TALK for each in call.deviations)
 

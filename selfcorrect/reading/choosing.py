@@ -20,6 +20,17 @@ _INVENTED: Final = re.compile(
 )
 """Where a model goes on in the name of someone else."""
 _WORD: Final = re.compile(r"\w")
+_NO_WORDS: Final = re.compile(
+    rf"{MARKUP.pattern}|#[^\n]*|^[ \t]*\w+[ \t]*=[ \t]*\Z"
+    r"|\A[)\]]*(?:\[[^\[\]\n]{0,60}\]|\.\w{1,40}(?:\([^()\n]{0,60}\))?"
+    r"|[ \t]*[-+*/%<>=!]{1,3}[ \t]*[\w.'\"]{1,40}(?=[ \t]*$)){1,4}",
+    re.MULTILINE,
+)
+"""What stands between the lines of one piece of code."""
+_DESCRIPTION: Final = re.compile(
+    r"\{\s*[\"']\w+[\"']\s*:\s*\{\s*[\"']type[\"']\s*:\s*[\"']\w+[\"']\s*,\s*[\"']description[\"']\s*:"
+)
+"""What shows that parameters are described, and not given."""
 _BETWEEN: Final = " \t\r\n,;"
 """What stands between the calls of one row."""
 
@@ -33,7 +44,7 @@ def choose(
     name of the user or of a tool is not its own. Code counts only where no call is written in a
     form that is nothing but a call.
     """
-    calls = _outermost(seen)
+    calls = [call for call in _outermost(seen) if not _describes(text, call)]
     text, calls = _spoken(text, calls)
     turn = _turn(text, calls)
     own = [call for call in made(text, calls) if call.start < turn]
@@ -62,6 +73,12 @@ def _outermost(seen: Iterable[Candidate]) -> list[Candidate]:
     return kept
 
 
+def _describes(text: str, call: Candidate) -> bool:
+    """Whether something unreadable is the description of a tool's parameters."""
+    nameless = call.fault is not None and not call.name
+    return nameless and _DESCRIPTION.match(text, call.start) is not None
+
+
 def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
     """The calls without unreadable code that words set apart from all readable calls."""
     readable = [call for call in calls if call.fault is None]
@@ -70,7 +87,7 @@ def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
     groups: list[list[Candidate]] = []
     for call in calls:
         last = groups[-1][-1] if groups else None
-        if last is None or _WORD.search(MARKUP.sub(" ", text[last.end : call.start])):
+        if last is None or _WORD.search(_NO_WORDS.sub(" ", text[last.end : call.start])):
             groups.append([])
         groups[-1].append(call)
     return [

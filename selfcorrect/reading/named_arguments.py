@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.protocols import Tool
@@ -17,6 +17,7 @@ from selfcorrect.reading import (
     read_json,
     surest,
 )
+from selfcorrect.text import tokens
 
 BARE: Final = "text without quotes"
 _PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+(=(?!=)|:)")
@@ -29,6 +30,8 @@ _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
 _BARE_LIST: Final = re.compile(r"\[([^\"'=;\n(){}\[\]<>`\\|]{1,500})\]\Z")
 _QUANTITY: Final = re.compile(r"[$\u20ac\u00a3]?\d[\d.,]{0,20}\s?(?:%|[A-Za-z\u00b0]{1,6})?\Z")
 _CODE_NAME: Final = re.compile(r"[A-Za-z]\w*[_\d]\w*\Z|[a-z]+[A-Z]\w*\Z|_\w*\Z")
+_WORD: Final = re.compile(r"[^\W\d_]+\Z")
+_WORDS: Final = re.compile(r"[^\W\d_]+ [^\W\d_]+")
 _NOT_TEXT: Final = re.compile(
     r"\A[A-Za-z]{1,2}'|\*\*|[+*%^&]|\.\.\.|\blambda\b|\b(?:or|and|not|if|for|in)\b.*['\"]"
 )
@@ -49,8 +52,20 @@ def ends_in(text: str, start: int, limit: int) -> list[int]:
     return []
 
 
+class _Said(NamedTuple):
+    """What is known of bare words: what the user asked for, and what is surely no text.
+
+    `unquoted` where another value of the call can only be text, so that none is a variable.
+    """
+
+    request: str
+    variables: Collection[str]
+    names: Collection[str]
+    unquoted: bool
+
+
 def by_name(
-    text: str, tool: Tool, offset: int, request: str
+    text: str, tool: Tool, offset: int, request: str, variables: Collection[str] = ()
 ) -> tuple[dict[str, JSON], list[Deviation]] | None:
     """The arguments of a text like `city=New York, days=3`, split at the tool's parameters."""
     known = parameters(tool)
@@ -66,11 +81,13 @@ def by_name(
         slices[name] = (offset + mark.end(), raw)
     colons = marks[0][2] == ":"
     quoted = any(raw[:1] in "\"'" for _, raw in slices.values())
+    unquoted = any(_is_no_code(raw, request) for _, raw in slices.values())
     args: dict[str, JSON] = {}
     notes = [Deviation(offset, "colons before the values", Safety.INFERRED)] if colons else []
     last = next(reversed(slices))
     for name, (place, raw) in slices.items():
-        said = None if quoted or colons else request
+        names = {*tokens(name), *tokens(tool.name)}
+        said = None if quoted or colons else _Said(request, variables, names, unquoted)
         read = _value(raw, known[name], place, said, last=name == last)
         if read is None:
             return None
@@ -82,7 +99,7 @@ def by_name(
 
 
 def _value(
-    raw: str, schema: object, place: int, request: str | None, *, last: bool
+    raw: str, schema: object, place: int, said: _Said | None, *, last: bool
 ) -> tuple[JSON, list[Deviation]] | None:
     read = read_json(raw, closers=False, final_number=True, unwrap=False)
     if isinstance(read, JsonRead) and not raw[read.end :].strip("]} \t\r\n" if last else None):
@@ -95,19 +112,27 @@ def _value(
     kinds = _types(schema)
     items = schema.get("items") if isinstance(schema, Mapping) else None
     of_text = kinds == {"array"} and _types(items) == {"string"}
-    if _BARE_WORDS.match(raw) and (kinds == {"string"} or of_text) and _is_text(raw, request):
+    if _BARE_WORDS.match(raw) and (kinds == {"string"} or of_text) and _is_text(raw, said):
         return raw, note
-    if isinstance(schema, Mapping) and raw in (schema.get("enum") or ()):
+    if _is_listed(raw, schema, said):
         return raw, note
-    if kinds == {None} and request and _stands_in(raw, request) and _is_text(raw, request):
+    if kinds == {None} and said and _stands_in(raw, said.request) and _is_text(raw, said):
         return raw, note
     if _QUANTITY.match(raw):
         return raw, note
     listed = _BARE_LIST.match(raw)
     if listed and of_text:
         texts = [item.strip() for item in listed[1].split(",")]
-        return (texts, note) if all(_is_text(item, request) for item in texts) else None
+        surely = all(_is_text(item, said) or _is_listed(item, items, said) for item in texts)
+        return (texts, note) if surely else None
     return None
+
+
+def _is_listed(raw: str, schema: object, said: _Said | None) -> bool:
+    """Whether a bare word is one of the allowed values, and no variable."""
+    if not isinstance(schema, Mapping) or raw not in (schema.get("enum") or ()):
+        return False
+    return said is None or raw not in said.variables
 
 
 def _swallows(raw: str, read: JsonRead) -> bool:
@@ -126,15 +151,29 @@ def _lacks_opener(read: JsonRead, schema: object) -> bool:
     return too_many and not _types(items).isdisjoint({"array", None})
 
 
-def _is_text(raw: str, request: str | None) -> bool:
+def _is_text(raw: str, said: _Said | None) -> bool:
     """Whether bare words are surely text, and no variable.
 
-    In a call with quotes elsewhere (no `request`) a bare name is a variable. A name that only code
-    has, like `my_data`, is text if the user wrote it so.
+    In a call with quotes elsewhere (nothing `said`) a bare name is a variable. A name that only
+    code has, like `my_data`, is text if the user wrote it so; and so is a single word in lower
+    case, which may also stand beside other text without quotes, and does not just name what it is
+    for.
     """
-    if request is None or not raw or raw[0] in "'," or _NOT_TEXT.search(raw):
+    if said is None or not raw or raw[0] in "'," or _NOT_TEXT.search(raw):
         return False
-    return not _CODE_NAME.match(raw) or (len(raw) > 2 and _stands_in(raw, request))
+    if raw in said.variables:
+        return False
+    if _WORD.match(raw) and raw.islower():
+        wanted = said.unquoted or _stands_in(raw, said.request.lower())
+        return wanted and raw not in said.names
+    return not _CODE_NAME.match(raw) or (len(raw) > 2 and _stands_in(raw, said.request))
+
+
+def _is_no_code(raw: str, request: str) -> bool:
+    """Whether bare words can only be text: several in a row, or a name that the user wrote."""
+    if not _BARE_WORDS.match(raw) or _NOT_TEXT.search(raw):
+        return False
+    return bool(_WORDS.match(raw)) or (raw[:1].isupper() and _stands_in(raw, request))
 
 
 def _stands_in(raw: str, request: str) -> bool:

@@ -28,6 +28,7 @@ from selfcorrect.reading import (
     JsonRead,
     NotLiteral,
     Offered,
+    assigned_names,
     by_name,
     by_position,
     ends_in,
@@ -36,6 +37,7 @@ from selfcorrect.reading import (
     other_readings,
     parameters,
     surest,
+    unevaluated,
 )
 
 _BEFORE_DEFINITION: Final = re.compile(r"\b(?:def|class|async)\s+\Z")
@@ -62,6 +64,19 @@ class PythonCalls:
     request: str = ""
 
     def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
+        reader = _Attempt(self.ending, self.request, assigned_names(text))
+        return unevaluated(text, reader.calls(text, tools))
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What is known of one text while its calls are read."""
+
+    ending: Ending
+    request: str
+    variables: frozenset[str]
+
+    def calls(self, text: str, tools: Offered) -> tuple[Candidate, ...]:
         found: list[Candidate] = []
         work = _WORK * len(text) + 10_000
         pos = 0
@@ -148,7 +163,7 @@ class PythonCalls:
         following = CALL_OPENING.search(text, paren + 1)
         limit = following.start() if following else len(text)
         for end in ends_in(text, paren + 1, limit):
-            read = by_name(text[paren + 1 : end], tool, paren + 1, self.request)
+            read = by_name(text[paren + 1 : end], tool, paren + 1, self.request, self.variables)
             if read is not None:
                 args, notes = read
                 note = Deviation(start, "a call in code", Safety.EXACT)
