@@ -29,6 +29,10 @@ _STRING_OVER: Final = {
 _BARE_WORDS: Final = re.compile(r"[^\"=;\n(){}\[\]<>`\\|]{1,500}\Z")
 _BARE_LIST: Final = re.compile(r"\[([^\"'=;\n(){}\[\]<>`\\|]{1,500})\]\Z")
 _QUANTITY: Final = re.compile(r"[$\u20ac\u00a3]?\d[\d.,]{0,20}\s?(?:%|[A-Za-z\u00b0]{1,6})?\Z")
+_MOMENT: Final = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\Z|\d\d:\d\d(?::\d\d)?\Z"
+)
+"""A date or a time, which nobody means as the difference of its parts."""
 _CODE_NAME: Final = re.compile(r"[A-Za-z]\w*[_\d]\w*\Z|[a-z]+[A-Z]\w*\Z|_\w*\Z")
 _WORD: Final = re.compile(r"[^\W\d_]+\Z")
 _WORDS: Final = re.compile(r"[^\W\d_]+ [^\W\d_]+")
@@ -118,7 +122,7 @@ def _value(
         return raw, note
     if kinds == {None} and said and _stands_in(raw, said.request) and _is_text(raw, said):
         return raw, note
-    if _QUANTITY.match(raw):
+    if _QUANTITY.match(raw) or (kinds == {"string"} and _MOMENT.match(raw)):
         return raw, note
     listed = _BARE_LIST.match(raw)
     if listed and of_text:

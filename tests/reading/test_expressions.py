@@ -133,6 +133,12 @@ def test_bare_words_of_the_request_are_text():
     assert calls("places(kinds=[pharmacy, park])") == [("places", {"kinds": ["pharmacy", "park"]})]
 
 
+@pytest.mark.parametrize("moment", ["2025-09-01", "2025-10-11", "2025-09-01T10:00:00Z", "09:30"])
+def test_a_date_without_quotes_is_no_difference(moment):
+    assert calls(f"home.lights(room='Hall', state={moment})") == [("home.lights", {"room": "Hall", "state": moment})]  # fmt: skip
+    assert calls(f"roll_dice(count=1, sides={moment})") == []
+
+
 HOSTILE = [
     f"{D} + ", f"def f():\n  {D}\n", f"```\n{F}\n```\n", f"[{F} for x in y] ", f"x = {F}\n", f"{F}.a ", "for x in y ", f"if x:\n {D}\n", f"`{D}` ",
     f"<a>{D} ", f"{D}\nor\n", f"(x => {D} ", "a, b = ", '"""', "lambda a, b", f"{D} == ", "def f(a, b", "=> {\n",
