@@ -122,9 +122,8 @@ def _wrapper(args: JsonObject, names: Mapping[str, JSON], tool: Tool) -> str | N
         key
         for key in list(args)[:_MOST]
         if key not in names
-        and isinstance(args[key], Mapping | str)
-        and (spelling(key) in _WRAPPERS or not normal(key) or (own and spelling(key) == own))
         and _object(args[key]) is not None
+        and (spelling(key) in _WRAPPERS or not normal(key) or (own and spelling(key) == own))
     ]
     return found[0] if len(found) == 1 else None
 
@@ -264,6 +263,9 @@ def _moves(
     tool: Tool, above: str, given: JsonObject, names: Mapping[str, JSON]
 ) -> dict[str, tuple[str, str]]:
     """The unknown keys that each name one place inside one object: which object, which key."""
+    objects = inside(tool.schema, split(above)[1:])
+    if not objects:
+        return {}
     unknown: dict[str, list[str]] = {}
     for key in list(given)[:_MOST]:
         if key not in names and (spelled := spelling(key)):
@@ -272,7 +274,7 @@ def _moves(
     found: dict[str, list[tuple[str, str]]] = {}
     if not unknown:
         return {}
-    for name, inner in inside(tool.schema, split(above)[1:]).items():
+    for name, inner in objects.items():
         if not isinstance(given.get(name), Mapping | None):
             continue
         for each in inner:

@@ -145,6 +145,8 @@ def _groups(
     A key that two objects know, or that may stand for an argument beside them, is in no group.
     """
     known = homes(root, where)
+    if not known:
+        return
     unknown = [k for k in islice(given, _MOST) if k not in names and 0 < len(k) <= LONGEST]
     found = {key: known.get(spelling(key), ()) for key in unknown}
     lone = {key: places[0] for key, places in found.items() if len(places) == 1}

@@ -116,19 +116,19 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
     if not _may_mean(key, value, name, around):
         return False
     kinds = _kinds(schemas)
-    here = {name: said_of(schemas)}
-    if kinds == {"boolean"} and is_turned(here[name]):
+    here = said_of(schemas)
+    if kinds == {"boolean"} and is_turned(here):
         return False
-    others = {
-        n: said_of(said) for n, said in {**around.names, **around.present}.items() if n != name
-    }
-    if speaks_of(here[name], words):
-        return not any(speaks_of(told, words) for told in others.values())
+    others = {**around.names, **around.present}.items()
+    if speaks_of(here, words):
+        return not any(speaks_of(said_of(told), words) for n, told in others if n != name)
     if list(around.required) != [name] or not kinds or "string" in kinds:
         return False
-    if not has_type(value, kinds) or words - words_of(here[name]):
+    if not has_type(value, kinds) or words - words_of(here):
         return False
-    return not any(words <= words_of(told) | {*_words(n)} for n, told in others.items())
+    return not any(
+        words <= words_of(said_of(told)) | {*_words(n)} for n, told in others if n != name
+    )
 
 
 def _may_mean(key: str, value: JSON, name: str, around: Surroundings) -> bool:
@@ -144,10 +144,10 @@ def is_spelled(key: str, name: str) -> bool:
     >>> is_spelled("departureDate", "departure_date"), is_spelled("params_location", "location")
     (True, True)
     """
-    ours, theirs = spelling(key), spelling(name)
-    if not ours or not theirs:
+    ours, theirs = _form(key), _form(name)
+    if not ours.spelled or not theirs.spelled:
         return False
-    return ours in (theirs, _bare(name)) or _bare(key) == theirs
+    return ours.spelled in (theirs.spelled, theirs.bare) or ours.bare == theirs.spelled
 
 
 def _bare(key: str) -> str | None:
@@ -211,17 +211,22 @@ class _Form(NamedTuple):
     digits: tuple[str, ...]
     plain: str
     words: tuple[str, ...]
+    spelled: str
+    bare: str | None
 
 
 def _form(key: str) -> _Form:
-    return _formed(key) if len(key) <= LONGEST else _Form(normal(key), (), "", ())
+    if len(key) <= LONGEST:
+        return _formed(key)
+    return _Form(normal(key), (), "", (), spelling(key), _bare(key))
 
 
 @lru_cache(maxsize=4_096)
 def _formed(key: str) -> _Form:
     words = (singular(SHORT_WORDS.get(word, word)) for word in tokens(key))
     kept = tuple(word for word in words if word not in _STOP)
-    return _Form(normal(key), tuple(re.findall(r"\d+", key)), plain_letters(key), kept)
+    digits = tuple(re.findall(r"\d+", key))
+    return _Form(normal(key), digits, plain_letters(key), kept, spelling(key), _bare(key))
 
 
 def _same_letters(key: str, name: str) -> bool:
@@ -298,7 +303,7 @@ def resembles(key: str, names: Iterable[str]) -> str | None:
     for name in list(names)[:_MOST_KEYS]:
         if is_spelled(key, name) or _same_letters(key, name):
             return name
-        if ours and _is_near(normal(key[:LONGEST]), normal(name[:LONGEST])):
+        if ours and _is_near(_form(key[:LONGEST]).letters, _form(name[:LONGEST]).letters):
             return name
         theirs = set(_words(name)) - _SAYS_NOTHING
         if ours & theirs or any(_is_near(a, b) for a in ours for b in theirs):
