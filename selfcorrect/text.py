@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from selfcorrect.redaction import quoted
-from selfcorrect.words import WORDS, singular
+from selfcorrect.words import WORDS, american, is_english, singular
 
 LONGEST: Final = 200
 """Characters of a name that is compared fuzzily; no tool, argument or enum value is longer."""
@@ -187,7 +187,8 @@ class Slip:
 
     Attributes:
         shortest: The shorter of the two words has at least this many letters.
-        two_from: Two edits from this many letters on (of the shorter word), else one.
+        two_from: Two edits from this many letters on (of the shorter word), else one; and one in
+            a name, of which others may be as near.
     """
 
     shortest: int = 3
@@ -203,20 +204,41 @@ def misspells(
 ) -> int | None:
     """Edits by which `word` is a typo of `meant`, or None if it is a word of its own.
 
-    A typo keeps the first letter (so `import` is none of `export`), holds no digit, and is not
-    itself a known word.
+    A typo keeps the first letter (so `import` is none of `export`), holds no digit, is not itself
+    a known or an English word, and turns nothing into its opposite.
 
-    >>> misspells("serach", "search"), misspells("unlock", "lock"), misspells("close", "clone")
+    >>> misspells("serach", "search"), misspells("unlock", "lock"), misspells("hostel", "hotel")
     (1, None, None)
+    >>> misspells("hypotension", "hypertension") is None
+    True
     """
     shorter, longer = sorted((len(word), len(meant)))
     if not word or not meant or word[0] != meant[0] or shorter < slip.shortest or longer < 4:
         return None
     if word in known or not word.isalpha() or not meant.isalpha():
         return None
-    if word.isascii() != meant.isascii():
+    if word.isascii() != meant.isascii() or _is_opposite(word, meant):
         return None
-    return slips(word, meant, 2 if shorter >= slip.two_from else 1)
+    if is_english(word) and american(word) != american(meant):
+        return None
+    return slips(word, meant, 2 if shorter >= slip.two_from and is_english(meant) else 1)
+
+
+_OPPOSITES: Final = (
+    *(("hyper", "hypo"), ("inter", "intra"), ("macro", "micro"), ("over", "under"), ("pre", "pro")),
+    *(("kilo", "mega"), ("milli", "micro"), ("mega", "giga")),
+)
+"""Beginnings of words by which one says something else than the other."""
+_ROLES: Final = frozenset({"er", "or", "ee"})
+"""Endings that tell who does something from whom it is done to."""
+
+
+def _is_opposite(word: str, meant: str) -> bool:
+    pair = {word, meant}
+    for one, other in _OPPOSITES:
+        if {w.removeprefix(one) for w in pair} & {w.removeprefix(other) for w in pair} - pair:
+            return True
+    return word[:-2] == meant[:-2] and {word[-2:], meant[-2:]} <= _ROLES
 
 
 def typo(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +34,43 @@ validate verify view void wait want watch withdraw work write year
 
 WORDS: Final = frozenset(_OWN_WORDS.split())
 """Words that are never taken for a misspelling of another word, and verbs of many tool names."""
+
+
+def is_english(word: str) -> bool:
+    """Whether a word in small letters is one of English, and so no slip of the pen for another.
+
+    >>> is_english("hostel"), is_english("serach")
+    (True, False)
+    """
+    return word in _english()
+
+
+_BRITISH: Final = (
+    (re.compile(r"(?<=\w\w)our(?=\Z|s|ed|ing|ful|able|ite)"), "or"),
+    (re.compile(r"(?<=\w\w)is(?=(?:e|es|ed|er|ers|ing|ation|ations)\Z)"), "iz"),
+    (re.compile(r"(?<=\w)tre(?=s?\Z)"), "ter"),
+    (re.compile(r"\Agrey"), "gray"),
+    (re.compile(r"(?<=\w\w)ll(?=(?:ed|ing|er|ers)\Z)"), "l"),
+    (re.compile(r"(?<=\w\w)ogue(?=s?\Z)"), "og"),
+)
+
+
+def american(word: str) -> str:
+    """A word as it is spelled in America, where the British spelling follows a rule.
+
+    >>> american("colours"), american("cancelled"), american("organise"), american("four")
+    ('colors', 'canceled', 'organize', 'four')
+    """
+    for pattern, spelled in _BRITISH:
+        word = pattern.sub(spelled, word)
+    return word
+
+
+@cache
+def _english() -> frozenset[str]:
+    lines = resources.files("selfcorrect").joinpath("english.txt").read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
 
 NEGATIONS: Final = frozenset(
     {"anti", "de", "dis", "except", "excluding", "exclude", "never", "no", "non", "none", "not"}

@@ -17,6 +17,7 @@ from selfcorrect.schema.wording import (
     adds_nothing,
     could_identify,
     is_choice,
+    is_measured,
     is_other_end,
     said_of,
     unit_agrees_with,
@@ -31,7 +32,14 @@ from selfcorrect.text import (
     spelling,
     tokens,
 )
-from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, number_word, singular
+from selfcorrect.words import (
+    NEGATIONS,
+    SHORT_WORDS,
+    WORDS,
+    is_english,
+    number_word,
+    singular,
+)
 
 _PREFIX: Final = re.compile(
     r"(?:args?|arguments?|params?|parameters?)(?:[_\-.]+|(?=[A-Z]))(.+)|p[_\-.]+(.+)", re.DOTALL
@@ -133,7 +141,8 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
 
 def _may_mean(key: str, value: JSON, name: str, around: Surroundings) -> bool:
     """Whether no word of either name says that something else is meant: an id, another unit."""
-    if not could_identify(value, _words(key), _words(name)):
+    ours, theirs = _words(key), _words(name)
+    if not could_identify(value, ours, theirs) or is_measured(set(theirs) - set(ours)):
         return False
     return unit_agrees_with(key, name, said_of(around.names[name])) is not False
 
@@ -164,6 +173,8 @@ def _is_alike(key: str, name: str, around: Surroundings) -> bool:
     if not ours or not theirs:
         return False
     if sorted(ours) == sorted(theirs) or _one_word_off(ours, theirs, name, around):
+        return True
+    if _is_run_together(key, name, around):
         return True
     if around.is_open:
         return False
@@ -248,18 +259,42 @@ def _one_word_off(
     if len(differing) != 1:
         return False
     word, meant = differing[0]
-    if min(len(word), len(meant)) >= 3 and (meant.startswith(word) or word.startswith(meant)):
-        return {word, meant}.isdisjoint(WORDS) or _is_one_letter_off(word, meant)
+    if _is_slip_of_name(word, meant, alone=len(ours) == 1):
+        return True
+    short, long = sorted((word, meant), key=len)
+    if len(short) >= 3 and long.startswith(short) and len(long) - len(short) > 1:
+        return {word, meant}.isdisjoint(WORDS) and not is_english(short)
     other = {w for one in around.names if one != name for w in tokens(one)}
     own = frozenset(tokens(around.tool.description[:LONGEST]))
     return misspells(word, meant, known=WORDS | other | own) is not None
 
 
-def _is_one_letter_off(word: str, meant: str) -> bool:
-    """Whether the last letter was written twice, or left out of a word that is not short."""
-    if word in WORDS or not word.isalpha():
+def _is_slip_of_name(word: str, meant: str, *, alone: bool) -> bool:
+    """Whether the last letter was written twice or left out, or two letters of a word swapped.
+
+    What is shorter than misspellings are looked for needs another word beside it that is right.
+    """
+    if word in WORDS or is_english(word) or not word.isalpha():
         return False
-    return word == meant + meant[-1] or (len(word) >= 5 and word == meant[:-1])
+    if word == meant + meant[-1]:
+        return True
+    if len(meant) < 5 and (alone or not is_english(meant)):
+        return False
+    swapped = len(word) == len(meant) == 3 and word[0] == meant[0] and word[1:] == meant[:0:-1]
+    return swapped or (len(meant) >= 4 and word == meant[:-1])
+
+
+def _is_run_together(key: str, name: str, around: Surroundings) -> bool:
+    """Whether the words of a longer name were run together with a slip: `endate`."""
+    ours, theirs = _form(key), _form(name)
+    if len(ours.words) == len(theirs.words) or min(len(ours.letters), len(theirs.letters)) < 6:
+        return False
+    if ours.digits != theirs.digits or is_english(ours.letters) or ours.words[0] in WORDS:
+        return False
+    others = [other for other in around.names if other != name]
+    if any(distance(ours.letters, _form(other).letters, 2) is not None for other in others):
+        return False
+    return misspells(ours.letters, theirs.letters) == 1
 
 
 def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Surroundings) -> bool:
@@ -313,6 +348,8 @@ def resembles(key: str, names: Iterable[str]) -> str | None:
 
 def _is_near(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
+    if len(long) <= 3:
+        return sorted(short) == sorted(long) or (long.startswith(short) and len(long) > 1)
     if len(short) >= 3 and long.startswith(short):
         return True
     limit = 1 if len(long) < 5 else 2

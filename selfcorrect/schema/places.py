@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from selfcorrect import pointer
+from selfcorrect.effects import destroys
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -269,6 +270,8 @@ def without(place: Place) -> Changed | GiveUp | None:
     if text is not None and place.declared and not place.required:
         if not text.strip() and _updates(place.tool):
             return GiveUp("an empty text may say that something is to be cleared")
+        if not text.strip() and destroys(place.tool):
+            return GiveUp("without this argument, more may be destroyed than is meant")
         if not text.strip():
             return place.mend(ABSENT, Safety.INFERRED, "an empty text for an optional argument")
         if any(same(text, schema.get("default")) for schema in place.schemas):

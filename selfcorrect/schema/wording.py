@@ -9,7 +9,7 @@ from selfcorrect.model import JSON, JsonObject
 from selfcorrect.schema.descriptions import speaks_of, words_of
 from selfcorrect.schema.subschema import Alternatives, members, strings
 from selfcorrect.text import LONGEST, spelling, tokens
-from selfcorrect.values.quantities import unit_agrees, units_in
+from selfcorrect.values.quantities import currencies_in, unit_agrees, units_in
 from selfcorrect.words import NEGATIONS, singular
 
 IDENTIFIES: Final = frozenset(
@@ -143,6 +143,34 @@ def is_other_end(ours: Collection[str], theirs: Collection[str]) -> bool:
     (True, False)
     """
     return not _OTHER_END.isdisjoint(set(theirs) - set(ours))
+
+
+_MEASURES: Final = frozenset(
+    {
+        "bp",
+        "bps",
+        "cent",
+        "cents",
+        "fraction",
+        "minor",
+        "pence",
+        "percent",
+        "percentage",
+        "permille",
+    }
+    | {"annual", "annually", "daily", "gross", "hourly", "monthly", "net", "per", "quarterly"}
+    | {"ratio", "weekly", "yearly", "c", "f", "g", "h", "k", "l", "m", "s", "mo", "min"}
+    | {"second"}
+)
+
+
+def is_measured(more: Collection[str]) -> bool:
+    """Whether words that a key leaves out say what its number would be counted in.
+
+    >>> is_measured({"cent"}), is_measured({"kg"}), is_measured({"flight"})
+    (True, True, False)
+    """
+    return any(word in _MEASURES or units_in(word) or currencies_in(word.upper()) for word in more)
 
 
 def is_choice(

@@ -170,3 +170,20 @@ def test_exact_only_where_case_and_separators_differ(mend, members, value):
     assert after in members
     letters = lambda text: "".join(c for c in text.lower() if c.isalnum())  # noqa: E731
     assert safety == INFERRED or letters(after) == letters(value)
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("hypertension", "hypotension"),
+        ("interstate", "intrastate"),
+        ("northwest", "northeast"),
+        ("trainee", "trainer"),
+        ("infection", "injection"),
+        ("debit", "debt"),
+        ("amoxicillin", "ampicillin"),
+        ("prednisone", "prednisolone"),
+    ],
+)
+def test_another_word_is_no_slip(mend, member, value):
+    assert mend(CorrectEnum(), {"enum": [member, "other"]}, value, name="kind") is None

@@ -188,3 +188,12 @@ def test_what_belongs_into_an_object_is_never_dropped(key):
     assert with_request(properties, key, 900, None) is None
     assert with_request(properties, key, 900, "laptops") is None
     assert with_request(properties, "verbose", True, "laptops") == "inferred"
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("lta", "lat"), ("ta", "tag"), ("c", "cc"), ("ot", "to")]
+)
+def test_a_slip_of_a_short_name_is_not_dropped(key, name):
+    schema = {"properties": {"query": {"type": "string"}, name: {"type": "string"}}}
+    answer = try_strategy(DropExtra(), schema, {"query": "x", key: "y"}, effect="read_only")
+    assert not isinstance(answer, Changed)

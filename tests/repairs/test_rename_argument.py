@@ -425,3 +425,57 @@ def test_any_key_moves_to_an_absent_name_or_stays(key, value):
         FLIGHT, {"origin": "LHR", key: value}, unknown(key.replace("~", "~0").replace("/", "~1"))
     )
     assert found is None or found[1] in NAMES[1:]
+
+
+PLAN = {
+    "properties": {
+        "title": TEXT,
+        "start_date": DAY,
+        "end_date": DAY,
+        "user_id": TEXT,
+        "star_sign": TEXT,
+        "lat": {"type": "number"},
+    },
+    "required": ["title"],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("endate", "end_date"),
+        ("end_dat", "end_date"),
+        ("ende_date", "end_date"),
+        ("edn_date", "end_date"),
+        ("start_dat", "start_date"),
+        ("user_idd", "user_id"),
+        ("usre_id", "user_id"),
+    ],
+)
+def test_a_slip_in_a_short_word_beside_a_right_one(key, name):
+    assert renamed(PLAN, {"title": "x", key: "2026-01-02"}, unknown(key)) == (key, name, "inferred")
+
+
+@pytest.mark.parametrize("key", ["end_data", "star_date", "user_idx", "lta", "edn", "use_id"])
+def test_another_word_beside_a_right_one_is_no_slip(key):
+    assert renamed(PLAN, {"title": "x", key: "2026-01-02"}, unknown(key)) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("amount", "amount_cents"),
+        ("duration", "duration_seconds"),
+        ("duration", "duration_ms"),
+        ("radius", "radius_m"),
+        ("discount", "discount_percent"),
+        ("salary", "yearly_salary"),
+        ("price", "net_price"),
+        ("price", "price_usd"),
+    ],
+)
+def test_a_number_without_its_unit_is_not_taken_for_one_with_it(key, name):
+    about = {"type": "number", "description": f"The {key}."}
+    schema = {"properties": {name: about}, "required": [name]}
+    assert renamed(schema, {key: 12}, unknown(key)) is None
+    assert renamed(schema, {key: 12}, missing(name)) is None

@@ -172,3 +172,22 @@ def test_any_name_becomes_an_offered_one_or_stays(name, tools):
     if name not in tools:
         found = meant(name, tools)
         assert found is None or found[0] in tools
+
+
+@pytest.mark.parametrize(
+    ("written", "offered"),
+    [
+        ("spend_money", "send_money"),
+        ("book_hostel", "book_hotel"),
+        ("add_contract", "add_contact"),
+        ("sing_document", "sign_document"),
+        ("hire_post", "hide_post"),
+        ("replay_loan", "repay_loan"),
+        ("transform_funds", "transfer_funds"),
+        ("rest_device", "reset_device"),
+        ("notify_payer", "notify_payee"),
+    ],
+)
+def test_another_english_word_is_no_slip(written, offered):
+    assert meant(written, [offered, "noop"]) is None
+    assert meant(offered, [written, "noop"]) is None
