@@ -12,17 +12,14 @@ from selfcorrect.pointer import look, split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, object_at, parent, present, without
-from selfcorrect.schema.subschema import at, has_type, same, type_of, types_of
-from selfcorrect.text import Unclear, spelling, tokens
-from selfcorrect.values.quantities import (
-    OTHER_SCALES,
-    Quantity,
-    currencies_in,
-    read_quantity,
-    unit_agrees,
-    units_in,
-)
+from selfcorrect.schema.subschema import at, has_type, members, same, strings, type_of, types_of
+from selfcorrect.text import Unclear, spelling
+from selfcorrect.values.dates import read_date
+from selfcorrect.values.excluded import excludes
+from selfcorrect.values.normal_forms import normal_forms
+from selfcorrect.values.quantities import Quantity, read_quantity
 from selfcorrect.values.spelled import as_spelled
+from selfcorrect.values.wanted import Wanted, check
 
 
 class _Candidate(NamedTuple):
@@ -40,7 +37,8 @@ class ConvertType:
     Exact where it is another spelling of the same value (`"1,234"`, `"$1,250.00"`, `"true"`, one
     value where only a list fits); inferred where there is one best reading (`"five"`, `"yes"`,
     `"5 km"` for a distance in km, a list of one for a single value). What could mean two things
-    (`"1.234,56"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is refused.
+    (`"50.000"`, `"+1"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is
+    refused. Where a text may stand as well, the text in its normal form comes first.
 
     Attributes:
         number_words: What else names a number here, beside English: `{deux = 2, dutzend = 12}`.
@@ -70,6 +68,8 @@ class ConvertType:
         if (told := self._told(place)) is not None:
             return place.mend(told, Safety.INFERRED, "a number word that the map gives")
         try:
+            if (kept := _kept_as_text(place)) is not None:
+                return place.mend(*kept[:3])
             found = list(_candidates(place, place.value))
             found = [_spelled(one, place.value, context.written) for one in found]
         except Unclear as why:
@@ -126,6 +126,58 @@ def _candidates(place: Place, value: JSON) -> Iterator[_Candidate]:
         raise unclear
 
 
+def _kept_as_text(place: Place) -> _Candidate | None:
+    """The text as one that may stand here, where something else may stand here as well.
+
+    Raises:
+        Unclear: If it may be meant as a text, but is none that may stand here.
+    """
+    text = place.value
+    if not isinstance(text, str) or "string" not in place.kinds or place.kinds == {"string"}:
+        return None
+    listed = strings(members(s for s in place.schemas if types_of(s) & {"string"}))
+    if (meant := [one for one in listed if spelling(one) == spelling(text)]) and spelling(text):
+        if len(meant) > 1:
+            raise Unclear("the value could become several things")
+        return _Candidate(meant[0], Safety.EXACT, "another spelling of a listed value")
+    patterns = strings([schema.get("pattern") for schema in place.schemas])
+    forms = normal_forms(text, place.formats, patterns)
+    fitting = [_Candidate(form, forms[form], _NORMAL) for form in forms if place.fits(form)]
+    if len(fitting) > 1 or (fitting and _is_answer(place, text)):
+        raise Unclear("it could be several things")
+    if not fitting:
+        _check_no_text(place, text.strip(), bool(listed or patterns))
+    return fitting[0] if fitting else None
+
+
+_NORMAL: Final = "the same in its normal form"
+_DIGITS: Final = re.compile(r"\d{1,30}", re.ASCII)
+_DIALLED: Final = re.compile(r"\+|0\d", re.ASCII)
+
+
+def _check_no_text(place: Place, text: str, told: bool) -> None:
+    """Refuse a text that may be meant as one; `told` is whether the schema says what texts are."""
+    if _DIALLED.match(text) or (_DIGITS.fullmatch(text) and place.fits(f"+{text}")):
+        raise Unclear("it could be a text such as a telephone number")
+    if told and _is_answer(place, text) and text.lower() not in _BOOLEANS:
+        raise Unclear("it could be a text, or true or false")
+    if place.formats & {"date", "date-time"} and _is_date(text):
+        raise Unclear("it could be a date or a number")
+
+
+def _is_answer(place: Place, text: str) -> bool:
+    word = text[:50].strip().lower()
+    return "boolean" in place.kinds and (word in _ANSWERS or word in _BOOLEANS)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        read_date(text)
+    except Unclear:
+        return False
+    return True
+
+
 def _to_integer(place: Place, value: JSON) -> _Candidate | None:
     return _to_number(place, value, whole=True)
 
@@ -145,67 +197,22 @@ def _to_number(place: Place, value: JSON, *, whole: bool = False) -> _Candidate 
 
 def _from_text(place: Place, found: Quantity) -> _Candidate:
     """The number in a text, if what stands beside it agrees with the parameter."""
-    if found.currencies:
-        _check_currency(place, found.currencies)
-    if found.percent and not _asks_for_percent(place):
-        raise Unclear("the schema does not say that a percentage is meant")
-    if found.unit is not None and not _asks_for_unit(place, found.unit):
-        raise Unclear("the schema does not name exactly this unit")
+    most = [schema.get("maximum") for schema in place.schemas]
+    beside, around = _arguments(place, parent(place.path)), _arguments(place, "/args")
+    meets = place.meets if place.kinds & {"integer", "number"} else _any
+    check(found, Wanted(place.name, place.description, most, meets, beside, around))
     safety = Safety.EXACT if found.exact else Safety.INFERRED
     return _Candidate(found.value, safety, "a number written as text")
 
 
-def _asks_for_unit(place: Place, unit: str) -> bool:
-    """Whether the schema names this unit, or leaves it to an argument that says the same."""
-    if unit_agrees(unit, place.name, place.description):
-        return True
-    around = object_at(place.call, place.tool, parent(place.path))
-    if around is None or len(units_in(f"{place.name} {place.description}")) > 0:
-        return False
-    given, _, names = around
-    beside = [name for name in names if tokens(name)[-1:] in (("unit",), ("units",))]
-    own = [name for name in beside if tokens(name)[:-1] == tokens(place.name)] or beside
-    told = given.get(own[0]) if len(own) == 1 else None
-    return isinstance(told, str) and unit_agrees(unit, told, "")
+def _any(_: JSON) -> bool:
+    return True
 
 
-def _check_currency(place: Place, codes: frozenset[str]) -> None:
-    words = {*tokens(place.name), *tokens(place.description)}
-    if words & OTHER_SCALES:
-        raise Unclear("the amount is counted in another unit than the currency's own")
-    wanted = f"{place.name} {place.description}"
-    named = currencies_in(wanted)
-    if not named and (units_in(wanted) or _asks_for_percent(place)):
-        raise Unclear("the schema asks for something else than money")
-    if named and not named & codes:
-        raise Unclear("the currency is not the one that the schema names")
-    for path in dict.fromkeys((parent(place.path), "/args")):
-        around = object_at(place.call, place.tool, path)
-        if around is None:
-            continue
-        given, _, names = around
-        for name in (n for n in names if {"currency", "ccy"} & set(tokens(n))):
-            told = given.get(name)
-            if not isinstance(told, str) or told.strip().upper() not in codes:
-                raise Unclear("the currency is a parameter of its own and does not agree")
-
-
-_FRACTION: Final = frozenset({"fraction", "decimal", "ratio", "proportion"})
-_PARTS_OF_ONE: Final = re.compile(
-    r"(?<![\d.])0?\.\d+(?![\d\s]*%)|/ ?100\b|\bdivided\b"
-    r"|\b0(?:\.0+)? ?(?:and|to|-|\u2013|,|\.\.) ?1(?:\.0+)?(?![\d.])"
-)
-"""How a description says that 5 % is written 0.05."""
-
-
-def _asks_for_percent(place: Place) -> bool:
-    text = f"{' '.join(tokens(place.name))} {place.description.lower()}"
-    bounds = [s.get("maximum") for s in place.schemas]
-    if any(isinstance(bound, int | float) and bound <= 1 for bound in bounds):
-        return False
-    if any(word in text for word in _FRACTION) or _PARTS_OF_ONE.search(text):
-        return False
-    return "percent" in text or "%" in text or "pct" in text.split()
+def _arguments(place: Place, path: str) -> dict[str, JSON]:
+    """The arguments that the object at a pointer may have, `None` for those that it has not."""
+    around = object_at(place.call, place.tool, path)
+    return {} if around is None else {name: around[0].get(name) for name in around[2]}
 
 
 _BOOLEANS: Final = {"true": True, "false": False}
@@ -265,7 +272,9 @@ def _to_object(_: Place, value: JSON) -> _Candidate | None:
     return _Candidate(value[0], Safety.INFERRED, reason, opens=True)
 
 
-_FOR_NOTHING: Final = frozenset({"n/a", "nil", "none", "nothing", "null", "undefined"})
+_FOR_NOTHING: Final = frozenset(
+    {"-", "--", "n/a", "nil", "no one", "nobody", "none", "nothing", "null", "undefined"}
+)
 _NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 
@@ -274,10 +283,8 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
     """The value as the one item of a list, where only a list fits."""
     if place.kinds != {"array"} or isinstance(value, list | tuple):
         return None
-    if isinstance(value, str) and _looks_like_several(value):
-        raise Unclear("it could be one item or several")
-    if isinstance(value, str) and value.strip().lower() in _FOR_NOTHING:
-        raise Unclear("it is a word for nothing")
+    if isinstance(value, str):
+        _check_one_item(place, value)
     wrapped = _Candidate([value], Safety.EXACT, "one value where only a list fits")
     numbered = _numbered(value) if isinstance(value, Mapping) else None
     if place.fits(wrapped.value):
@@ -293,6 +300,21 @@ def _to_array(place: Place, value: JSON) -> _Candidate | None:
             return listed
     items = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
     return wrapped._replace(opens=any(has_type(value, types_of(item)) for item in items))
+
+
+def _check_one_item(place: Place, text: str) -> None:
+    if _looks_like_several(text):
+        raise Unclear("it could be one item or several")
+    if text.strip().lower() in _FOR_NOTHING:
+        raise Unclear("it is a word for nothing")
+    if excludes(text) and not _is_member(place, text):
+        raise Unclear("it says what is not meant")
+
+
+def _is_member(place: Place, item: str) -> bool:
+    """Whether the items of the list are listed, and this is one of them."""
+    schemas = at(place.tool.schema, [*split(place.path)[1:], "0"]) or ()
+    return item in strings(members(schemas))
 
 
 def _numbered(value: Mapping[str, JSON]) -> _Candidate | None:

@@ -45,7 +45,7 @@ class FormatTime:
         """
         if self.timezone is not None:
             try:
-                offset = read_time(f"00:00{self.timezone}").zone
+                offset = read_time(f"00:00:00{self.timezone}").zone
             except Unclear:
                 offset = None
             if offset != self.timezone:

@@ -13,6 +13,7 @@ from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import present, without
 from selfcorrect.schema.subschema import at, members, strings, types_of
 from selfcorrect.text import Unclear, spelling, tokens
+from selfcorrect.values.excluded import excludes
 from selfcorrect.values.quantities import read_quantity
 from selfcorrect.words import singular
 
@@ -30,6 +31,7 @@ _PLACES_AND_PEOPLE: Final = frozenset(
     | {"comment", "line", "message", "note", "paragraph", "question", "sentence", "step", "text"}
 )
 """What is often written with a comma of its own."""
+_AND_SO_ON: Final = frozenset({"", "and so on", "et al", "etc", "etcetera"})
 _EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
 _BULLET: Final = re.compile(
     r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
@@ -155,12 +157,16 @@ def _numbers(parts: Sequence[str], *, whole: bool) -> list[JSON] | None:
         found = [read_quantity(part, whole=whole) for part in parts]
     except Unclear:
         return None
-    if any(one.currencies or one.unit or one.percent for one in found):
+    if any(one.currencies or one.unit or one.percent or one.may_mean_more for one in found):
         return None
     return [one.value for one in found]
 
 
 def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:
+    if parts[-1].lower().rstrip(".") in _AND_SO_ON:
+        raise Unclear("it does not say all of its items")
+    if any(map(excludes, parts)):
+        raise Unclear("it says what is not meant")
     if any(mark in body for mark in "\n;|"):
         return list(parts)
     if "," not in body and not sure:

@@ -64,7 +64,7 @@ class ReadTime:
 _WEEKDAY: Final = re.compile(r"(?P<day>[a-z]{3,9})\.?,?\s+(?P<rest>.*)", re.DOTALL)
 _NUMBERS: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})", re.ASCII)
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
-_ORDINAL: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
+_ORDINAL: Final = r"(?:the )?(\d{1,2})(?:st|nd|rd|th)?"
 _GAP: Final = r"[\s\-/.,]{1,3}"
 _NAMED: Final = (
     (re.compile(rf"([a-z]{{3,9}})\.?{_GAP}{_ORDINAL}{_GAP}(\d{{4}})", re.ASCII), (3, 1, 2)),
@@ -74,6 +74,7 @@ _NAMED: Final = (
     ),
     (re.compile(rf"(\d{{4}}){_GAP}([a-z]{{3,9}}){_GAP}{_ORDINAL}", re.ASCII), (1, 2, 3)),
 )
+_FIRST_YEAR: Final = 1_000
 _RELATIVE: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
 
 
@@ -109,8 +110,14 @@ def read_date(text: str, *, today: date | None = None) -> Read:
 def _tidied(text: str) -> str:
     if len(text) > _LONGEST:
         raise Unclear("it is too long for a date or a time")
+    if _LONG_DASH.search(text):
+        raise Unclear("it could be a range of times")
     text = re.sub("[\u2010-\u2015]", "-", text)
     return " ".join(text.split()).lower()
+
+
+_LONG_DASH: Final = re.compile("(?<=:\\d\\d)[\u2012-\u2015]")
+"""What stands between two times; before an offset it is a hyphen or a minus."""
 
 
 def _read_plain_date(text: str) -> Read:
@@ -137,7 +144,7 @@ def _from_numbers(first: str, second: str, third: str) -> Read:
     if len(third) != 4 or len(first) > 2:
         raise Unclear("its year does not have four digits")
     readings = {day for pair in ((one, two), (two, one)) if (day := _maybe(three, *pair))}
-    if not readings:
+    if not readings or three < _FIRST_YEAR:
         raise Unclear("there is no such day")
     if len(readings) > 1:
         days = sorted(readings, key=lambda day: day.month, reverse=True)
@@ -155,7 +162,7 @@ def _maybe(year: int, day: int, month: int) -> date | None:
 
 def _day(year: int, month: int, day: int) -> date:
     found = _maybe(year, day, month)
-    if found is None or year < 1000:
+    if found is None or year < _FIRST_YEAR:
         raise Unclear("there is no such day")
     return found
 
@@ -197,7 +204,15 @@ def read_time(text: str) -> ReadTime:
     except ValueError:
         raise Unclear("there is no such time of day") from None
     exact = match["half"] is None and match["sep"] == ":"
-    return ReadTime(value, _zone(match["zone"]), exact)
+    zone = _zone(match["zone"])
+    if zone is not None and match["second"] is None and _may_end(value, zone):
+        raise Unclear("it could be a range of times, or a time with an offset")
+    return ReadTime(value, zone, exact)
+
+
+def _may_end(start: time, zone: str) -> bool:
+    """Whether an offset may be the end of a range instead: `09:00-10:00`."""
+    return zone[0] == "-" and zone[1:] > start.isoformat("minutes")
 
 
 def _hour(hour: int, half: str | None) -> int:
@@ -214,9 +229,14 @@ def _zone(text: str | None) -> str | None:
     if text[0] not in "+-":
         return "Z"
     hours, minutes = int(text[1:3]), int(text[-2:])
-    if hours > 23 or minutes > 59:
+    furthest = _EAST if text[0] == "+" else _WEST
+    if minutes > 59 or timedelta(hours=hours, minutes=minutes) > furthest:
         raise Unclear("there is no such offset")
     return f"{text[0]}{hours:02}:{minutes:02}"
+
+
+_EAST: Final = timedelta(hours=14)
+_WEST: Final = timedelta(hours=12)
 
 
 _DATE_AND_TIME: Final = re.compile(
@@ -238,7 +258,7 @@ def read_date_time(text: str) -> tuple[Read, ReadTime]:
     text = _tidied(text)
     if match := _BASIC_TIME.fullmatch(text):
         day, hour, minute, second, zone = match.groups()
-        text = f"{day}t{hour}:{minute}:{second or '00'}{zone or ''}"
+        text = f"{day}t{hour}:{minute}{f':{second}' if second else ''}{zone or ''}"
     match = _DATE_AND_TIME.fullmatch(text)
     if match is None:
         raise Unclear("it is not a date with a time of day")

@@ -1,6 +1,6 @@
 """Reads numbers as people write them: thousands, currencies, units, words.
 
-Only digits of ASCII count, and only forms that have one meaning: `1.234,56` has two.
+Only digits of ASCII count, and only forms that have one meaning: `50.000` has two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from selfcorrect.text import Unclear, tokens
-from selfcorrect.words import number_word, singular
+from selfcorrect.values.number_words import spoken
+from selfcorrect.words import singular
 
 _LONGEST: Final = 1_000
 _LONGEST_DECIMAL: Final = 100
@@ -29,6 +30,9 @@ class Quantity:
         currencies: The currencies that its symbol may stand for; empty if it has none.
         unit: The unit or noun behind it, or None.
         percent: Whether a percent sign stood behind it.
+        scale: Whether a word such as `million` told how it is counted.
+        plus: Whether a plus stood before it, which may say that so much is to be added.
+        fraction: The digits behind its point, as they were written.
     """
 
     value: int | float
@@ -36,7 +40,22 @@ class Quantity:
     currencies: frozenset[str] = frozenset()
     unit: str | None = None
     percent: bool = False
+    scale: bool = False
+    plus: bool = False
+    fraction: str = ""
 
+    @property
+    def may_be_grouped(self) -> bool:
+        """Whether its point could group thousands: one is `1.234` or 1234."""
+        return len(self.fraction) == _GROUP and 1 <= abs(self.value) < 1_000
+
+    @property
+    def may_mean_more(self) -> bool:
+        """Whether it says more than a number, or could be another one, whatever is asked for."""
+        return self.plus or (self.may_be_grouped and self.fraction.endswith("0"))
+
+
+_GROUP: Final = 3
 
 _DOLLARS: Final = frozenset({"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN"})
 _CODES: Final = frozenset(
@@ -68,22 +87,32 @@ _COMMA_IS_DECIMAL: Final = frozenset(
     {"EUR", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "BRL", "ARS"}
     | {"CLP", "COP", "IDR", "VND", "ZAR", "UAH", "RUB"}
 )
-OTHER_SCALES: Final = frozenset(
-    {
-        "cent",
-        "cents",
-        "pence",
-        "pennies",
-        "minor",
-        "smallest",
-        "mills",
-        "satoshi",
-        "satoshis",
-        "wei",
-    }
-    | {"thousand", "thousands", "million", "millions", "billion", "billions", "lakh", "crore"}
+_SMALL_COINS: Final = frozenset(
+    {"cent", "cents", "pence", "pennies", "satoshi", "satoshis", "wei", "mills"}
+    | {"minor", "smallest"}
 )
-"""Words by which an amount is not counted in the unit that its symbol names."""
+_LARGE_SCALES: Final = frozenset(
+    {"thousand", "thousands", "million", "millions", "billion", "billions", "lakh", "crore"}
+)
+
+
+def counts_coins(text: str) -> bool:
+    """Whether a name or description counts an amount in parts of the currency's own unit.
+
+    >>> counts_coins("amount_cents"), counts_coins("in the smallest currency unit")
+    (True, True)
+    """
+    return not _SMALL_COINS.isdisjoint(words_of(text))
+
+
+def counts_scale(text: str) -> bool:
+    """Whether a name or description counts in thousands, millions or more.
+
+    >>> counts_scale("revenue_millions"), counts_scale("revenue")
+    (True, False)
+    """
+    return not _LARGE_SCALES.isdisjoint(words_of(text))
+
 
 _UNIT_NAMES: Final = """
 mm millimeter millimetre
@@ -133,12 +162,12 @@ _UNITS: Final = {
 }
 
 _CURRENCY: Final = re.compile(
-    r"(?P<sign>[+-]?)(?P<before>US\$|[$\u20ac\u00a3\u00a5\u20b9\u20a9]|[A-Z]{3}(?=[\s\d]))?\s?"
-    r"(?P<number>[+-]?[\d.,]+)\s?(?P<after>[\u20ac\u00a3\u00a5\u20b9\u20a9$]|[A-Z]{3})?",
+    r"(?P<sign>-?)(?P<before>US\$|[$\u20ac\u00a3\u00a5\u20b9\u20a9]|[A-Z]{3}(?=[\s\d]))?\s?"
+    r"(?P<number>-?[\d.,]+)\s?(?P<after>[\u20ac\u00a3\u00a5\u20b9\u20a9$]|[A-Z]{3})?",
     re.ASCII,
 )
 _UNIT: Final = re.compile(
-    r"(?P<number>[+-]?[\d.,]+)\s{0,2}(?P<unit>[A-Za-z\u00b0][A-Za-z\u00b0/ ]{0,30})", re.ASCII
+    r"(?P<number>-?[\d.,]+)\s{0,2}(?P<unit>[A-Za-z\u00b0][A-Za-z\u00b0/ ]{0,30})", re.ASCII
 )
 
 
@@ -154,18 +183,20 @@ def read_quantity(text: str, *, whole: bool) -> Quantity:
 
     >>> read_quantity("$1,250.00", whole=False).value, read_quantity("five", whole=True).value
     (1250.0, 5)
-    >>> read_quantity("1.234,56", whole=False)
+    >>> read_quantity("50.000", whole=True)
     Traceback (most recent call last):
         ...
-    selfcorrect.text.Unclear: it is not a number in a form that has one meaning
+    selfcorrect.text.Unclear: its point could group thousands or begin the fraction
     """
     if len(text) > _LONGEST:
         raise Unclear("it is too long for a number")
     text = text.strip().replace("\u2212", "-")
-    if (found := _numeral(text, whole=whole, comma_groups=whole)) is not None:
+    if _PLUS.match(text):
+        return replace(read_quantity(text[1:], whole=whole), plus=True)
+    if (found := _plain(text, whole=whole)) is not None:
         return found
-    if text.endswith("%"):
-        if (found := _numeral(text[:-1].rstrip(), whole=whole, comma_groups=whole)) is not None:
+    if match := _PERCENT.fullmatch(text):
+        if (found := _plain(match["number"], whole=whole)) is not None:
             return replace(found, percent=True, exact=False)
     elif (match := _CURRENCY.fullmatch(text)) and bool(match["before"]) != bool(match["after"]):
         return _money(match, whole=whole)
@@ -173,15 +204,25 @@ def read_quantity(text: str, *, whole: bool) -> Quantity:
         found = _numeral(match["number"], whole=whole, comma_groups=whole)
         if found is not None:
             return _counted(found, match["unit"].strip())
-    elif (number := number_word(text)) is not None:
-        return Quantity(number, exact=False)
     raise Unclear("it is not a number in a form that has one meaning")
+
+
+def _plain(text: str, *, whole: bool) -> Quantity | None:
+    """A number in digits or words with nothing beside it."""
+    found = _numeral(text, whole=whole, comma_groups=whole)
+    if found is not None or (said := spoken(text)) is None:
+        return found
+    integral = said.value == said.value.to_integral_value()
+    if whole and not integral:
+        raise Unclear("it is not a whole number")
+    value = int(said.value) if integral else float(said.value)
+    return Quantity(value, exact=False, scale=said.scale)
 
 
 def _money(match: re.Match[str], *, whole: bool) -> Quantity:
     symbol = match["before"] or match["after"]
     currencies = _SYMBOLS.get(symbol) or (_CODES & {symbol})
-    if not currencies or (match["sign"] and match["number"][0] in "+-"):
+    if not currencies or (match["sign"] and match["number"][0] == "-"):
         raise Unclear("it is not an amount in a currency that is known")
     if _POINT_MAY_GROUP.fullmatch(match["number"]):
         raise Unclear("its point could group thousands or begin the fraction")
@@ -199,26 +240,40 @@ def _counted(found: Quantity, unit: str) -> Quantity:
     return replace(found, unit=unit, exact=False)
 
 
-_INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
-_POINT_MAY_GROUP: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
-_GROUPED: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?P<rest>\.\d+)?", re.ASCII)
+_PLUS: Final = re.compile(r"\+[\d.]", re.ASCII)
+_PERCENT: Final = re.compile(
+    r"(?P<number>.*\S)\s{0,3}(?:%|percent|per cent)", re.IGNORECASE | re.DOTALL
+)
+_INTEGER: Final = re.compile(r"-?\d+", re.ASCII)
+_DECIMAL: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_POINT_MAY_GROUP: Final = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+_GROUPED: Final = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+(?P<rest>\.\d+)?", re.ASCII)
+_POINTS_GROUP: Final = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}", re.ASCII)
 
 
 def _numeral(text: str, *, whole: bool, comma_groups: bool) -> Quantity | None:
     """A bare number; `comma_groups` says whether `1,234` can only be a thousand and more."""
     if _INTEGER.fullmatch(text):
-        digits = text.lstrip("+-")
+        digits = text.lstrip("-")
         return Quantity(int(text), exact=digits == "0" or digits[0] != "0")
     if whole and _POINT_MAY_GROUP.fullmatch(text):
         raise Unclear("its point could group thousands or begin the fraction")
-    if _DECIMAL.fullmatch(text) and len(text) <= _LONGEST_DECIMAL:
-        return Quantity(_decimal(text, whole=whole))
-    if (match := _GROUPED.fullmatch(text)) and len(text) <= _LONGEST_DECIMAL:
+    if len(text) > _LONGEST_DECIMAL:
+        return None
+    if _POINTS_GROUP.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    if _DECIMAL.fullmatch(text):
+        fraction = text.partition(".")[2]
+        return Quantity(
+            _decimal(text, whole=whole), fraction=fraction if fraction.isdigit() else ""
+        )
+    if match := _GROUPED.fullmatch(text):
         if match["rest"] is None and text.count(",") == 1 and not comma_groups:
             raise Unclear("its comma could group thousands or begin the fraction")
         bare = text.replace(",", "")
-        return Quantity(_decimal(bare, whole=whole) if match["rest"] else int(bare))
+        if match["rest"] is None:
+            return Quantity(int(bare))
+        return Quantity(_decimal(bare, whole=whole), fraction=match["rest"][1:])
     return None
 
 
@@ -247,7 +302,7 @@ def currencies_in(text: str) -> frozenset[str]:
     )
     for symbol, codes in _SYMBOLS.items():
         found |= codes if symbol in text else frozenset()
-    words = {singular(word) for word in _words(text)}
+    words = {singular(word) for word in words_of(text)}
     for word, codes in _CURRENCY_WORDS.items():
         found |= codes if word in words else frozenset()
     return found | {code for code in _LOWER_CODES if code.lower() in words}
@@ -269,7 +324,7 @@ def unit_of(word: str) -> str:
 
 def units_in(text: str) -> frozenset[str]:
     """The units that a text names in full, not by a single letter."""
-    words = [word for word in _words(text) if len(word) > 1 and word not in _ALSO_WORDS]
+    words = [word for word in words_of(text) if len(word) > 1 and word not in _ALSO_WORDS]
     return frozenset(unit for word in words if (unit := unit_of(word)) in _KNOWN)
 
 
@@ -277,8 +332,14 @@ _KNOWN: Final = frozenset(_UNITS.values())
 _ALSO_WORDS: Final = frozenset({"in", "as", "is", "min", "mo", "second", "foot", "hs", "ds"})
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a name or a description, bounded."""
     return [word for piece in text[:2_000].split() for word in tokens(piece)]
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word names a unit of measure, and is no noun that is counted."""
+    return unit_of(word) in _KNOWN
 
 
 def unit_agrees(unit: str, name: str, description: str) -> bool:

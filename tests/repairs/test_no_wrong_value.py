@@ -74,7 +74,7 @@ def test_a_value_with_two_meanings_is_refused(schema, value):
 @pytest.mark.parametrize(
     ("schema", "value", "after"),
     [
-        (NUM, "1.250", 1.25),
+        (NUM, "1.255", 1.255),
         (INT, "5.0", 5),
         (NUM, "$1,250.00", 1250.0),
         (told(NUM, "Discount in percent (0 to 100)"), "5%", 5),

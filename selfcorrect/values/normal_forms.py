@@ -1,0 +1,201 @@
+"""Other spellings of an address, an identifier or a code: the same in the form that is asked for.
+
+Only what is certain; nothing is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+from selfcorrect.model import Safety
+
+Form = tuple[str, Safety]
+
+_LONGEST: Final = 2_000
+_LONGEST_PATTERN: Final = 200
+
+
+def normal_forms(
+    text: str, formats: Collection[str], patterns: Collection[str]
+) -> Mapping[str, Safety]:
+    """Other spellings of a text and how sure each is; nothing for a long text.
+
+    Args:
+        text: The text.
+        formats: The formats that are asked for, by their names in JSON Schema.
+        patterns: The regular expressions that are asked for, if no format is known here.
+
+    >>> sorted(normal_forms("<ann@example.org>", ["email"], []))
+    ['ann@example.org']
+    """
+    if len(text) > _LONGEST:
+        return {}
+    # in reverse: of two ways to one form the surer, earlier one stays
+    return dict(reversed([*_forms(text, formats, patterns)]))
+
+
+def _forms(text: str, formats: Collection[str], patterns: Collection[str]) -> Iterator[Form]:
+    """Other spellings, the surest first."""
+    known = sorted(_NORMAL.keys() & set(formats))
+    for name in known:
+        yield from _NORMAL[name](text)
+    for pattern in () if known else patterns:
+        yield from _of_pattern(text, pattern)
+
+
+def _bare(text: str) -> str:
+    """The text without white space and quotes or angle brackets around it."""
+    text = text.strip()
+    for opening, closing in ("<>", '""', "''", "``"):
+        if len(text) > 2 and text[0] == opening and text[-1] == closing:
+            text = text[1:-1].strip()
+    return text
+
+
+_DISPLAY_NAME: Final = re.compile(r"[^<>@]{1,100}<([^<>\s]{3,254})>")
+
+
+def _email(text: str) -> Iterator[Form]:
+    bare = _bare(text)
+    if bare[:7].lower() == "mailto:":
+        bare = bare[7:]
+    if "?" not in bare:
+        yield bare, Safety.EXACT
+        yield bare.rstrip(".,;:!"), Safety.EXACT
+    if match := _DISPLAY_NAME.fullmatch(bare):
+        yield match[1], Safety.INFERRED
+
+
+_HEX: Final = re.compile(r"[0-9a-f]{32}")
+
+
+def _uuid(text: str) -> Iterator[Form]:
+    bare = _bare(text).lower().removeprefix("urn:uuid:")
+    if bare[:1] + bare[-1:] in ("{}", "()"):
+        bare = bare[1:-1]
+    digits = re.sub(r"[\s-]", "", bare)
+    if _HEX.fullmatch(digits):
+        groups = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+        yield "-".join(groups), Safety.EXACT
+
+
+def _uri(text: str) -> Iterator[Form]:
+    yield _bare(text), Safety.EXACT
+
+
+def _ipv6(text: str) -> Iterator[Form]:
+    bare = _bare(text)
+    yield bare, Safety.EXACT
+    if bare[:1] + bare[-1:] == "[]":
+        yield bare[1:-1], Safety.EXACT
+
+
+def _phone(text: str) -> Iterator[Form]:
+    """E.164, of a number that names its country."""
+    bare = re.sub(r"^tel:", "", _bare(text), flags=re.IGNORECASE)
+    if re.search(r"\(\s*0\s*\)", bare) or not re.fullmatch(
+        r"\+[1-9][\d\s().\-/]{5,30}", bare, re.ASCII
+    ):
+        return
+    yield "+" + re.sub(r"\D", "", bare), Safety.EXACT
+
+
+_NORMAL: Final[Mapping[str, Callable[[str], Iterator[Form]]]] = {
+    "email": _email,
+    "idn-email": _email,
+    "uuid": _uuid,
+    "uri": _uri,
+    "ipv4": _uri,
+    "ipv6": _ipv6,
+    "phone": _phone,
+}
+
+
+def _of_pattern(text: str, pattern: str) -> Iterator[Form]:
+    """Spellings with the same letters and digits in the same order."""
+    bare = _bare(text)
+    is_code = not re.search(r"[+*](?!\])|\{\d+,\}", pattern.replace("\\+", ""))
+    yield bare, Safety.EXACT
+    yield from _other_case(bare, is_code=is_code)
+    if _DATE.fullmatch(bare):
+        return
+    joined = re.sub(r"[\s\-]", "", bare)
+    if is_code and bare[:1] not in ("+", "-") and any(char.isdigit() for char in bare):
+        yield joined, Safety.EXACT
+        yield from _other_case(joined, is_code=True)
+    if "\\+" in pattern or "[+]" in pattern:
+        yield from _phone(text)
+    if re.fullmatch(r"\(?\d[\d\s_.()/\-]*", bare, re.ASCII):
+        grouped = _grouped(re.findall(r"\d+", bare, re.ASCII), pattern)
+        if grouped is not None:
+            yield grouped, Safety.INFERRED
+
+
+_DATE: Final = re.compile(
+    r"(?:\d{4}([-/. ])\d{1,2}\1\d{1,2}|\d{1,2}([-/. ])\d{1,2}\2\d{4})", re.ASCII
+)
+"""A date: which of its numbers is the month no pattern can tell."""
+
+
+def _other_case(text: str, *, is_code: bool) -> Iterator[Form]:
+    if not text.isascii() or _said_of_none(text):
+        return
+    if not _NAME.fullmatch(text):
+        yield text.upper(), Safety.INFERRED
+    yield text.lower(), Safety.EXACT if is_code else Safety.INFERRED
+
+
+def is_no_code(text: str) -> bool:
+    """Whether a text is a name, or a word for nothing or for anything, and so never a code.
+
+    >>> is_no_code("Ford"), is_no_code("tbd"), is_no_code("usd")
+    (True, True, False)
+    """
+    bare = _bare(text[:_LONGEST])
+    return _said_of_none(bare) or _NAME.fullmatch(bare) is not None
+
+
+def _said_of_none(text: str) -> bool:
+    return re.sub(r"[\W_]", "", text).lower() in _OF_NONE
+
+
+_NAME: Final = re.compile("[A-Z][a-z]+")
+_OF_NONE: Final = frozenset(
+    {"all", "any", "anyone", "anything", "anywhere", "blank", "default", "either", "empty", "every"}
+    | {"everything", "na", "nan", "nil", "no", "none", "nothing", "null", "other", "some"}
+    | {"something", "tba", "tbc", "tbd", "todo", "undefined", "unknown", "unspecified", "unsure"}
+    | {"various", "whatever"}
+)
+
+
+_PART: Final = re.compile(
+    r"(?P<digits>(?:\\d|\[0-9\])\{(?P<size>\d{1,2})\})|(?P<one>\\d|\[0-9\])|(?P<mark>\\[-./()]|[-\s/])"
+)
+
+
+def _grouped(groups: Sequence[str], pattern: str) -> str | None:
+    r"""The digits with the separators of a pattern such as `^\\d{3}-\\d{4}$`, if they fill it.
+
+    What stood apart stays apart: `12-3456` is not `123-456`.
+    """
+    if len(pattern) > _LONGEST_PATTERN:
+        return None
+    digits, apart = "".join(groups), set(accumulate(map(len, groups)))
+    body = pattern.removeprefix("^").removesuffix("$")
+    out, at, used = [], 0, 0
+    while at < len(body):
+        part = _PART.match(body, at)
+        if part is None:
+            return None
+        at = part.end()
+        if part["mark"]:
+            out.append(part["mark"][-1])
+            apart.discard(used)
+            continue
+        size = int(part["size"]) if part["size"] else 1
+        out.append(digits[used : used + size])
+        used += size
+    return "".join(out) if apart == {len(digits)} and used == len(digits) else None
