@@ -225,8 +225,7 @@ def _checked(
         hint = hints.get(key, Any)
         values[key] = tuple(value) if _is_tuple(hint) and isinstance(value, list) else value
         if not fits(values[key], hint):
-            words = getattr(hint, "__name__", None) if isinstance(hint, type) else str(hint)
-            faults.append(MapFault(f"should be {words}, not {value!r:.80}", key=key))
+            faults.append(MapFault(f"should be {_words(hint)}, not {value!r:.80}", key=key))
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in options:
             faults.append(MapFault("this option has to be given", key=name))
@@ -241,6 +240,14 @@ def _hints(factory: Factory) -> dict[str, Any]:
         return typing.get_type_hints(target)
     except Exception:  # an annotation may name what only type checkers see
         return {}
+
+
+def _words(hint: Any) -> str:
+    """What an annotation asks for, as one writes it in a map."""
+    origin = typing.get_origin(hint)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return 'a table, such as { this = "that" }'
+    return hint.__name__ if isinstance(hint, type) and origin is None else str(hint)
 
 
 def _is_tuple(hint: Any) -> bool:

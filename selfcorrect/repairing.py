@@ -13,13 +13,21 @@ from typing import Any, Final
 
 from selfcorrect._walk import walk
 from selfcorrect.context import RunContext, Update
-from selfcorrect.json_forms import call_from_json, call_to_json, change_from_json, finding_to_json
-from selfcorrect.model import Call, Change, Changed, Finding
+from selfcorrect.json_forms import (
+    call_from_json,
+    call_to_json,
+    change_from_json,
+    finding_to_json,
+    to_json,
+)
+from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
+from selfcorrect.models.advice import advice, for_model
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.state import CorrectionState
 from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.written import WANTED, Unusable, arguments_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +39,9 @@ class RepairOutcome:
         calls: The calls, ready to run; empty unless `valid` or `repaired`.
         changes: What was changed, in order, with strategy, rule and safety class.
         reason: Why not, where the outcome is `ask` or `failed`.
-        detail: The same in a sentence.
+        detail: The same in a sentence: what is wrong, and where.
         model_calls: How often a model was asked.
+        failure: The report of a run that came to nothing; see `FailureReport`.
     """
 
     outcome: str
@@ -45,7 +54,7 @@ class RepairOutcome:
 
 
 def repair_call(
-    raw_or_call: str | Mapping[str, Any],
+    raw_or_call: Any,
     tools: Any,
     *,
     strategies: Any = None,
@@ -60,19 +69,22 @@ def repair_call(
     tool answers.
 
     Args:
-        raw_or_call: A call as an object, or the text that a model wrote.
+        raw_or_call: What a model wrote: a text, a call as an object, a list of calls, a message or
+            a provider's whole response as an object, or a LangChain message.
         tools: Functions, LangChain tools, schemas or `ToolSpec`s on offer.
         strategies: The error-strategy map: an object, a name or a path.
         model: A chat model, asked only where rules end.
         request: What the user asked for.
         messages: The last messages of the conversation.
-        finish_reason: Why the model stopped; `"length"` means that the text is cut.
+        finish_reason: Why the model stopped; `"length"` means that the text is cut. By default
+            what a message or response says of it.
 
     Raises:
         GraphSetupError: If a tool is unusable.
         MapError: If the map is unusable.
 
-    A text may hold several calls: then all of them come back, or none.
+    A text may hold several calls: then all of them come back, or none. The arguments of a call
+    that was valid as it came are the caller's own object, untouched.
 
     >>> def double(number: int) -> int:
     ...     '''Double a number.'''
@@ -92,27 +104,61 @@ def repair_loop(tools: Any, strategies: Any = None, model: Any = None) -> Loop:
     return assemble(Parts(tools, strategies, model, slots={"executor": check_only}))
 
 
-def mend(
-    loop: Loop, raw_or_call: str | Mapping[str, Any], given: Mapping[str, Any]
-) -> RepairOutcome:
+def mend(loop: Loop, raw_or_call: Any, given: Mapping[str, Any]) -> RepairOutcome:
     """`repair_call` on a loop that was built before."""
-    if not isinstance(raw_or_call, str):
-        return _outcome(walk(loop, {"call": raw_or_call, **given}))
-    out = walk(loop, {"raw": raw_or_call, **given})
+    try:
+        found = written(raw_or_call)
+    except Unusable as error:
+        return _unusable(error)
+    if found.finish_reason is not None:
+        given = {"finish_reason": found.finish_reason, **given}
+    if found.text is not None:
+        outcome = _mend_text(loop, found.text, given)
+        if outcome.reason == "no_call" and not isinstance(raw_or_call, str):
+            detail = f"the {type(raw_or_call).__name__} holds no call: {WANTED}"
+            return replace(outcome, detail=detail)
+        return outcome
+    return _together([_mend_object(loop, call, given) for call in found.calls])
+
+
+def _mend_object(loop: Loop, call: Mapping[str, Any], given: Mapping[str, Any]) -> RepairOutcome:
+    outcome = _outcome(walk(loop, {"call": call, **given}))
+    own = arguments_of(call) if outcome.outcome == "valid" else None
+    if own is None:
+        return outcome
+    # The run had a copy of its own; who gave a valid call gets back the very same arguments.
+    return replace(outcome, calls=(replace(outcome.calls[0], args=own),))
+
+
+def _mend_text(loop: Loop, raw: str, given: Mapping[str, Any]) -> RepairOutcome:
+    out = walk(loop, {"raw": raw, **given})
     if not _holds_several(out):
         return _outcome(out)
     reader = _reader(loop.context)
-    read = () if reader is None else reader.each(raw_or_call, _known(loop.context, given))
+    read = () if reader is None else reader.each(raw, _known(loop.context, given))
     if reader is None or len(read) < 2:
         return _outcome(out)
     made = [_marked(changed, reader, loop.context) for changed in read]
-    if why := _refused(made, raw_or_call, loop.context):
+    if why := _refused(made, raw, loop.context):
         detail = f"the text holds {len(read)} calls, of which one may not be read so: {why}"
         return replace(_outcome(out), detail=detail)
-    calls = [apply(Call("", raw=raw_or_call), changes) for changes in made]
-    beside = {**given, "written": raw_or_call}
+    calls = [apply(Call("", raw=raw), changes) for changes in made]
+    beside = {**given, "written": raw}
     outs = [walk(loop, {"call": call_to_json(call), **beside}) for call in calls]
     return _together([_outcome(*pair) for pair in zip(outs, made, strict=True)])
+
+
+def _unusable(error: Unusable) -> RepairOutcome:
+    """The report on what is neither a call nor a text."""
+    detail = str(error)
+    kind, category = ErrorKind.VALIDATION, Category.MALFORMED_JSON
+    cut = Finding(
+        detail, ("MalformedCall",), code="cut", paths=("/raw",), kind=kind, category=category
+    )
+    findings = (finding_to_json(cut),) if error.cut else ()
+    report = FailureReport("invalid_input", detail, findings=findings)
+    told = replace(report, advice=tuple(advice(report, ())), for_model=for_model(report))
+    return RepairOutcome("failed", reason="invalid_input", detail=detail, failure=to_json(told))
 
 
 def _holds_several(out: Mapping[str, Any]) -> bool:

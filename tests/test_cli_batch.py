@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -129,6 +132,69 @@ def test_each_line_has_one_answer_in_order_and_a_bad_one_stops_no_other(bad):
     assert first["detail"]
     assert second["id"] == "good"
     assert second["outcome"] == "valid"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"name": "order", "parameters": {"type": "objec"}},
+        {"name": "order", "parameter_definitions": {"item": {"type": "str"}}},
+        {"name": "order", "effect": "?"},
+        {"description": "no name"},
+        "order",
+    ],
+)
+def test_a_tool_that_cannot_be_used_is_told_with_its_line(tool):
+    good = {"tools": [TOOL], "raw": "x"}
+    answer = answers("repair", good, {"tools": [tool], "raw": "x"}, exit_code=1)[1]
+    assert answer["detail"].startswith("<stdin>:2: tools: ")
+
+
+@pytest.mark.parametrize("command", ["repair", "diagnose"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(b'{"id": 1}\n'),
+        bz2.compress(b'{"id": 1}\n'),
+        lzma.compress(b'{"id": 1}\n'),
+        '{"id": 1}\n'.encode("utf-16"),
+        '{"id": 1}\n'.encode("utf-16-le"),
+        b"\x7fELF\x02\x01\x01\0\0\0",
+        b"\x89PNG\r\n\x1a\n",
+        b"SQLite format 3\0",
+    ],
+)
+def test_a_file_that_is_no_text_is_unreadable_input(command, content, tmp_path):
+    path, out = tmp_path / "in", tmp_path / "out"
+    path.write_bytes(content)
+    out.write_text("kept", encoding="utf-8")
+    done = cli(command, "--jsonl", path, "--out", out)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"{path}: ")
+    assert out.read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"\n\n", b"\xef\xbb\xbf", b'{"a": "\xff\x00"}\n', b"\t \r\n"]
+)
+def test_a_file_that_begins_badly_is_text_all_the_same(head, tmp_path):
+    path, out = tmp_path / "in", tmp_path / "out"
+    good = {"id": "good", "tools": [TOOL], "call": {"name": "order", "args": {}}}
+    path.write_bytes(head + json.dumps(good).encode())
+    assert cli("repair", "--jsonl", path, "--out", out).exit_code == 1
+    assert json.loads(out.read_text(encoding="utf-8").splitlines()[-1])["id"] == "good"
+
+
+def test_a_line_holds_a_message_or_a_list_of_calls_too():
+    call = {"name": "order", "arguments": {"item": "tea", "count": 2}}
+    assert mended(0, call=[call, call])["calls"] == [call, call]
+    message = {"role": "assistant", "content": None, "tool_calls": [{"function": call}]}
+    assert mended(0, call=message)["calls"] == [call]
+
+
+def test_a_cut_is_told_with_its_place():
+    answer = mended(1, raw='{"name": "order", "arguments": {"item": "te')
+    assert "cut off inside a string (line 1, column 41)" in answer["detail"]
 
 
 def test_null_means_absent():

@@ -74,3 +74,39 @@ def test_notebooks_are_stored_with_their_outputs(path: Path) -> None:
 
 def test_there_are_notebooks_to_look_at() -> None:
     assert len(NOTEBOOKS) == 4
+
+
+BATCH = (ROOT / "docs" / "pages" / "batch.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| (.*) \|$", re.MULTILINE)
+
+
+def test_the_lines_of_the_batch_command_are_told_in_one_way() -> None:
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from selfcorrect.cli import app, repair
+
+    given, answered = BATCH.split("A line of `OUT`")
+    assert dict(ROW.findall(given)) == repair.GIVEN
+    assert dict(ROW.findall(answered)) == repair.ANSWERED
+    shown = CliRunner().invoke(app, ["repair", "--help"]).output
+    for key, what in (*repair.GIVEN.items(), *repair.ANSWERED.items()):
+        assert f"  {key:<14} {what}\n" in shown
+
+
+def test_the_lines_of_the_batch_command_are_those_that_it_reads_and_writes() -> None:
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from selfcorrect.cli import app, repair
+
+    lines, answers = re.findall(r"^```json\n(.*?)^```", BATCH, re.MULTILINE | re.DOTALL)
+    done = CliRunner().invoke(app, ["repair", "--jsonl", "-", "--out", "-"], input=lines)
+    assert (done.exit_code, done.stdout) == (1, answers)
+    asking = {"tools": json.loads(lines.splitlines()[0])["tools"], "call": {"name": "search"}}
+    asking["tools"][0]["parameters"]["required"] = ["query"]
+    asked = CliRunner().invoke(
+        app, ["repair", "--jsonl", "-", "--out", "-"], input=json.dumps(asking)
+    )
+    written = [json.loads(line) for line in (done.stdout + asked.stdout).splitlines()]
+    assert {key for answer in written for key in answer} == set(repair.ANSWERED)

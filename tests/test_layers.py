@@ -36,7 +36,7 @@ LAYERS = (
     # the loop
     {"handlers"},
     {"answers", "asking", "context", "failures", "intents", "masking", "progress", "routing"}
-    | {"repair_context"},
+    | {"repair_context", "written"},
     {"nodes"},
     {"wiring"},
     {"watching"},

@@ -63,6 +63,20 @@ class TestAutoCorrect:
         for part in ("There is no tool named", "Use an exact name", *TOOLS):
             assert part in decision.message
 
+    @pytest.mark.parametrize("policy", [AutoCorrect(max_retries=0), ImmediateRaise()])
+    @pytest.mark.parametrize(
+        ("requested", "available", "told"),
+        [
+            (None, TOOLS, "requested is the name that was called"),
+            (5, TOOLS, "not int"),
+            ("fly", None, "available is a list of the names"),
+            ("fly", "book_flight", "not str"),
+        ],
+    )
+    def test_what_is_no_name_is_told_so(self, policy, requested, available, told):
+        with pytest.raises(TypeError, match=told):
+            policy.handle(requested, available)
+
     def test_feedback_is_bounded(self):
         tools = [f"tool_{n}_{'x' * 500}" for n in range(5_000)]
         assert len(AutoCorrect().handle("y" * 100_000, tools).message) < 4_000

@@ -118,6 +118,8 @@ def test_a_bound_coroutine_function_is_still_one():
         (NearestDate, {"within_day": 3}, "within_day", "did you mean 'within_days'?"),
         (NearestDate, {"name": "x"}, "name", "unknown option"),
         (NearestDate, {"skip": "abc"}, "skip", "should be"),
+        (resolve("correct-enum"), {"synonyms": "coach"}, "synonyms", "a table, such as"),
+        (resolve("rename-argument"), {"synonyms": ["class"]}, "synonyms", "a table, such as"),
         (NearestDate, {"within_days": -1}, None, "cannot be made: ValueError"),
         (NearestDate(), {"within_days": 3}, "within_days", "takes no options"),
         (maker, {}, "size", "has to be given"),

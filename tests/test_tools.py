@@ -647,6 +647,12 @@ class TestToolSpecs:
             ([int], "is a class"),
             ([{"parameters": PARAMETERS}], "needs a name"),
             ({1: book}, "needs a name"),
+            (
+                [{"name": "t", "parameter_definitions": {"a": {"type": "str"}}}],
+                "under 'parameters'",
+            ),
+            ([{"name": "t", "args_schema": PARAMETERS}], "'args_schema' is not read"),
+            ([{"function": {"name": "t", "properties": {"a": {}}}}], "under 'parameters'"),
             ([{"name": "t", "parameters": {"properties": {"a": {"type": "no"}}}}], "'t'"),
             ([{"name": "t", "parameters": {"properties": {"a": {"$ref": "http://x"}}}}], "fetched"),
         ],

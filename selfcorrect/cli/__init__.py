@@ -52,7 +52,7 @@ def selfcorrect(
 app.command("run")(run.run)
 app.command("replay")(replay.replay)
 app.command("graph")(graph.graph)
-app.command("repair")(repair.repair)
+app.command("repair", epilog=repair.HELP)(repair.repair)
 app.command("diagnose")(diagnose.diagnose)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)

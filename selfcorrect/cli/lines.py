@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, Final
 
 from selfcorrect.cli.screen import dump, refuse
 from selfcorrect.model import JSON
+
+_HEAD: Final = 16
+_MARK: Final = 4
+"""Bytes at the start of a file by which formats are told apart."""
+_COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,8 @@ def parse(text: str) -> JSON:
 def reader(path: str) -> Iterator[Iterator[Line]]:
     """The lines of a JSON lines file (`-` is stdin), one at a time; empty lines are left out.
 
-    A file that cannot be opened is refused at once, before the first line is asked for.
+    A file that cannot be opened, or is no text at all, is refused at once, before the first line is
+    asked for.
     """
     with raw_reader(path) as given:
         yield (line for raw in given if (line := read(raw)) is not None)
@@ -70,6 +79,7 @@ def reader(path: str) -> Iterator[Iterator[Line]]:
 def raw_reader(path: str) -> Iterator[Iterator[Raw]]:
     """Like `reader`, without reading what the lines hold."""
     if path == "-":
+        _refuse_binary(sys.stdin.buffer, "<stdin>")
         yield _raw(sys.stdin.buffer, "<stdin>")
         return
     try:
@@ -77,6 +87,7 @@ def raw_reader(path: str) -> Iterator[Iterator[Raw]]:
     except OSError as error:
         refuse(f"{path}: {error.strerror or error}")
     with stream:
+        _refuse_binary(stream, path)
         yield _raw(stream, path)
 
 
@@ -112,6 +123,22 @@ def read(raw: Raw) -> Line | None:
         return Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
     except ValueError as error:
         return Line(where, error=f"{where}: {error}")
+
+
+def _refuse_binary(stream: BinaryIO, name: str) -> None:
+    """Refuse what begins like no text at all: compressed, an archive, UTF-16, a picture."""
+    peek = getattr(stream, "peek", None)
+    line = (bytes(peek(_HEAD))[:_HEAD] if peek is not None else b"").split(b"\n")[0]
+    if line.startswith(_COMPRESSED):
+        refuse(f"{name}: compressed; unpack it first")
+    if line.startswith((b"{", b"[")):
+        line = line[:_MARK]  # what is wrong further on is wrong with one line
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(line)
+    except UnicodeDecodeError:
+        refuse(f"{name}: no text in UTF-8; lines of JSON are wanted")
+    if _CONTROL.search(line):
+        refuse(f"{name}: no text, but binary data; lines of JSON are wanted")
 
 
 def _raw(stream: BinaryIO, name: str) -> Iterator[Raw]:

@@ -27,6 +27,43 @@ from selfcorrect.wiring import Loop, Parts, assemble
 SHOWN: Final = ("path", "before", "after", "strategy", "rule", "safety")
 """What of a change is written; `before` or `after` is left out where there was or is nothing."""
 
+GIVEN: Final = {
+    "id": "anything; the answer has it too",
+    "tools": "the tools on offer, a list: name, description, parameters, effect",
+    "raw": "what the model wrote, as text; a line has this or call",
+    "call": "a call, a message or a response as an object, or a list of calls",
+    "request": "what the user asked for",
+    "messages": "the last messages of the conversation, a list",
+    "finish_reason": 'why the model stopped; "length": the text is cut',
+    "error": "what the tool said to this call, which is then not valid as it is",
+}
+"""The keys of a line that is read."""
+ANSWERED: Final = {
+    "id": "the line's own",
+    "outcome": "valid, repaired, ask (a person has to decide) or failed",
+    "calls": "the calls to run, each name and arguments; none if ask or failed",
+    "changes": f"what was changed, each {', '.join(SHOWN)}",
+    "reason": "why not, in one word, if ask or failed",
+    "detail": "the same in a sentence: what is wrong, and where",
+    "question": "what a person would have to answer, if ask",
+    "model_calls": "how often a model was asked",
+}
+"""The keys of a line that is written; those of a reason are left out where there is none."""
+
+
+def _listed(title: str, keys: Mapping[str, str]) -> str:
+    rows = "\n".join(f"  {key:<14} {what}" for key, what in keys.items())
+    return f"\b\n{title}\n{rows}"
+
+
+HELP: Final = "\n\n".join(
+    (
+        _listed("A line of IN is an object in JSON; null means absent:", GIVEN),
+        _listed("A line of OUT:", ANSWERED),
+    )
+)
+"""What `--help` says of the lines."""
+
 
 def repair(
     jsonl: Annotated[str, typer.Option(metavar="IN", help="Calls, one per line; - is stdin.")],
@@ -116,15 +153,18 @@ def _mended(line: lines.Line, policy: StrategyMap) -> RepairOutcome:
     written, offered = given.get("raw", given.get("call")), given.get("tools")
     if ("raw" in given) == ("call" in given):
         raise _Unusable(f"{line.where}: a line has either raw or call")
-    if not isinstance(written, str if "raw" in given else Mapping):
-        raise _Unusable(f"{line.where}: raw is a text, and call an object")
+    if not isinstance(written, str if "raw" in given else Mapping | list):
+        raise _Unusable(f"{line.where}: raw is a text, and call an object or a list of them")
     if not isinstance(offered, list):
         raise _Unusable(f"{line.where}: tools is a list")
     tools, error = tuple(json.dumps(tool) for tool in offered), given.get("error")
-    if error is None:
-        loop = _checking(tools, policy)
-    else:
-        loop = _loop(tools, policy, _rejecting(str(error)))
+    try:
+        if error is None:
+            loop = _checking(tools, policy)
+        else:
+            loop = _loop(tools, policy, _rejecting(str(error)))
+    except (_Unusable, SelfCorrectError) as wrong:
+        raise _Unusable(f"{line.where}: tools: {wrong}") from wrong
     beside = {key: given[key] for key in ("request", "finish_reason", "messages") if key in given}
     return mend(loop, written, beside)
 

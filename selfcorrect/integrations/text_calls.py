@@ -51,18 +51,19 @@ async def calls_in_text(
     given = conversation.given(message)
     reading = read_calls(text, box.specs, finish_reason=given["finish_reason"])
     is_marked = _MARKUP.search(text) is not None
-    is_sure = is_marked or not reading.wordy
-    if reading.refusal is not None:
+    is_sure = not reading.doubted and (is_marked or not reading.wordy)
+    seen = reading.calls or reading.doubted
+    if reading.refusal is not None and not seen:
         if not _seems_meant(text, reading.refusal, is_sure=is_sure, is_marked=is_marked):
             return [], text
         out = await walk_in(box.check, {"raw": text, **given}, context)
         return [_of_text(out, text)], text
     offered = Offered(box.specs)
-    if not is_marked and conversation.made() & {_key(call, offered) for call in reading.calls}:
+    if not is_marked and conversation.made() & {_key(call, offered) for call in seen}:
         return [], text
-    if not is_sure and not all(_is_harmless(call, offered) for call in reading.calls):
-        is_whole = all(_is_whole(call, offered) for call in reading.calls)
-        doubted = [_doubted(call) for call in reading.calls] if is_whole else []
+    if not is_sure and not all(_is_harmless(call, offered) for call in seen):
+        is_whole = all(_is_whole(call, offered) for call in seen)
+        doubted = [_doubted(call) for call in seen] if is_whole else []
         return doubted, text
     mended = [await _made(box, call, given, context) for call in reading.calls]
     return mended, _words_before(text, reading) if reading.wordy else ""

@@ -15,6 +15,7 @@ from selfcorrect.redaction import outside, quoted
 
 _MOST: Final = 12
 _LONGEST: Final = 60
+_LONGEST_WORDS: Final = 200
 
 _WRONG: Final[Mapping[str, str]] = {
     "missing_param": "is required and missing",
@@ -60,6 +61,34 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "terminal_kind": "Settle the cause with the operator of the tool; repeating will not help.",
 }
 
+_ASK_AGAIN: Final[Mapping[str, str]] = {
+    "cut": "ask for the whole text again, with room for more output tokens",
+    "no_call": "ask the model for a call",
+}
+"""What helps where the text itself lacks something that no rule may make up."""
+_OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall"})
+"""Findings whose texts are selfcorrect's own words, and hold no values."""
+
+
+def own_words(types: Sequence[str], text: str) -> str:
+    """What selfcorrect's own checks say of a call, on one line; nothing of what a tool says.
+
+    >>> own_words(("MalformedCall",), "cut off inside a string (line 1, column 47)")
+    'cut off inside a string (line 1, column 47)'
+    >>> own_words(("builtins.ValueError",), "call me again with amount=10")
+    ''
+    """
+    return quoted(text, _LONGEST_WORDS)[1:-1] if _is_own(types) else ""
+
+
+def ask_again(types: Sequence[str], code: Any) -> str:
+    """What has to be asked for anew where a text lacks something; empty if nothing does."""
+    return _ASK_AGAIN.get(str(code), "") if _is_own(types) else ""
+
+
+def _is_own(types: Sequence[str]) -> bool:
+    return not _OWN_CHECKS.isdisjoint(types[:1])
+
 
 def describe(finding: Mapping[str, Any]) -> str:
     """One finding in words that are safe for a model: `passengers is required and missing`."""
@@ -71,9 +100,16 @@ def describe(finding: Mapping[str, Any]) -> str:
     if category == "unknown_tool":
         offered = constraint.get("enum") or ()
         listed = ", ".join(str(name)[:_LONGEST] for name in offered[:_MOST])
-        return f"there is no such tool; use the exact name of one of: {listed}"
+        more = ", and more" if len(offered) > _MOST else ""
+        if not listed:
+            return "there is no such tool"
+        return f"there is no such tool; use the exact name of one of: {listed}{more}"
     subject = ", ".join(names[:_MOST]) or "an argument"
-    ours = (finding.get("types") or ("",))[0] == "InvalidArgs"
+    first = (finding.get("types") or ("",))[0]
+    if first == "MalformedCall":
+        said = own_words((first,), str(finding.get("text") or ""))
+        return f"{subject} {text}{': ' if said else ''}{said}"
+    ours = first == "InvalidArgs"
     return f"{subject} {text}{_asked(constraint) if ours else ''}"
 
 
@@ -101,6 +137,8 @@ def for_model(report: FailureReport, escalation: str | None = None) -> str:
         done = "may or may not have been done; do not call it again"
     told = list(dict.fromkeys(describe(finding) for finding in report.findings[:_MOST]))
     text = f"The call {done}."
+    if any(_is_cut(finding) for finding in report.findings):
+        told.append("write the whole call again, shorter if it can be")
     return " ".join([text, *(f"{line[0].upper()}{line[1:]}." for line in told if line)])
 
 
@@ -115,10 +153,25 @@ def advice(report: FailureReport, refused: Sequence[Mapping[str, Any]]) -> list[
             f"Agree to {change['path']}: {before} → {after} ({change['safety']}: {change['why']})."
         )
     if report.reason == "no_strategy":
-        lines += [f"Mend it: {describe(finding)}." for finding in report.findings[:_MOST]]
-        lines.append("Or give the error-strategy map a rule for it.")
+        lines += _mending(report.findings[:_MOST])
     if report.reason in _WHAT_TO_DO:
         lines.append(_WHAT_TO_DO[report.reason])
+    return lines
+
+
+def _is_cut(finding: Mapping[str, Any]) -> bool:
+    return finding.get("code") == "cut" and _is_own(finding.get("types") or ())
+
+
+def _mending(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What helps where no strategy is left; no rule helps a text that lacks something."""
+    again = [ask_again(finding.get("types") or (), finding.get("code")) for finding in findings]
+    lines = [
+        f"Mend it: {describe(finding)}{'; ' if then else ''}{then}."
+        for finding, then in zip(findings, again, strict=True)
+    ]
+    if not again or not all(again):
+        lines.append("Or give the error-strategy map a rule for it.")
     return lines
 
 

@@ -18,8 +18,8 @@ from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.reading import (
-    CUT_REASONS,
     Reading,
+    ending_of,
     read_arguments,
     read_call_object,
     read_calls,
@@ -105,7 +105,10 @@ async def _read(
         return _from_text(raw, context, state)
     if state.get("request"):
         return await _from_request(state, context, counts)
-    raise _Unusable("the input has none of call, raw and request: {'call': {'name', 'args'}}")
+    raise _Unusable(
+        "the input has none of call, raw and request: give {'call': {'name': …, 'args': …}}, or "
+        "{'raw': the text that a model wrote}"
+    )
 
 
 def _from_object(
@@ -113,19 +116,26 @@ def _from_object(
 ) -> tuple[Call, Finding | None]:
     if isinstance(given, str):
         return _from_text(given, context, state)
-    if type(given) is dict and given.keys() <= _OWN_KEYS:
+    cut = _says_cut(state.get("finish_reason"))
+    if type(given) is dict and given.keys() <= _OWN_KEYS and not cut:
         name, args = given.get("name"), given.get("args")
         if type(name) is str and type(args) is dict and name in context.tools:
             return Call(name, args, _id(given.get("id"))), None
     if not isinstance(given, Mapping):
-        raise _Unusable(f"call must be an object, not {type(given).__name__}")
+        raise _Unusable(f"call must be an object or a text, not {type(given).__name__}")
     call = read_call_object(given, tools=context.tools)
     if call is None:
         raise _Unusable("call needs a name (name, tool or tool_name) that is text")
     if not call.name.strip() and call.raw is None:
         raise _Unusable("the name of the call is empty")
-    call = Call(clean(call.name), call.args, _id(call.id), call.raw)
+    # Whoever parsed a text that was cut off may have made no arguments of unreadable ones.
+    raw = "" if cut and not call.args and call.raw is None else call.raw
+    call = Call(clean(call.name), call.args, _id(call.id), raw)
     return call, None if call.raw is None else _unread(call, context, state)
+
+
+def _says_cut(reason: Any) -> bool:
+    return bool(reason) and not ending_of(reason).closers
 
 
 def _unread(call: Call, context: RunContext, state: CorrectionState) -> Finding | None:
@@ -205,7 +215,7 @@ async def _from_request(
         raise _Unusable("the model planned several calls; a run carries one")
     # What follows, and every repair, has to know how the model's own answer ended.
     state["finish_reason"] = reason
-    if calls and (reason or "").lower() in CUT_REASONS:
+    if calls and _says_cut(reason):
         raise _Unusable(f"the answer in which the model planned the call was cut off ({reason})")
     if calls or invalid:
         return _from_object((invalid or calls)[0], context, state)

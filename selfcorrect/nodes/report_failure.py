@@ -12,7 +12,9 @@ from selfcorrect.json_forms import to_json
 from selfcorrect.masking import Mask
 from selfcorrect.model import FailureReport
 from selfcorrect.models.advice import advice, for_model
+from selfcorrect.protocols import Tool
 from selfcorrect.state import CorrectionState
+from selfcorrect.text import similar_names
 
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")
 _DECLINED = ("gave_up", "skipped")
@@ -48,7 +50,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         tool=(call or {}).get("name") or None,
         call=call,
         original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
-        findings=tuple(findings),
+        findings=tuple(_nearest_first(finding, call, context.tools) for finding in findings),
         attempts=tuple(attempts),
         changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
         tried=tuple(tried),
@@ -66,6 +68,18 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         "for_model": for_model(report, escalation=stop.get("escalation")),
     }
     return FailureReport(**{**_fields(report), **texts})
+
+
+def _nearest_first(
+    finding: Mapping[str, Any], call: Mapping[str, Any] | None, tools: Mapping[str, Tool]
+) -> Mapping[str, Any]:
+    """The finding, with the tools first that a name which does not exist may stand for."""
+    if list(finding.get("types") or ()) != ["UnknownTool"]:
+        return finding
+    constraint = finding.get("constraint") or {}
+    near = similar_names(str((call or {}).get("name") or ""), tools).names
+    listed = list(dict.fromkeys((*near, *(constraint.get("enum") or ()))))
+    return {**finding, "suggestions": list(near), "constraint": {**constraint, "enum": listed}}
 
 
 def _fields(report: FailureReport) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.json_forms import call_from_json, finding_from_json
 from selfcorrect.limits import spent
 from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
+from selfcorrect.models.advice import ask_again, own_words
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.progress import call_key, try_key
 from selfcorrect.redaction import literal
@@ -20,6 +21,7 @@ from selfcorrect.repair_context import repair_context
 from selfcorrect.state import CorrectionState
 
 _COST = {"nothing": 0, "model": 1, "person": 2}
+_MOST_NAMED = 12
 
 
 async def select_strategy(state: CorrectionState, context: RunContext) -> Update:
@@ -34,7 +36,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
         if bound := spent(counts, context.limits, "per_kind", finding.kind):
             return _stopped("limit_reached", bound)
     if state.get("question"):
-        return _ask_pending(state, context)
+        return _ask_pending(state, findings, context)
 
     call = call_from_json(state["current"])
     key = call_key(call)
@@ -74,7 +76,7 @@ async def _cheapest(
     rung = people[0]
     question = await _question(state, context, findings[rung["finding"]], rung, call)
     if context.ask_person is None:
-        return _needs_person(question, skipped)
+        return _needs_person(question, findings, skipped)
     return _selected([rung | {"question": question}], skipped)
 
 
@@ -150,7 +152,9 @@ def _nothing_left(
     skipped: list[dict[str, str]],
 ) -> Update:
     open_ones = [finding for finding, rung in zip(findings, rungs, strict=True) if rung is None]
-    what = ", ".join(sorted({_name(finding) for finding in open_ones})) or "the error"
+    named = sorted({_name(finding) for finding in open_ones})
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    what = f"{'; '.join(named[:_MOST_NAMED])}{more}" if named else "the error"
     update = _stopped("no_strategy", f"no strategy is left for {what}")
     update["trail"] = [{"skipped": skipped}]
     return update
@@ -158,7 +162,9 @@ def _nothing_left(
 
 def _name(finding: Finding) -> str:
     place = ", ".join(finding.params) or finding.path or "the call"
-    return f"{finding.category} at {place}"
+    said = own_words(finding.types, finding.text)
+    then = ask_again(finding.types, finding.code)
+    return f"{finding.category} at {place}{': ' if said else ''}{said}{'; ' if then else ''}{then}"
 
 
 async def _question(
@@ -189,11 +195,11 @@ async def _question(
     } | details(state, context)
 
 
-def _ask_pending(state: CorrectionState, context: RunContext) -> Update:
+def _ask_pending(state: CorrectionState, findings: list[Finding], context: RunContext) -> Update:
     """A strategy asked a question of its own in the last round."""
     question = (state["question"] or {}) | details(state, context)
     if context.ask_person is None:
-        return _needs_person(question, [])
+        return _needs_person(question, findings, [])
     rung = {key: question.get(key) for key in ("finding", "rule", "strategy", "path")}
     return _selected([rung | {"question": question}], [])
 
@@ -208,8 +214,13 @@ def _selected(rungs: list[dict[str, Any]], skipped: list[dict[str, str]]) -> Upd
     }
 
 
-def _needs_person(question: Mapping[str, Any], skipped: list[dict[str, str]]) -> Update:
-    update = _stopped("needs_person", "a person has to decide, and nobody can be asked here")
+def _needs_person(
+    question: Mapping[str, Any], findings: list[Finding], skipped: list[dict[str, str]]
+) -> Update:
+    place = question.get("finding")
+    about = [f": {_name(finding)}" for index, finding in enumerate(findings) if index == place]
+    detail = f"a person has to decide, and nobody can be asked here{''.join(about)}"
+    update = _stopped("needs_person", detail)
     update["question"] = dict(question)
     update["trail"] = [{"skipped": skipped}]
     return update

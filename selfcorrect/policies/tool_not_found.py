@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from selfcorrect.errors import ToolNotFoundError
 from selfcorrect.text import similar_names, tool_not_found_feedback
@@ -81,7 +81,12 @@ class AutoCorrect:
         return replace(self, misses=0)
 
     def handle(self, requested: str, available: Sequence[str]) -> NotFoundDecision:
-        """Feedback, or the error once the misses in a row exceed `max_retries`."""
+        """Feedback, or the error once the misses in a row exceed `max_retries`.
+
+        Raises:
+            TypeError: If the name is no text, or the names are no list; no name at all is "".
+        """
+        _check(requested, available)
         self.misses += 1
         if self.misses > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
@@ -112,7 +117,17 @@ class ImmediateRaise:
 
     def handle(self, requested: str, available: Sequence[str]) -> NotFoundDecision:
         """The error."""
+        _check(requested, available)
         return Raise(ToolNotFoundError(requested, available))
 
     def on_tool_found(self) -> None:
         """Nothing."""
+
+
+def _check(requested: Any, available: Any) -> None:
+    if not isinstance(requested, str):
+        told = type(requested).__name__
+        raise TypeError(f"requested is the name that was called, as text, not {told}")
+    if isinstance(available, str) or not isinstance(available, Sequence):
+        told = type(available).__name__
+        raise TypeError(f"available is a list of the names of the tools on offer, not {told}")

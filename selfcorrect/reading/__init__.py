@@ -8,12 +8,12 @@ reading.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.effects import destroys
-from selfcorrect.model import Finding, JsonObject, Safety
+from selfcorrect.model import Call, Finding, JsonObject, Safety
 from selfcorrect.protocols import Tool
 
 # The files of this folder share through this one; each block needs the ones above it.
@@ -41,6 +41,7 @@ from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, Strings, Unreadable
 
 # isort: split
+from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_in, ending_of, lost
 from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD, Scalars
 
 # isort: split
@@ -64,19 +65,26 @@ from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, denied_before_tag,
 from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
 from selfcorrect.reading.expressions import unevaluated
 from selfcorrect.reading.named_arguments import BARE, by_name, ends_in
+from selfcorrect.reading.openings import CALL_TAG, named_before
 from selfcorrect.reading.tag_values import put_parameter
 from selfcorrect.reading.taking_back import asked_about, goes_on, taken_back, told
 from selfcorrect.reading.thinking import thought, without_thinking
 from selfcorrect.reading.variables import assigned_names
 
 # isort: split
+from selfcorrect.reading.unreadable import MARKUP_NEXT, unread_call, unread_calls
+
+# isort: split
+from selfcorrect.reading.announced import is_announced
 from selfcorrect.reading.mentions import made
 
 # isort: split
+from selfcorrect.reading.begun_calls import BegunCalls
 from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.element_calls import ElementCalls
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.python_calls import PythonCalls
+from selfcorrect.reading.react_calls import ReactCalls
 from selfcorrect.reading.tagged_calls import TaggedCalls
 
 __all__ = [
@@ -84,6 +92,7 @@ __all__ = [
     "BARE",
     "BESIDE",
     "CALL_OPENING",
+    "CALL_TAG",
     "CLOSER",
     "CLOSERS",
     "COMMA_MISSING",
@@ -93,6 +102,7 @@ __all__ = [
     "JSON_NAMES",
     "LITERALS",
     "MARKUP",
+    "MARKUP_NEXT",
     "MOST_CALLS",
     "MOST_MISSING",
     "NO_ARGUMENTS",
@@ -127,13 +137,18 @@ __all__ = [
     "by_position",
     "calls_in",
     "denied_before_tag",
+    "ending_in",
+    "ending_of",
     "ends_in",
     "extent",
     "from_text",
     "goes_on",
+    "is_announced",
     "is_definition",
     "literals",
+    "lost",
     "made",
+    "named_before",
     "other_readings",
     "parameters",
     "put_off",
@@ -149,23 +164,16 @@ __all__ = [
     "thought",
     "told",
     "unevaluated",
+    "unread_call",
+    "unread_calls",
     "without_residue",
 ]
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
 _TALK: Final = frozenset({"wrapped in the tool's name", "the name stands before the arguments"})
-_RISKY: Final = "words around what may be a call of a destructive tool"
-CUT_REASONS: Final = frozenset(
-    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
-    | {"content_filter", "safety", "recitation", "incomplete", "error", "cancelled", "abort"}
-)
-"""What providers call it when a text ends before the model had finished."""
-DONE_REASONS: Final = frozenset(
-    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed"}
-    | {"tool_calls", "tool_call", "tool_use", "function_call"}
-)
-"""What they call it when the model had finished."""
+_HARMLESS: Final = ("read_only", "idempotent")
+_RISKY: Final = "words around what may be no call, of a tool that changes something"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +185,14 @@ class Reading:
         refusal: Why the text was refused, or None.
         strict: The text is exactly one strictly valid call object.
         wordy: Words stand around the calls.
+        doubted: The calls of a text that was refused because it may only talk about them.
     """
 
     calls: tuple[Candidate, ...]
     refusal: Finding | None = None
     strict: bool = False
     wordy: bool = False
+    doubted: tuple[Candidate, ...] = ()
 
     @property
     def finding(self) -> Finding | None:
@@ -229,20 +239,22 @@ def read_calls(
     'no_call'
     """
     keys = keys or ToolCallKeys()
-    strict = _strict(text, tools, keys)
+    strict = _strict(text, tools, keys, ending_of(finish_reason))
     if strict is not None:
         return Reading((strict,), strict=True)
     inner = _inside(text)
     if inner is not None:
         return _read_inside(inner, tools, finish_reason, keys, request)
     offered = Offered(tools)
-    ending = _ending(finish_reason)
+    ending = ending_of(finish_reason)
     code = PythonCalls(ending, request or "")
     readers: tuple[Reader, ...] = (
         JsonCalls(keys, ending, code),
         TaggedCalls(ending),
         ElementCalls(ending),
+        ReactCalls(),
         code,
+        BegunCalls(),
     )
     spoken = without_thinking(text)
     seen = (call for reader in readers for call in reader(spoken, offered))
@@ -255,8 +267,9 @@ def read_calls(
     broken = next((call for call in calls if call.fault is not None), None)
     if broken is not None and broken.fault is not None:
         return Reading((), _refusal(text, broken.fault), wordy=wordy)
-    if wordy and any(_too_risky(call, offered) for call in calls):
-        return Reading((), _finding("wrapped_text", _RISKY), wordy=wordy)
+    if wordy and any(_too_risky(spoken, calls, index, offered) for index in range(len(calls))):
+        refusal = _finding("wrapped_text", _RISKY)
+        return Reading((), refusal, wordy=wordy, doubted=tuple(calls))
     around = (
         Deviation(0, "words around the call", Safety.INFERRED)
         if wordy
@@ -274,7 +287,7 @@ def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = 
     >>> read_arguments('{"q": "x', None).fault.what
     'cut off inside a string'
     """
-    ending = _ending(finish_reason)
+    ending = ending_of(finish_reason)
     read = from_text(text, tool, ending)
     if read.fault is None or tool is None:
         return read
@@ -294,12 +307,16 @@ def refusal_of(text: str, fault: Fault) -> str:
     return f"{fault.what} ({place(text, fault.offset)})"
 
 
-def _strict(text: str, tools: Mapping[str, Tool], keys: ToolCallKeys) -> Candidate | None:
+def _strict(
+    text: str, tools: Mapping[str, Tool], keys: ToolCallKeys, ending: Ending
+) -> Candidate | None:
     read = strict_json(text)
     if read is None or not isinstance(read.value, dict):
         return None
     call = read_call_object(read.value, keys, tools)
     if call is None or call.raw is not None or call.name != without_residue(call.name):
+        return None
+    if not call.args and not ending.closers and _of_a_provider(read.value, call, keys):
         return None
     if beside(read.value, keys) and is_definition(read.value, call.args):
         return None
@@ -336,17 +353,20 @@ def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
     return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
 
 
-def _too_risky(call: Candidate, tools: Offered) -> bool:
-    """Whether a tool that destroys something may only be talked about here, not called."""
+def _of_a_provider(value: JsonObject, call: Call, keys: ToolCallKeys) -> bool:
+    """Whether a provider made this object, out of what the model wrote."""
+    return call.id is not None or "type" in value or value.keys().isdisjoint(keys.name)
+
+
+def _too_risky(text: str, calls: Sequence[Candidate], index: int, tools: Offered) -> bool:
+    """Whether a tool that changes something may only be talked about here, not called."""
+    call = calls[index]
     tool = tools.meant(call.name)
-    if tool is None or not destroys(tool):
+    if tool is None or tool.effect in _HARMLESS:
         return False
-    return call.code or any(each.what in _TALK for each in call.deviations)
-
-
-def _ending(finish_reason: str | None) -> Ending:
-    reason = (finish_reason or "").lower()
-    return Ending(closers=reason not in CUT_REASONS, complete=reason in DONE_REASONS)
+    if destroys(tool) and (call.code or any(each.what in _TALK for each in call.deviations)):
+        return True
+    return not call.tagged and not is_announced(text, calls, index)
 
 
 def _finding(code: str, text: str) -> Finding:

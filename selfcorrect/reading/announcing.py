@@ -50,7 +50,8 @@ _DUE: Final = re.compile(
 )
 """What such words mean that do not put a call off: a polite form, or a thing that is settled."""
 _LABEL: Final = re.compile(
-    r"(?:\A|[\n.])\W*+(?:(?:the|tool|your) )?"
+    r"(?:\A|[\n.])\W*+(?:(?:the|tool|your"
+    r"|(?:wait\W+|no\W+)?(?:it|that|this)(?:['\u2019]s| is| was)) )?"
     r"(?:alternative|bad|before|incorrect|invalid|old|option|output|wrong)"
     r"(?: \w{1,20})?[\s`*\"']*+:[\s`*\"']*+\Z",
     re.IGNORECASE,
@@ -71,10 +72,26 @@ _LIKENED: Final = re.compile(
 _REPORTED: Final = re.compile(
     r"\A(?!\W*(?:as|based|from|given|since|using|with)\b).*\b(?:user|customer|client|they|he|she|someone|page|document|docs?|file|e-?mail|message|log"
     r"|website)\b[^.:\n]{0,40}\b(?:contain(?:s|ed)|forwarded|included|pasted|posted|quoted|reads?|said"
-    r"|says|sent|shared|typed|wrote)(?: (?!so\b|i\b|and\b|that\b)\w+){0,3}\W*\Z",
+    r"|says|sent|show(?:s|ed)|shared|typed|wrote)(?: (?!so\b|i\b|and\b|that\b)\w+){0,3}\W*\Z",
     re.IGNORECASE,
 )
 """Whose words the call is, if they are not the model's own."""
+_PAST: Final = (
+    r"\b(?:i|we)(?:(?:['\u2019]ve| have)(?: already| just)?| already| just)?"
+    r" (?:called|executed|invoked|ran|sent|tried|used)\b|\b(?:already|have|['\u2019]ve) run\b"
+)
+_LATER: Final = (
+    r"(?:\A|[.!?\n])\W{0,9}(?:eventually|later|next (?:month|time|week|year)|tomorrow|tonight)"
+    r"\W{1,9}(?:i|we)\b"
+)
+_NOT_NOW: Final = re.compile(
+    r"(?:\A|[.!?:\n])\W{0,9}(?:so |then )?(?:(?:shall|should|may|can) i"
+    r"|(?:do you want|would you like|want) me to) [^.!?\n]{1,60}\?\W*+\Z"
+    rf"|(?:{_PAST}|{_LATER}|\bbefore (?:i|we|you|\w{{2,20}}ing)\b)[^.!?,;\n]{{0,60}}[^\w.!?]*+\Z"
+    r"|\b(?:enter|paste|type|write)[^\w.!?]*+\Z",
+    re.IGNORECASE,
+)
+"""Words right before a call that ask for leave, tell of the past, or leave it for later."""
 _HEADING: Final = re.compile(r"\s*(?:#{2,6}[ \t]|\*\*[^*\n]{1,80}\*\*\W*\Z)")
 _JUST_DENIED: Final = re.compile(
     r"(?:\b(?:not|never|cannot|refused?|declined?|avoid|forbidden|prohibited)\b|n['\u2019]t\b)"
@@ -109,7 +126,8 @@ def put_off(before: str, *, line: str, above: str, inline: bool, code: bool) -> 
         inline: Whether words stand before it in its own line.
         code: Whether it is written as a call in code.
     """
-    if _CALLED_OFF.search(before) or _LABEL.search(MARKUP.sub(" ", before)):
+    words = MARKUP.sub(" ", before)
+    if _CALLED_OFF.search(before) or _LABEL.search(words) or _NOT_NOW.search(words):
         return True
     if not inline:
         return announces_no_call(above)
@@ -119,7 +137,8 @@ def put_off(before: str, *, line: str, above: str, inline: bool, code: bool) -> 
     if _REPORTED.search(sentence):
         return True
     if code:
-        return sentence.endswith(":") and _EXAMPLE.search(sentence) is not None
+        asked = _PENDING.search(sentence) and not _DUE.search(sentence)
+        return sentence.endswith(":") and (asked or _EXAMPLE.search(sentence)) is not None
     return announces_no_call(line)
 
 
@@ -146,7 +165,7 @@ def denied_before_tag(before: str, *, inline: bool) -> bool:
     What a model thinks aloud before it writes a tag changes nothing; words right before it do.
     """
     words = before[: _tags_start(before)]
-    if _LABEL.search(words):
+    if _LABEL.search(words) or _NOT_NOW.search(words):
         return True
     if not inline:
         return announces_no_call(words, tagged=True)

@@ -85,7 +85,9 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
 
 
 def _from_nothing(tool: Tool | None, ending: Ending) -> Arguments:
-    if tool is not None and ending.closers and tool.is_valid({}):
+    if not ending.closers:
+        return Arguments(None, (), Fault(0, "cut off before the arguments", cut=True))
+    if tool is not None and tool.is_valid({}):
         return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.INFERRED),))
     return _broken(0, "the arguments are empty")
 

@@ -29,6 +29,8 @@ _OPENING: Final = re.compile(
     r"\s*(?P<inner><(?:parameters|arguments|args|input)>)?"
     rf"|<(?P<tool>{_NAME})>(?=\s*<)"
 )
+_HALF_TAG: Final = re.compile(r"\s*+(?:</?[^<>]{0,200})?\Z")
+"""What stands behind the last parameter of a call that was cut off."""
 _ELEMENT: Final = re.compile(rf"\s*<(?P<name>{_NAME})>")
 
 
@@ -80,7 +82,8 @@ def _read(text: str, opening: re.Match[str], name: str, tool: Tool | None) -> Ca
         if not rest.startswith(closer):
             if not args and not opening["name"]:
                 return None
-            fault = Fault(pos, "the end of the call was expected here", cut=not rest)
+            cut = _HALF_TAG.match(text, pos) is not None
+            fault = Fault(pos, "the end of the call was expected here", cut=cut)
             return Candidate(name, None, start, max(pos, start + 1), fault=fault)
         rest = rest[len(closer) :].lstrip()
     if not args and not opening["name"] and not (tool is not None and tool.is_valid({})):

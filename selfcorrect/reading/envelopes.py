@@ -18,6 +18,8 @@ from selfcorrect.reading import (
     Offered,
     ToolCallKeys,
     as_arguments,
+    ending_in,
+    lost,
     parameters,
     strict_json,
     without_residue,
@@ -54,7 +56,8 @@ def read_call_object(
     """Read a call that is given as an object, under any of its usual keys.
 
     Arguments that are not an object, or not strictly readable, end up in `raw`: they are never
-    taken for empty ones. Not the right tool for text; see `read_calls`.
+    taken for empty ones. Where the object says that they were lost, all of it ends up there.
+    Not the right tool for text; see `read_calls`.
 
     Args:
         value: The object.
@@ -75,22 +78,34 @@ def read_call_object(
         if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
             return replace(call, id=call.id or _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
     name = _text_under(value, keys.name)
-    if name is None:
-        return None
+    return None if name is None else _call_of(name, value, keys, tools)
+
+
+def _call_of(
+    name: str, value: JsonObject, keys: ToolCallKeys, tools: Mapping[str, Tool] | None
+) -> Call | None:
+    """The call of a name that stands in an object, or None where it is an answer."""
     call = Call(name, {}, _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
     written = _key_of(value, (*keys.arguments, "input"))
     others = beside(value, keys)
     if tools is not None and written is not None and _contradicted(value, written, keys):
         return Call("", {}, call.id, _as_text(value))
+    if written is None and not _ANSWERS.isdisjoint(value):
+        return None
+    given = value[written] if written is not None else None
+    ending = ending_in(value, Ending())
+    if lost(value, given, ending) is not None:
+        return Call("", {}, call.id, _as_text(value))
     if written is None:
-        if not _ANSWERS.isdisjoint(value):
-            return None
         return replace(call, raw=_as_text(others)) if others else call
     if tools is not None and others:
         tool = Offered(tools).meant(name)
         if tool is None or any(belongs(key, tool) for key in others):
             return Call("", {}, call.id, _as_text(value))
-    return _with_arguments(call, value[written])
+    call = _with_arguments(call, given)
+    if call.raw is not None and not ending.closers:
+        return Call("", {}, call.id, _as_text(value))
+    return call
 
 
 def _contradicted(value: JsonObject, written: str, keys: ToolCallKeys) -> bool:
@@ -158,12 +173,15 @@ def calls_in(
 class _Reader:
     """The parts of one question that do not change."""
 
-    __slots__ = ("args", "ending", "ids", "keys", "names", "tools")
+    __slots__ = ("args", "ending", "failed", "ids", "keys", "names", "tools")
 
-    def __init__(self, tools: Offered, keys: ToolCallKeys, ending: Ending) -> None:
+    def __init__(
+        self, tools: Offered, keys: ToolCallKeys, ending: Ending, *, failed: bool = False
+    ) -> None:
         self.tools = tools
         self.keys = keys
         self.ending = ending
+        self.failed = failed
         self.names = (*keys.name, *_NAME_TOO)
         self.args = (*keys.arguments, *_ARGUMENTS_TOO)
         self.ids = (_CALL_ID, *keys.id, *_ID_TOO)
@@ -175,18 +193,40 @@ class _Reader:
             for item in value:
                 yield from self.calls(item, depth + 1)
         elif isinstance(value, dict):
-            direct = self.direct(value)
+            inside = self.inside(value)
+            direct = inside.direct(value)
             if direct is not None:
-                yield direct
+                yield inside.kept(direct, value, depth)
             else:
-                yield from self.wrapped(value, depth)
+                yield from inside.wrapped(value, depth)
+
+    def inside(self, value: JsonObject, *, failed: bool = False) -> _Reader:
+        """The reader for what stands in an object, which may say how its calls end."""
+        ending = ending_in(value, self.ending)
+        if ending == self.ending and failed <= self.failed:
+            return self
+        return _Reader(self.tools, self.keys, ending, failed=failed or self.failed)
+
+    def kept(self, call: Candidate, value: JsonObject, depth: int) -> Candidate:
+        """The call, unless its arguments are empty because they were lost on the way.
+
+        What a model itself wrote as a whole object, without anything around it, is complete.
+        """
+        if call.args is None or call.args:
+            return call
+        key = _key_of(value, self.args)
+        provided = depth > 0 or call.id is not None or "type" in value
+        ending = self.ending if provided else ending_in(value, Ending())
+        fault = lost(value, value[key] if key else None, ending, failed=self.failed)
+        return replace(call, args=None, fault=fault) if fault else call
 
     def wrapped(self, value: JsonObject, depth: int) -> Iterator[Candidate]:
         """Calls inside a provider's message, or under their tools' names."""
-        under = [value[key] for key in _WRAPPERS if isinstance(value.get(key), dict | list)]
+        under = [(key, value[key]) for key in _WRAPPERS if isinstance(value.get(key), dict | list)]
         found = False
-        for item in under:
-            for call in self.calls(item, depth + 1):
+        for key, item in under:
+            reader = self.inside({}, failed=key == "invalid_tool_calls")
+            for call in reader.calls(item, depth + 1):
                 found = True
                 outer = _text_under(value, self.ids) if isinstance(item, dict) else None
                 yield replace(call, id=call.id or outer)

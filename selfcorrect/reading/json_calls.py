@@ -6,7 +6,6 @@ The name stands inside the object, or right before it in one of the forms of ope
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from selfcorrect.plain import canonical
 from selfcorrect.reading import (
     ATTEMPT,
     BESIDE,
+    MARKUP_NEXT,
     MOST_CALLS,
     NO_ARGUMENTS,
     Candidate,
@@ -28,9 +28,12 @@ from selfcorrect.reading import (
     Reader,
     ToolCallKeys,
     calls_in,
+    named_before,
     parameters,
     read_json,
     surest,
+    unread_call,
+    unread_calls,
 )
 
 _OPEN: Final = re.compile(
@@ -38,38 +41,9 @@ _OPEN: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(r"\s*+,\s*+[\"'\u201c][\w-]{1,60}[\"'\u201d]\s*+:")
 """What stands behind an object that was closed too early: another key."""
-_TOKEN: Final = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"|'(?:[^'\\\n]++|\\.)*+'|[{}\[\]]", re.DOTALL)
-_MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
-_CALL_TAG: Final = re.compile(
-    r"(?:<(?:tool_?calls?|function_?calls?|functions?|tools?|multi_?tool_?calls?|actions?)>"
-    r"|<\|(?:python_tag|tool_calls?|tool_calls_section_begin|action_start)\|>|\[TOOL_CALLS\])"
-    r"[\s\[]*(?:```(?:json)?\s*)?\Z",
-    re.IGNORECASE,
-)
-_NAME: Final = r"(?P<name>[\w.\-:/]{1,200}?)"
-_NAMED: Final = tuple(
-    re.compile(form + r"\s*\Z")
-    for form in (
-        rf"<function[= ](?:name=)?[\"']?{_NAME}[\"']?>",
-        rf"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+\s*)?\bto=(?:functions\.)?{_NAME}(?:\s|<\|\w+\|>|\b(?:json|code|commentary)\b)*",
-        rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?",
-        rf"(?:function)?<\uff5ctool\u2581sep\uff5c>{_NAME}\s*(?:```json)?",
-        rf"<\uff5ctool\u2581call\u2581begin\uff5c>{_NAME}<\uff5ctool\u2581sep\uff5c>",
-        rf"<\|recipient\|>\s*{_NAME}\s*<\|content\|>",
-        rf"\u273fFUNCTION\u273f:\s*{_NAME}\s*\u273fARGS\u273f:",
-        rf"<\|tool_call_begin\|>\s*(?:functions\.)?{_NAME}(?::\d+)?\s*<\|tool_call_argument_begin\|>",
-        rf"\bAction:[ \t*`]*{_NAME}[ \t*`]*\n\s*\**Action Input:\**\s*(?:```(?:json)?)?",
-    )
-)
 _FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
 _NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
-_BEFORE_ARGUMENTS: Final = ">]`:(\"'*_"
-_DESCRIPTION: Final = re.compile(
-    r"[\[\s]{0,40}+\{[^{}]{0,400}[\"'](?:parameters|input_schema)[\"']\s*:"
-    r"\s*\{\s*[\"'](?:type|properties)[\"']\s*:"
-    r"|\{\s*[\"']type[\"']\s*:\s*[\"']\w+[\"']\s*,\s*[\"'](?:properties|description|items|enum)[\"']"
-)
-"""What shows that a tool is described, and not called."""
+_BEFORE_ARGUMENTS: Final = ">]`:(\"'*_,"
 _ONE_TOO_MANY: Final = "a closing bracket too many"
 _BACK: Final = 260
 _FRONT: Final = 400
@@ -107,12 +81,10 @@ class JsonCalls:
             if isinstance(read, Fault):
                 deep = read.what.startswith("nested")
                 work -= 2 * ATTEMPT + (read.reach - start) * (_DEEP if deep else 1)
-                if self._is_call(text, start, tools):
-                    end = _extent(text, start, read.offset)
-                    work -= end - start
-                    broken.append(Candidate("", None, start, end, fault=read))
-                elif self._stands_for_a_call(text, start):
-                    broken.append(Candidate("", None, start, start + 1, fault=read, code=True))
+                unread = unread_call(text, start, read, tools, self.keys)
+                if unread is not None and unread.fault is not None:
+                    work -= unread.fault.reach - start
+                    broken.append(unread)
                 pos = read.offset if deep else start + 1
                 continue
             found += self._calls(text, read, tools)
@@ -120,40 +92,12 @@ class JsonCalls:
         if work <= 0:
             fault = Fault(pos, "too much broken JSON")
             return (Candidate("", None, 0, len(text), fault=fault),)
-        return (*found, *self._settled(text, found, broken, tools))
-
-    def _is_call(self, text: str, start: int, tools: Offered, end: int | None = None) -> bool:
-        """Whether JSON that cannot be read seems to be a call of an offered tool."""
-        part = text[start : min(start + _FRONT, len(text) if end is None else end)]
-        if _DESCRIPTION.match(text, start):
-            return False
-        names = _names(self.keys).finditer(part)
-        return any(tools.meant(found[1]) is not None for found in names)
-
-    def _stands_for_a_call(self, text: str, start: int) -> bool:
-        """Whether JSON stands where a model writes calls: first in the text, or in a tag."""
-        before = text[max(0, start - _BACK) : start]
-        if (start > _BACK or before.strip()) and not _CALL_TAG.search(before):
-            return False
-        return re.match(r"[\[\s]*\{", text[start : start + _FRONT]) is not None
-
-    def _settled(
-        self, text: str, found: list[Candidate], broken: list[Candidate], tools: Offered
-    ) -> list[Candidate]:
-        """Broken objects count where no call inside them was read, or where they are calls."""
-        kept: list[Candidate] = []
-        for outer in broken:
-            if kept and outer.start < kept[-1].end:
-                continue
-            inner = next((c for c in found if outer.start < c.start < outer.end), None)
-            if inner is None or self._is_call(text, outer.start, tools, inner.start):
-                kept.append(outer)
-        return kept
+        return (*found, *unread_calls(text, found, broken, tools, self.keys))
 
     def _read(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
         """The value that starts here, where a missing closer may also be before a tag."""
         read = self._value(text, start, tools)
-        if isinstance(read, Fault) and not read.cut and _MARKUP_NEXT.match(text, read.offset):
+        if isinstance(read, Fault) and not read.cut and MARKUP_NEXT.match(text, read.offset):
             block = self._value(text[start : read.offset], 0, tools)
             if isinstance(block, JsonRead):
                 notes = tuple(
@@ -230,11 +174,10 @@ class JsonCalls:
         tail = before.rstrip()[-1:]
         if not (tail.isalnum() or (tail and tail in _BEFORE_ARGUMENTS)):
             return None
-        for form in _NAMED:
-            found = form.search(before)
-            if found and (args or tools.meant(found["name"]) is not None):
-                call = self._with_name(found["name"], len(before) - found.start(), read, tools)
-                return replace(call, tagged=True)
+        found = named_before(before)
+        if found and (args or tools.meant(found["name"]) is not None):
+            call = self._with_name(found["name"], len(before) - found.start(), read, tools)
+            return replace(call, tagged=True)
         fence = _FENCE_BEFORE.search(before)
         found = _NAME_BACKWARDS.match((before[: fence.start()] if fence else before)[::-1])
         if found is None:
@@ -270,26 +213,6 @@ class JsonCalls:
             for item in value
             for call in self.code(item, tools)
         ]
-
-
-@functools.cache
-def _names(keys: ToolCallKeys) -> re.Pattern[str]:
-    """Finds what stands under the keys of a name, in JSON that cannot be read."""
-    either = "|".join(map(re.escape, (*keys.name, "function", "function_name")))
-    quotes = "\"'\u201c\u201d\u2018\u2019\\\\"
-    return re.compile(rf"\b(?:{either})[{quotes}]*\s*:\s*[{quotes}]+([\w.\-:/]+)")
-
-
-def _extent(text: str, start: int, offset: int) -> int:
-    """Where an object that starts here and is broken at an offset seems to end."""
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        char = token[0]
-        depth += (char in "{[") - (char in "]}")
-        if depth <= 0:
-            return max(token.end(), offset)
-    following = _MARKUP_NEXT.search(text, max(offset, start + 1))
-    return following.start() if following else len(text)
 
 
 def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:

@@ -93,6 +93,8 @@ def _discussed(text: str, call: Candidate, end: int) -> bool:
     above, _, line = before.rpartition("\n")
     if line.lstrip().startswith("> ") or _COMMENTED.search(line) or _SHOWN.search(before):
         return True
+    if _left_open(before, "<!--", "-->") or (_left_open(before, "/*", "*/") and "*/" in behind):
+        return True
     if taken_back(text[call.end : call.end + _BEHIND]) or taken_back(behind):
         return True
     if asked_about(text[end : end + _REST]):
@@ -106,6 +108,11 @@ def _discussed(text: str, call: Candidate, end: int) -> bool:
     if FORBIDDEN.search(behind) or told(behind):
         return True
     return call.code and _in_talk(line, behind, inline=inline)
+
+
+def _left_open(before: str, opening: str, closing: str) -> bool:
+    """Whether a comment that opens before a call is not closed there."""
+    return before.rfind(opening) > before.rfind(closing)
 
 
 def _talk_around_tag(before: str, behind: str, *, inline: bool) -> bool:

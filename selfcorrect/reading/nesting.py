@@ -98,6 +98,8 @@ class Nesting(Scalars):
             return False
         if not isinstance(first := frame.items.get(frame.key), kind):
             return False
+        if any(each.what == "trailing comma" for each in self.notes):
+            return False  # the bracket may be missing behind that comma
         self.deeper(pos)
         self.reopened = True
         self.note(pos, REOPENED, Safety.INFERRED)

@@ -31,6 +31,8 @@ _PARAMETER: Final = re.compile(
     rf"[\"']?(?P<name>{_NAME})[\"']?(?:\s+\w+=[\"'][^\"'>]{{0,40}}[\"'])*\s*>"
 )
 _PAIR: Final = re.compile(rf"\s*<arg_key>\s*(?P<name>{_NAME})\s*</arg_key>\s*<(?P<tag>arg_value)>")
+_HALF: Final = re.compile(r"\s*+(?:<arg_key>[^<>]{0,200}(?:</arg_key>\s*)?)?(?:</?[^<>]{0,200})?\Z")
+"""A parameter's tag that was cut off, at the end of a text."""
 _CLOSED: Final = re.compile(rf"\s*</{_SPACE}(?:invoke|function|tool_call|tool)>")
 
 
@@ -64,10 +66,10 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
         pos = read
     closed = _CLOSED.match(text, pos)
     if closed is None:
-        if text[pos:].strip():
-            fault = Fault(pos, "a parameter or the end of the call was expected here")
-        else:
+        if _HALF.match(text, pos):
             fault = Fault(pos, "the text ends before the call does", cut=True)
+        else:
+            fault = Fault(pos, "a parameter or the end of the call was expected here")
         return Candidate(name, None, start, max(pos, start + 1), fault=fault)
     return Candidate(name, args, start, closed.end(), tuple(notes))
 

@@ -51,7 +51,7 @@ _ANSWERED: Final = re.compile(
 """What stands behind a call whose outcome is told, or that is asked about."""
 _TOLD: Final = re.compile(
     rf"{_CLOSING}(?:are|could|fail(?:s|ed)|had|has|is|might|returned|was|were|would"
-    r"|(?:but |and )?(?:do not|don['\u2019]t|never))\b"
+    r"|(?:but |and )?(?:do not|don['\u2019]t|never)|and (?:got|it (?:returned|said)|received))\b"
 )
 
 

@@ -20,6 +20,8 @@ ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
 """Where `@on_error` leaves its mark on a tool function."""
 
 _PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+_LIKE_PARAMETERS: Final = ("param", "arg", "input", "propert", "schema")
+"""How other keys begin under which somebody may have written parameters."""
 _SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "_meta"})
 _NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
@@ -100,7 +102,19 @@ def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
             f"inputSchema); found {', '.join(map(repr, body)) or 'nothing'}"
         )
     key = next((key for key in _PARAMETER_KEYS if body.get(key) is not None), None)
+    other = next((key for key in body if key not in _PARAMETER_KEYS and _holds(body, key)), None)
+    if key is None and other is not None:
+        raise ToolDefinitionError(
+            f"tool {body['name']!r}: {other!r} is not read; write its parameters as JSON Schema "
+            "under 'parameters': {'type': 'object', 'properties': {…}, 'required': […]}"
+        )
     return body["name"], body.get("description"), _NO_PARAMETERS if key is None else body[key]
+
+
+def _holds(body: Mapping[str, Any], key: Any) -> bool:
+    """Whether parameters seem to stand under this key."""
+    named = isinstance(key, str) and key.lower().startswith(_LIKE_PARAMETERS)
+    return named and bool(body[key]) and isinstance(body[key], Mapping | list)
 
 
 def is_async(function: Callable[..., Any]) -> bool:

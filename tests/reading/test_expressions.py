@@ -16,7 +16,9 @@ KINDS = {"s": {"type": "string"}, "i": {"type": "integer"}, "ss": {"type": "arra
 
 def spec(name, **parameters):
     schema = {"type": "object", "properties": {name: KINDS[kind] for name, kind in parameters.items()}}  # fmt: skip
-    return ToolSpec.from_schema({"name": name, "description": "", "parameters": schema})
+    return ToolSpec.from_schema(
+        {"name": name, "description": "", "parameters": schema}, effect="idempotent"
+    )
 
 
 TOOLS = tool_specs(

@@ -234,3 +234,26 @@ def test_a_damaged_call_comes_back_or_is_refused(form, call, seed):
 @settings(max_examples=10_000)
 def test_ten_thousand_damaged_calls_come_back_or_are_refused(form, call, seed):
     corruption(form, call, seed)
+
+
+CITY = {"type": "object", "properties": {"city": TEXT}, "required": ["city"]}
+ONE_TEXT = ToolSpec.from_schema({"name": "weather", "description": "", "parameters": CITY})
+LIKE_TAGS = [
+    '<function=weather,{"city": "Oslo"}</function>', '<function=weather[]{"city": "Oslo"}</function>', 'weather ({"city": "Oslo"})',
+    'Action: weather\nAction Input: "Oslo"', 'Thought: I look.\nAction: `weather`\nAction Input: "Oslo"\nObservation: 5 degrees',
+]  # fmt: skip
+NO_TEXT = [
+    'Action: get_weather\nAction Input: "Oslo"', 'Action: ping\nAction Input: "Oslo"', 'Action: weather\nAction Input: "Os', 'Action: weather\nAction Input: "{x}"',
+    'Action: other\nAction Input: "Oslo"',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LIKE_TAGS)
+def test_slips_of_tags_are_read(text):
+    found = read_calls(text, tool_specs([*TOOLS.values(), ONE_TEXT])).calls
+    assert [(call.name, call.args) for call in found] == [("weather", {"city": "Oslo"})]
+
+
+@pytest.mark.parametrize("text", NO_TEXT)
+def test_a_text_is_no_argument_of_a_tool_that_takes_others(text):
+    assert read_calls(text, tool_specs([*TOOLS.values(), ONE_TEXT])).calls == ()

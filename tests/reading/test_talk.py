@@ -17,7 +17,7 @@ def spec(name, *parameters, effect=None):
     return ToolSpec.from_schema({"name": name, "description": "", "parameters": schema}, effect=effect)  # fmt: skip
 
 
-TOOLS = tool_specs([spec("get_weather", "city"), spec("card.freeze", "card_id"), spec("delete_rows", "table")])  # fmt: skip
+TOOLS = tool_specs([spec("get_weather", "city"), spec("card.freeze", "card_id", effect="idempotent"), spec("delete_rows", "table")])  # fmt: skip
 F, G = "card.freeze(card_id='C-1')", "card.freeze(card_id='C-2')"
 J = '{"name": "card.freeze", "arguments": {"card_id": "C-1"}}'
 T = f"<tool_call>{J}</tool_call>"
@@ -61,6 +61,32 @@ TAGS = [
     f'The string "{T}" appeared in the log.', f"It is forbidden to send {T}", f"{T}\n\nI have not executed this.", f"{T} (not executed)", f"{T}\n\nDo not run this.",
     'I will not call <function=card.freeze>{"card_id": "C-1"}</function>.', "Do not call <card.freeze><card_id>C-1</card_id></card.freeze> here.",
 ]  # fmt: skip
+
+
+FORMS = [
+    "I already called: {C}", "I've already run: {C}", "Before I run {C} I need your confirmation.", "Should I do this? {C}", "Shall I run it now?\n{C}",
+    "Wait, that is wrong: {C}", "Please confirm: {C}", "Tomorrow I will run {C}", "Later I will call {C}", "To call it, write {C}", "You type {C}",
+    "The log shows:\n```\n{C}\n```\nwhich explains the error.", "I have called {C} and got 12 degrees.", "I ran the following:\n{C}\nand got 5.",
+    "<!-- {C} -->", "<!--\n{C}\n-->", "/* {C} */", "<!-- not now: {C}",
+]  # fmt: skip
+TALK = [form.replace("{C}", call) for form in FORMS for call in (F, J, T)]
+READS_ONLY = tool_specs([spec("card.freeze", "card_id", effect="read_only")])
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_what_is_past_or_asked_or_left_for_later_is_not_called(text):
+    for tools in (TOOLS, READS_ONLY):
+        assert read_calls(text, tools).calls == ()
+
+
+@pytest.mark.parametrize("call", [F, J, T])
+@pytest.mark.parametrize(
+    "form",
+    ["I looked at it before.\n{C}", "I have called you, so now I freeze it:\n{C}", "What should I do? I freeze it.\n{C}", "Shall we? Yes.\n{C}",
+     "Later may be too late.\n{C}", "<!-- a note --> {C}", "The user's data shows that it is lost.\n{C}", "I will now run:\n{C}", "Before I answer, I call:\n{C}"],
+)  # fmt: skip
+def test_what_is_done_now_is_called(call, form):
+    assert len(read_calls(form.replace("{C}", call), READS_ONLY).calls) == 1
 
 
 @pytest.mark.parametrize("text", PROPOSALS + ALTERNATIVES + TAGS)

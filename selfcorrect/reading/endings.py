@@ -1,0 +1,76 @@
+"""Why a model stopped, under every provider's name for it, and what that means for its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from selfcorrect.model import JSON, JsonObject
+from selfcorrect.reading import Ending, Fault
+
+CUT_REASONS: Final = frozenset(
+    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
+    | {"content_filter", "content_filtered", "safety", "recitation", "guardrail_intervened"}
+    | {"incomplete", "error", "failed", "cancelled", "abort", "timeout"}
+    | {"malformed_function_call", "malformed_tool_use"}
+)
+"""What providers call it when a text ends before the model had finished."""
+DONE_REASONS: Final = frozenset(
+    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed"}
+    | {"tool_calls", "tool_call", "tool_use", "function_call"}
+)
+"""What they call it when the model had finished."""
+_REASONS: Final = (
+    *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"),
+)
+_INNER: Final = (*_REASONS, "reason")
+_DETAILS: Final = ("incomplete_details", "response_metadata")
+"""Where a provider's message tells more about its end."""
+
+
+def ending_of(reason: str | None) -> Ending:
+    """What a reason for stopping says about the end of a text.
+
+    >>> ending_of("FinishReason.MAX_TOKENS").closers
+    False
+    >>> ending_of("tool-calls").complete
+    True
+    """
+    said = (reason or "").strip().lower().rpartition(".")[2].replace("-", "_")
+    return Ending(closers=said not in CUT_REASONS, complete=said in DONE_REASONS)
+
+
+def ending_in(value: JsonObject, ending: Ending) -> Ending:
+    """What is known of the end of the calls in an object, which may say itself why it ends.
+
+    What one of both calls cut off is cut off.
+
+    >>> ending_in({"finish_reason": "length"}, Ending(complete=True))
+    Ending(closers=False, complete=False)
+    """
+    told = [ending, *map(ending_of, _reasons(value))]
+    closers = all(each.closers for each in told)
+    return Ending(closers=closers, complete=closers and any(each.complete for each in told))
+
+
+def lost(value: JsonObject, given: JSON, ending: Ending, *, failed: bool = False) -> Fault | None:
+    """Why the arguments of a call may have been lost instead of being empty.
+
+    Args:
+        value: The call.
+        given: What stands there as its arguments.
+        ending: What is known of the end of the message.
+        failed: The call stands among those that could not be parsed.
+    """
+    if given is not None and given != {} and not (isinstance(given, str) and not given.strip()):
+        return None
+    if failed or value.get("type") == "invalid_tool_call":
+        return Fault(0, "arguments that could not be parsed, and were not kept")
+    return None if ending.closers else Fault(0, "cut off before the arguments", cut=True)
+
+
+def _reasons(value: JsonObject) -> Iterator[str]:
+    inner = [value[key] for key in _DETAILS if isinstance(value.get(key), dict)]
+    within = [each[key] for each in inner for key in _DETAILS if isinstance(each.get(key), dict)]
+    for told, keys in ((value, _REASONS), *((each, _INNER) for each in (*inner, *within))):
+        yield from (reason for key in keys if isinstance(reason := told.get(key), str))
