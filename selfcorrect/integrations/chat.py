@@ -10,14 +10,14 @@ import json
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.reading import CUT_REASONS
+from selfcorrect.reading import ending_of
 
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""
@@ -39,6 +39,7 @@ class Written:
         id: The call's id; never empty, and no other call of the message has it.
         given_id: The id that the model gave.
         cut: The message ended early, and nothing proves that these arguments are whole.
+        invalid: LangChain could not parse these arguments.
     """
 
     name: str
@@ -46,10 +47,12 @@ class Written:
     id: str
     given_id: str | None
     cut: bool = False
+    invalid: bool = False
 
     def as_input(self) -> dict[str, JSON]:
         """The call as the loop takes it."""
-        return {"name": self.name, "args": self.args, "id": self.id}
+        call = {"name": self.name, "args": self.args, "id": self.id}
+        return {**call, "type": "invalid_tool_call"} if self.invalid else call
 
 
 def new_id(message: str | None = None, place: int = 0) -> str:
@@ -84,7 +87,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
     """
     raw = _raw_arguments(message)
     reason = finish_reason(message)
-    is_cut = reason is not None and reason in CUT_REASONS
+    is_cut = reason is not None and not ending_of(reason).closers
     found: list[Written] = []
     seen = set(known)
     for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):
@@ -95,11 +98,12 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
             args = text
         own = given if given and given not in seen else new_id(message.id, place)
         seen.add(own)
-        found.append(Written(str(call.get("name") or ""), args, own, given))
+        invalid = place >= len(message.tool_calls)
+        found.append(Written(str(call.get("name") or ""), args, own, given, invalid=invalid))
     if is_cut and found and not isinstance(found[-1].args, str):
         last = found[-1]
         if raw.get(last.given_id or "") is None:
-            found[-1] = Written(last.name, last.args, last.id, last.given_id, cut=True)
+            found[-1] = replace(last, cut=True)
     order = _order(message)
     return sorted(found, key=lambda call: order.get(call.given_id or "", len(order)))
 

@@ -165,7 +165,7 @@ def _left_alone(written: Written) -> Mended:
 def _is_fine(box: Toolbox, written: Written) -> bool:
     spec = box.specs.get(written.name)
     fits = spec is not None and type(written.args) is dict and spec.is_valid(written.args)
-    return fits and not written.cut
+    return fits and not written.cut and not written.invalid
 
 
 async def mended_call(

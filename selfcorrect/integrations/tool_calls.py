@@ -35,7 +35,7 @@ AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Response]]
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_WAITING: Final = 256
 _LONGEST_WORDS: Final = 600
-_BESIDE: Final = frozenset({"raw", "cut", "finish_reason"})
+_BESIDE: Final = frozenset({"raw", "cut", "finish_reason", "invalid"})
 """What a drop-in may put beside a call: its text, and what is known of the end of that."""
 CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
 
@@ -346,6 +346,8 @@ def _given(request: ToolCallRequest, configurable: Mapping[str, Any]) -> dict[st
             "id": call.get("id"),
         }
     }
+    if call.get("invalid"):
+        given["call"]["type"] = "invalid_tool_call"
     if (reason := call.get("finish_reason")) is not None:
         given["finish_reason"] = reason
     messages = messages_of(request.state)

@@ -223,6 +223,8 @@ def _all_calls(message: AIMessage) -> list[ToolCall]:
             call["raw"] = written.args if isinstance(written.args, str) else str(written.args)
         if written.cut:
             call["cut"] = True
+        if written.invalid:
+            call["invalid"] = True
         if reason is not None and "raw" in call:
             call["finish_reason"] = reason
         found.append(call)  # type: ignore[arg-type]

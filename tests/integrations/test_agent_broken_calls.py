@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from agents_kit import World, agent_of, answers, calling, check_history, run
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
 
 from selfcorrect import SelfCorrection
+from selfcorrect.testing import ScriptedModel
 
 FOUND = ("find_flights", {"query": "CDG", "limit": 3})
 BOOKED = ("book_flight", {"to": "CDG", "day": "2026-10-26", "seats": 2})
@@ -228,3 +231,22 @@ def test_a_call_that_was_made_is_not_made_again_because_it_is_told() -> None:
     agent, _ = agent_of(world, [calling(FOUND), told], SelfCorrection())
     run(agent)
     assert world.done == [FOUND]
+
+
+@pytest.mark.parametrize("args", [None, ""])
+def test_arguments_that_could_not_be_parsed_are_not_taken_for_none(args: Any) -> None:
+    cleared: list[str] = []
+
+    @tool
+    def clear_all(folder: str = "all") -> str:
+        """Clear a folder."""
+        cleared.append(folder)
+        return "cleared"
+
+    bad = {"name": "clear_all", "args": args, "id": "1", "error": "not JSON"}
+    broken = AIMessage("", invalid_tool_calls=[{**bad, "type": "invalid_tool_call"}])
+    model = ScriptedModel(script=[broken, "done"])
+    agent = create_agent(model, [clear_all], middleware=[SelfCorrection()])
+    messages = agent.invoke({"messages": [HumanMessage("please")]})["messages"]
+    assert cleared == []
+    assert answers(messages)[0].status == "error"

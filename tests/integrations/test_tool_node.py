@@ -179,3 +179,23 @@ def test_the_condition_routes_as_tools_condition_does() -> None:
         if messages[0].type == "ai":
             assert calls_condition(given) == tools_condition(given)
         assert calls_condition(messages) in ("tools", "__end__")
+
+
+@pytest.mark.parametrize("args", [None, "", " "])
+def test_arguments_that_could_not_be_parsed_are_not_taken_for_none(args: Any) -> None:
+    cleared: list[str] = []
+
+    @tool
+    def clear_all(folder: str = "all") -> str:
+        """Clear a folder."""
+        cleared.append(folder)
+        return "cleared"
+
+    bad = {"name": "clear_all", "args": args, "id": "1", "error": "not JSON"}
+    broken = AIMessage("", invalid_tool_calls=[{**bad, "type": "invalid_tool_call"}])
+    given = {"messages": [HumanMessage("please")]}
+    graph = loop_of(SelfCorrectingToolNode([clear_all]), [broken, "done"], calls_condition)
+    out = graph.invoke(given)
+    assert cleared == []
+    check_history(out["messages"])
+    assert answers(out["messages"])[0].status == "error"
