@@ -173,6 +173,7 @@ _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
 _TALK: Final = frozenset({"wrapped in the tool's name", "the name stands before the arguments"})
 _HARMLESS: Final = ("read_only", "idempotent")
+_GOES_ON: Final = "the text may go on where it ends"
 _RISKY: Final = "words around what may be no call, of a tool that changes something"
 
 
@@ -267,6 +268,8 @@ def read_calls(
     broken = next((call for call in calls if call.fault is not None), None)
     if broken is not None and broken.fault is not None:
         return Reading((), _refusal(text, broken.fault), wordy=wordy)
+    if not ending.complete and _may_go_on(spoken, calls, offered):
+        return Reading((), _refusal(text, Fault(len(text), _GOES_ON, cut=True)), wordy=wordy)
     if wordy and any(_too_risky(spoken, calls, index, offered) for index in range(len(calls))):
         refusal = _finding("wrapped_text", _RISKY)
         return Reading((), refusal, wordy=wordy, doubted=tuple(calls))
@@ -356,6 +359,16 @@ def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
 def _of_a_provider(value: JsonObject, call: Call, keys: ToolCallKeys) -> bool:
     """Whether a provider made this object, out of what the model wrote."""
     return call.id is not None or "type" in value or value.keys().isdisjoint(keys.name)
+
+
+def _may_go_on(text: str, calls: Sequence[Candidate], tools: Offered) -> bool:
+    """Whether a text may be cut off behind its last call, or in a call that destroys something."""
+    behind = text[calls[-1].end :].strip()
+    if behind == "," and text.lstrip().startswith("["):
+        return True
+    tool = tools.meant(calls[-1].name)
+    added = any(each.what.startswith("missing ") for each in calls[-1].deviations)
+    return not behind and added and tool is not None and destroys(tool)
 
 
 def _too_risky(text: str, calls: Sequence[Candidate], index: int, tools: Offered) -> bool:

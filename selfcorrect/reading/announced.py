@@ -56,8 +56,9 @@ _CODE: Final = re.compile(
 )
 """What stands before a call in its line and is no words."""
 _IN_CALL: Final = re.compile(
-    r"(?:^|\s)[\w.]+\((?:[^()\n]*,)?\s*(?:f?[\"'][^\"'\n]*)?\{?\Z|\w\s*=[^=].*\Z"
-    r"|[\"'](?:answer|content|function_calls?|output|response|result|text|tool_calls?)[\"']\s*:\s*[\"'\[]*\Z"
+    r"(?:^|\s)[\w.]+\((?:[^()\n]*,)?\s*(?:f[\"'][^\"'\n]*\{)?\Z|\w\s*=[^=].*\Z"
+    r"|[\"'](?:answer|content|function_calls?|output|response|result|text|tool_calls?)[\"']"
+    r"\s*:\s*[\"'\[]*\Z"
 )
 _CODE_LINE: Final = re.compile(
     r"\s*(?:(?:async )?(?:with|for)\b.*:|try:|import\b.*|from\b.* import\b.*|[\w., ]+=(?!=).*"
@@ -67,6 +68,13 @@ _CODE_LINE: Final = re.compile(
 _LANGUAGE: Final = re.compile(r"\s*(?:python|javascript|json|tool_code|\\begin\{\w+\})\s*\Z")
 _MARKED: Final = re.compile(r"(?:(?<!\n)[>\]]\[?|\bAction(?: Input)?:)[ \t]*\s*(?:```\w*\s*)?\Z")
 """A tag right before a call."""
+_ASIDE: Final = re.compile(
+    r"<(?:analysis|blockquote|context|del|details|document|draft|example|history|log|note|plan|quote"
+    r"|scratchpad|strike|summary)\b[^<>\n]{0,80}>(?:<summary>[^<>\n]{0,80}</summary>)?\s*\Z"
+    r"|^\s*--[ \t]*\Z|^[ \t]*- [^\n]*\n[ \t]*\+ \Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What stands before what is quoted, thought about, struck out, or a line of a change to a file."""
 _REMARK: Final = re.compile(r"\s*(?:#|//)[^\n]*")
 _TAIL: Final = re.compile(
     r"\[(?:'[^'\n]{0,60}'|\"[^\"\n]{0,60}\"|-?\d{1,6})\]|\.\w{1,40}"
@@ -87,6 +95,8 @@ _NEAR: Final = 400
 def is_announced(text: str, calls: Sequence[Candidate], index: int) -> bool:
     """Whether the words around one of the calls of a text say nothing but that it is made."""
     call = calls[index]
+    if _ASIDE.search(text[max(0, call.start - _NEAR) : call.start]):
+        return False
     if call.tagged or _MARKED.search(text[max(0, call.start - _NEAR) : call.start]):
         return True
     start = calls[index - 1].end if index else 0

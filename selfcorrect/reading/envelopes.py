@@ -44,6 +44,17 @@ _MEANS_NOTHING: Final = frozenset(
         *_ID_TOO,
     }
 )
+_PLAIN: Final = frozenset(
+    {"action", "assistant", "call", "calling", "completed", "custom", "function", "function_call"}
+    | {"functioncall", "in_progress", "model", "object", "ok", "pending", "tool", "tool_call"}
+    | {"tool_use", "toolcall", "tooluse"}
+)
+"""What the usual metadata of a call say: its type, its status, and whose it is."""
+_CHOICE: Final = frozenset({"either", "oder", "or", "ou", "versus", "vs", "xor"})
+_OTHERS: Final = ("developer", "function", "system", "tool", "user")
+"""Whose messages hold no calls of the model."""
+_TOLD: Final = ("type", "status", "role", "object", "tool_type")
+_DONE: Final = ("error", "result", "response", "outcome")
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
 """With one of these and no arguments, an object is a tool's answer, not a call of it."""
 _DEPTH: Final = 8
@@ -102,6 +113,8 @@ def _call_of(
         tool = Offered(tools).meant(name)
         if tool is None or any(belongs(key, tool) for key in others):
             return Call("", {}, call.id, _as_text(value))
+    if tools is not None and limited(name, value, keys, Offered(tools)) is not None:
+        return Call("", {}, call.id, _as_text(value))
     call = _with_arguments(call, given)
     if call.raw is not None and not ending.closers:
         return Call("", {}, call.id, _as_text(value))
@@ -144,6 +157,28 @@ def belongs(key: str, tool: Tool) -> bool:
 def _resemble(key: str, name: str) -> bool:
     short, long = sorted((normal(key), normal(name)), key=len)
     return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
+
+
+def limited(name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered) -> str | None:
+    """What beside the arguments says that a call is not to be made as it stands, if anything does.
+
+    A tool that changes something is called only with what is known to mean nothing.
+    """
+    for key in keys.name:
+        other = value.get(key)
+        if isinstance(other, str) and other.strip() and normal(other) != normal(name):
+            return f"two names of tools: {name[:40]!r} and {other[:40]!r}"
+    tool = tools.meant(name)
+    if tool is None or tool.effect in ("read_only", "idempotent"):
+        return None
+    for key in _TOLD:
+        told = value.get(key)
+        if isinstance(told, str) and told.lower() not in _PLAIN and key not in parameters(tool):
+            return f"{key} {told[:40]!r} beside the arguments"
+    if done := next((key for key in _DONE if value.get(key) not in (None, "", {}, [])), None):
+        return f"{done!r} beside the arguments"
+    odd = next((k for k in beside(value, keys) if k not in (*_NAME_TOO, *_ARGUMENTS_TOO)), None)
+    return None if odd is None else f"{odd[:40]!r} beside the arguments"
 
 
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
@@ -190,8 +225,11 @@ class _Reader:
         if depth > _DEPTH:
             return
         if isinstance(value, list):
-            for item in value:
-                yield from self.calls(item, depth + 1)
+            found = [call for item in value for call in self.calls(item, depth + 1)]
+            if found and any(isinstance(item, str) and normal(item) in _CHOICE for item in value):
+                yield Candidate("", None, fault=Fault(0, "calls of which one is to be chosen"))
+            else:
+                yield from found
         elif isinstance(value, dict):
             inside = self.inside(value)
             direct = inside.direct(value)
@@ -222,6 +260,8 @@ class _Reader:
 
     def wrapped(self, value: JsonObject, depth: int) -> Iterator[Candidate]:
         """Calls inside a provider's message, or under their tools' names."""
+        if value.get("role") in _OTHERS:
+            return
         under = [(key, value[key]) for key in _WRAPPERS if isinstance(value.get(key), dict | list)]
         found = False
         for key, item in under:
@@ -260,6 +300,8 @@ class _Reader:
                 return Candidate(name, None, id=id_, fault=fault)
             if tool is not None:
                 left = {key: item for key, item in left.items() if belongs(key, tool)}
+            if not left and (said := limited(name, value, self.keys, self.tools)) is not None:
+                return Candidate(name, None, id=id_, fault=Fault(0, said))
             return self.candidate(name, value[args_key], left, id_, None)
         known = parameters(tool)
         if tool is None or not left.keys() <= known.keys():

@@ -23,6 +23,12 @@ WORD: Final = re.compile(r"[^\W\d][\w$]*+")
 _SPACE = re.compile(
     r"([ \t\r\n]++)|(\s++|[\ufeff\u200b\u2060]++)|(//[^\n]*+|/\*.*?\*/|#[^\n]*+)", re.DOTALL
 )
+_DOUBTFUL = re.compile(
+    r"\?|\.\.\.|\u2026|[\"']\s*:|\b(?:ask|assum\w*|etc|example|fixme|guess\w*|maybe|more|or|others"
+    r"|placeholder|rest|tbd|todo|unknown|unsure|verify)\b",
+    re.IGNORECASE,
+)
+"""What a comment says that leaves something open, or out."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\w.$'\"“”(\[{]")
 
@@ -48,6 +54,8 @@ class Scalars(Strings):
             elif found.lastindex == 3:
                 if self.text[pos - 1 : pos] in QUOTES:
                     self.fail(pos, "a comment right behind a string")
+                if _DOUBTFUL.search(found[0]):
+                    self.fail(pos, "a comment that doubts what it stands beside")
                 self.note(pos, "a comment", Safety.EXACT)
             pos = found.end()
         return pos

@@ -38,6 +38,11 @@ _NAMES: Final = frozenset({"name", "tool", "tool_name", "function", "action"})
 _KINDS: Final = frozenset({"object", "dict", "function"})
 _IDLE: Final = frozenset({"required", "additionalProperties", "description", "title", "$schema"})
 _TEXTS: Final = frozenset({"description", "title"})
+_NOT_MEANT: Final = frozenset(
+    {"before", "current", "default", "defaults", "error", "errors", "example", "examples", "failed"}
+    | {"former", "old", "original", "output", "previous", "response", "result", "results", "sample"}
+)
+"""Words of a key under which stand no arguments for this call."""
 _ARGS: Final = "/args"
 _DEEPEST: Final = 4
 _MOST: Final = 200
@@ -346,7 +351,7 @@ def _spread(
     content = given[source]
     if not isinstance(content, Mapping) or not content or len(content) > _MOST:
         return None
-    if not NEGATIONS.isdisjoint(tokens(source)):
+    if not (NEGATIONS | _NOT_MEANT).isdisjoint(tokens(source)):
         return None
     changes = [_change(above + join(source), content, ABSENT)]
     taken: set[str] = set()
