@@ -24,7 +24,7 @@ from selfcorrect.reading import (
     strict_json,
     without_residue,
 )
-from selfcorrect.text import normal, typo
+from selfcorrect.text import LONGEST, normal, tokens, typo
 
 _NAME_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
 """Further keys of a name; they count only where they hold the name of an offered tool."""
@@ -45,14 +45,20 @@ _MEANS_NOTHING: Final = frozenset(
     }
 )
 _PLAIN: Final = frozenset(
-    {"action", "assistant", "call", "calling", "completed", "custom", "function", "function_call"}
-    | {"functioncall", "in_progress", "model", "object", "ok", "pending", "tool", "tool_call"}
-    | {"tool_use", "toolcall", "tooluse"}
+    {"action", "assistant", "calling", "completed", "custom", "functioncall", "in_progress"}
+    | {"incomplete", "model", "object", "ok", "toolcall", "tooluse"}
 )
 """What the usual metadata of a call say: its type, its status, and whose it is."""
 _CHOICE: Final = frozenset({"either", "oder", "or", "ou", "versus", "vs", "xor"})
 _OTHERS: Final = ("developer", "function", "system", "tool", "user")
 """Whose messages hold no calls of the model."""
+_CALLS: Final = frozenset({"call", "function", "tool"})
+_IDLE: Final = frozenset(
+    {"cache_control", "caller", "channel", "created", "created_at", "description", "extra_content"}
+    | {"metadata", "namespace", "provider", "purpose", "recipient", "signature", "step", "strict"}
+    | {"thoughtSignature", "thought_signature", "timestamp", "title", "usage"}
+)
+"""What else providers and models write beside a call."""
 _TOLD: Final = ("type", "status", "role", "object", "tool_type")
 _DONE: Final = ("error", "result", "response", "outcome")
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
@@ -159,11 +165,15 @@ def _resemble(key: str, name: str) -> bool:
     return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
 
 
-def limited(name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered) -> str | None:
+def limited(
+    name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered, *, failed: bool = False
+) -> str | None:
     """What beside the arguments says that a call is not to be made as it stands, if anything does.
 
-    A tool that changes something is called only with what is known to mean nothing.
+    A tool that changes something is called only with what is known to mean nothing. The error of
+    a call whose arguments `failed` to be parsed is about their text.
     """
+    failed = failed or value.get("type") == "invalid_tool_call"
     for key in keys.name:
         other = value.get(key)
         if isinstance(other, str) and other.strip() and normal(other) != normal(name):
@@ -173,12 +183,18 @@ def limited(name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered) ->
         return None
     for key in _TOLD:
         told = value.get(key)
-        if isinstance(told, str) and told.lower() not in _PLAIN and key not in parameters(tool):
+        if isinstance(told, str) and not _is_plain(told) and key not in parameters(tool):
             return f"{key} {told[:40]!r} beside the arguments"
-    if done := next((key for key in _DONE if value.get(key) not in (None, "", {}, [])), None):
-        return f"{done!r} beside the arguments"
-    odd = next((k for k in beside(value, keys) if k not in (*_NAME_TOO, *_ARGUMENTS_TOO)), None)
+    for key in _DONE[failed:]:
+        if value.get(key) not in (None, "", {}, []):
+            return f"{key!r} beside the arguments"
+    known = {*_NAME_TOO, *_ARGUMENTS_TOO, *_IDLE}
+    odd = next((key for key in beside(value, keys) if key not in known), None)
     return None if odd is None else f"{odd[:40]!r} beside the arguments"
+
+
+def _is_plain(told: str) -> bool:
+    return told.lower() in _PLAIN or not _CALLS.isdisjoint(tokens(told[:LONGEST]))
 
 
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
@@ -300,7 +316,8 @@ class _Reader:
                 return Candidate(name, None, id=id_, fault=fault)
             if tool is not None:
                 left = {key: item for key, item in left.items() if belongs(key, tool)}
-            if not left and (said := limited(name, value, self.keys, self.tools)) is not None:
+            said = limited(name, value, self.keys, self.tools, failed=self.failed)
+            if not left and said is not None:
                 return Candidate(name, None, id=id_, fault=Fault(0, said))
             return self.candidate(name, value[args_key], left, id_, None)
         known = parameters(tool)

@@ -187,9 +187,15 @@ def _value(place: Place) -> Repair:
         if not named:
             break
         value = value[inner[0]]
-        if place.fits(value) or (isinstance(value, str) and loosely_fits(value, place.schemas)):
+        if place.fits(value) or _may_be_converted(value, place):
             return place.put(value, Safety.INFERRED, "a value inside a wrapper")
     return GiveUp("the value is in no wrapper that could be taken off")
+
+
+def _may_be_converted(value: JSON, place: Place) -> bool:
+    """Whether a text is of the wrong type no more, though it may still need another repair."""
+    typed = all("type" in schema for schema in place.schemas)
+    return isinstance(value, str) and typed and loosely_fits(value, place.schemas)
 
 
 def _bare_items(place: Place) -> Changed | None:
