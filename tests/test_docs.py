@@ -110,3 +110,17 @@ def test_the_lines_of_the_batch_command_are_those_that_it_reads_and_writes() -> 
     )
     written = [json.loads(line) for line in (done.stdout + asked.stdout).splitlines()]
     assert {key for answer in written for key in answer} == set(repair.ANSWERED)
+
+
+def test_the_python_of_the_page_on_recorded_calls_gives_what_it_says() -> None:
+    names: dict[str, object] = {}
+    shown: list[tuple[str, str]] = []
+    for block in re.findall(r"^```python\n(.*?)^```", BATCH, re.MULTILINE | re.DOTALL):
+        exec(block, names)
+        shown += [
+            (repr(eval(line.partition("  # ")[0], names)), line.partition("  # ")[2])
+            for line in block.splitlines()
+            if "  # " in line
+        ]
+    assert len(shown) == 3
+    assert all(got == told for got, told in shown), shown
