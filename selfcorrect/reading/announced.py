@@ -21,7 +21,7 @@ _DOING: Final = (
     r"(?:call|do|execut|invok|mak|perform|proceed|run|send|start|submit|us)(?:e|ing|ning|ting)?\b"
 )
 _ANNOUNCED: Final = re.compile(
-    rf"\W*{_FIRST}(?:\Z|"
+    rf"\W*{_FIRST}(?:to [^,]{{1,120}}, (?=(?:here|i|let|we)\b))?(?:\Z|"
     r"(?:i|we)(?: am| are|['\u2019](?:ll|m|re)| can| shall| will)?"
     rf" (?:(?:also|first|going to|have to|just|need to|next|now|then|want to) )*{_DOING}"
     r"|(?:i|we) (?!\w+ed\b)\w+ (?:\w+ ){0,4}?now\b"
@@ -29,11 +29,13 @@ _ANNOUNCED: Final = re.compile(
     r"|let(?:['\u2019]s| me| us)\b|here(?:['\u2019]s| is| are| you go)\b|this is\b"
     r"|(?!assum|await|consider|draft|follow|mock|pend|plan|pretend|propos|regard|simulat|suggest"
     r"|test|wait|wonder)\w+ing\b"
-    rf"|{_DOING}|action\b|answer\b|output\b|response\b"
+    rf"|{_DOING}|action\b|(?:final )?answer\b|output\b|response\b"
+    r"|(?:as requested|json|request)\W*:\s*\Z"
     r"|(?:(?:my|the|your) )?(?:\w+ ){0,3}?"
     r"(?:calls?|code|command|function|invocation|json|query|tool)\b"
     r")|.*\b(?:arguments?|calls?|code|functions?|follows|parameters?|tools?)\W*:\s*\Z"
-    r"|\W*\d{1,3}[.)]\s.*:\s*\Z|\W*(?:ai|assistant|bot|model)\s*:\s*\Z"
+    r"|.*\bfollowing (?:api |function |tool )?(?:call|code|command|json|query)\b.*:\s*\Z"
+    r"|\W*(?:step \d{1,3}\b|\d{1,3}[.)])\W.*|\W*(?:ai|assistant|bot|model)\s*:\s*\Z"
     r"|\W*(?:(?:and|finally|first|next|now|second|then) ?)+"
     r"(?:\b(?:the|an?|my|your) [^:]{1,60})?:\s*\Z",
     re.IGNORECASE | re.DOTALL,
@@ -86,6 +88,9 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"\w*[._]\w+(?:[._]\w+)*|`[^`\n]{0,80}`|'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"")
 _SHARE: Final = 0.6
 """Of the words of three letters and more: how many are English in an English text."""
+_TECHNICAL: Final = frozenset(
+    {"api", "args", "json", "params", "python", "sql", "url", "xml", "yaml"}
+)
 _IN_CODE: Final = re.compile(r"[=(){}\[\]\"#@:]")
 _ROLE: Final = re.compile(r"(?:assistant|human|system|tool|user)\b\W*\Z", re.IGNORECASE)
 _CLOSING: Final = " `\n\t,)]}'\";"
@@ -149,5 +154,5 @@ def _is_readable(words: str) -> bool:
         word for word in _WORD.findall(_NAME.sub(" ", words)) if not word.isascii() or len(word) > 2
     ]
     counted = found[:1] + [word for word in found[1:] if not word[0].isupper()]
-    known = sum(is_english(word.lower()) for word in counted)
+    known = sum(is_english(word) or word in _TECHNICAL for word in map(str.lower, counted))
     return known >= _SHARE * len(counted)

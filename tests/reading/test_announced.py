@@ -54,6 +54,8 @@ ANNOUNCED = [
     "Paying Ann now:\n{}", "Tool call: {}", "Answer: {}", "Action: {}", "Step 1: call the tool\n{}", "First, I call the tool:\n{}", "Then the payment:\n{}", "1. {}", "- {}",
     "To pay her, you can use the pay function with the following arguments:\n\n{}", "The function call would be:\n{}", "{}\n\nThis pays Ann 20 euros.", "{}\n\nNote: Ann is paid at once.",
     "Assistant: {}", "We need to call pay. {}", "OK, then I use this tool: {}", "# Pay Ann\n{}", "## Payment\n{}", "```json\n{}\n```\nAnn is paid then.",
+    "To pay her, we can call the function like this:\n\n{}", "You can use the following function call to pay her:\n{}", "Final answer: {}", "JSON:\n{}", "As requested:\n{}",
+    "**Step 1**: Pay Ann\n{}", "Step 2: pay Ann\n{}", "Got it! Paying Ann now.\n{}", "I've prepared the following call:\n{}", "Below is the function call:\n{}",
 ]  # fmt: skip
 
 
