@@ -9,6 +9,7 @@ from typing import Final
 from selfcorrect.reading import (
     FORBIDDEN,
     MARKUP,
+    MOST_CALLS,
     Candidate,
     asked_about,
     denied_before_tag,
@@ -47,7 +48,13 @@ _REST: Final = 600
 
 
 def made(text: str, calls: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The calls that the text makes, in order, without those that it only talks about."""
+    """The calls that the text makes, in order, without those that it only talks about.
+
+    More calls than a text may hold are not looked at one by one: it is refused with all of them.
+    """
+    if len(calls) > MOST_CALLS:
+        yield from calls
+        return
     words = _without(text, calls)
     rivals = _rivals(words, calls)
     for index, call in enumerate(calls):
