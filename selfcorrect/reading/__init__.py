@@ -62,7 +62,20 @@ from selfcorrect.reading.arguments import (
 
 # isort: split
 from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, denied_before_tag, put_off
-from selfcorrect.reading.envelopes import BESIDE, beside, calls_in, is_definition, read_call_object
+from selfcorrect.reading.metadata import (
+    ARGUMENTS_TOO,
+    BESIDE,
+    CALL_ID,
+    IDS_TOO,
+    MEANS_NOTHING,
+    NAMES_TOO,
+    belongs,
+    beside,
+    limited,
+)
+
+# isort: split
+from selfcorrect.reading.envelopes import calls_in, is_definition, read_call_object
 from selfcorrect.reading.expressions import unevaluated
 from selfcorrect.reading.named_arguments import BARE, by_name, ends_in
 from selfcorrect.reading.openings import CALL_TAG, named_before
@@ -88,9 +101,11 @@ from selfcorrect.reading.react_calls import ReactCalls
 from selfcorrect.reading.tagged_calls import TaggedCalls
 
 __all__ = [
+    "ARGUMENTS_TOO",
     "ATTEMPT",
     "BARE",
     "BESIDE",
+    "CALL_ID",
     "CALL_OPENING",
     "CALL_TAG",
     "CLOSER",
@@ -99,12 +114,15 @@ __all__ = [
     "CUT_REASONS",
     "DONE_REASONS",
     "FORBIDDEN",
+    "IDS_TOO",
     "JSON_NAMES",
     "LITERALS",
     "MARKUP",
     "MARKUP_NEXT",
+    "MEANS_NOTHING",
     "MOST_CALLS",
     "MOST_MISSING",
+    "NAMES_TOO",
     "NO_ARGUMENTS",
     "QUOTES",
     "REOPENED",
@@ -132,6 +150,7 @@ __all__ = [
     "as_arguments",
     "asked_about",
     "assigned_names",
+    "belongs",
     "beside",
     "by_name",
     "by_position",
@@ -145,6 +164,7 @@ __all__ = [
     "goes_on",
     "is_announced",
     "is_definition",
+    "limited",
     "literals",
     "lost",
     "made",

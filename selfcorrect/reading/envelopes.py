@@ -10,6 +10,12 @@ from typing import Final
 from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
+    ARGUMENTS_TOO,
+    BESIDE,
+    CALL_ID,
+    IDS_TOO,
+    MEANS_NOTHING,
+    NAMES_TOO,
     NO_ARGUMENTS,
     Candidate,
     Deviation,
@@ -18,53 +24,28 @@ from selfcorrect.reading import (
     Offered,
     ToolCallKeys,
     as_arguments,
+    belongs,
+    beside,
     ending_in,
+    limited,
     lost,
     parameters,
     strict_json,
     without_residue,
 )
-from selfcorrect.text import LONGEST, normal, tokens, typo
+from selfcorrect.text import normal
 
-_NAME_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
-"""Further keys of a name; they count only where they hold the name of an offered tool."""
-_ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
-_CALL_ID: Final = "call_id"
-"""Where it stands beside an `id`, the answer to the call has to name this one."""
-_ID_TOO: Final = (_CALL_ID, "toolUseId", "tool_use_id")
 _WRAPPERS: Final = (
     *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
     *("function_call", "functionCall", "toolUse", "tool_use", "tool_call", "function"),
     *("message", "choices", "content", "parts", "candidates", "output", "additional_kwargs"),
 )
-_MEANS_NOTHING: Final = frozenset(
-    {
-        *("type", "index", "status", "role", "object", "error", "content", "tool_type"),
-        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "comment"),
-        *_ID_TOO,
-    }
-)
-_PLAIN: Final = frozenset(
-    {"action", "assistant", "calling", "completed", "custom", "functioncall", "in_progress"}
-    | {"incomplete", "model", "object", "ok", "toolcall", "tooluse"}
-)
-"""What the usual metadata of a call say: its type, its status, and whose it is."""
 _CHOICE: Final = frozenset({"either", "oder", "or", "ou", "versus", "vs", "xor"})
 _OTHERS: Final = ("developer", "function", "system", "tool", "user")
 """Whose messages hold no calls of the model."""
-_CALLS: Final = frozenset({"call", "function", "tool"})
-_IDLE: Final = frozenset(
-    {"cache_control", "caller", "channel", "created", "created_at", "description", "extra_content"}
-    | {"metadata", "namespace", "provider", "purpose", "recipient", "signature", "step", "strict"}
-    | {"thoughtSignature", "thought_signature", "timestamp", "title", "usage"}
-)
-"""What else providers and models write beside a call."""
-_TOLD: Final = ("type", "status", "role", "object", "tool_type")
-_DONE: Final = ("error", "result", "response", "outcome")
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
 """With one of these and no arguments, an object is a tool's answer, not a call of it."""
 _DEPTH: Final = 8
-BESIDE: Final = "arguments beside the others"
 
 
 def read_call_object(
@@ -93,7 +74,7 @@ def read_call_object(
     for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
         inner = value.get(wrapper)
         if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
-            return replace(call, id=call.id or _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
+            return replace(call, id=call.id or _text_under(value, (CALL_ID, *keys.id, *IDS_TOO)))
     name = _text_under(value, keys.name)
     return None if name is None else _call_of(name, value, keys, tools)
 
@@ -102,7 +83,7 @@ def _call_of(
     name: str, value: JsonObject, keys: ToolCallKeys, tools: Mapping[str, Tool] | None
 ) -> Call | None:
     """The call of a name that stands in an object, or None where it is an answer."""
-    call = Call(name, {}, _text_under(value, (_CALL_ID, *keys.id, *_ID_TOO)))
+    call = Call(name, {}, _text_under(value, (CALL_ID, *keys.id, *IDS_TOO)))
     written = _key_of(value, (*keys.arguments, "input"))
     others = beside(value, keys)
     if tools is not None and written is not None and _contradicted(value, written, keys):
@@ -152,57 +133,6 @@ def _with_arguments(call: Call, given: JSON) -> Call:
     return replace(call, args=given)
 
 
-def belongs(key: str, tool: Tool) -> bool:
-    """Whether a key beside the arguments is one of them: a parameter, or a misspelt one."""
-    known = parameters(tool)
-    if key in known or tool.schema.get("additionalProperties"):
-        return True
-    return any(_resemble(key, name) for name in known)
-
-
-def _resemble(key: str, name: str) -> bool:
-    short, long = sorted((normal(key), normal(name)), key=len)
-    return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
-
-
-def limited(
-    name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered, *, failed: bool = False
-) -> str | None:
-    """What beside the arguments says that a call is not to be made as it stands, if anything does.
-
-    A tool that changes something is called only with what is known to mean nothing. The error of
-    a call whose arguments `failed` to be parsed is about their text.
-    """
-    failed = failed or value.get("type") == "invalid_tool_call"
-    for key in keys.name:
-        other = value.get(key)
-        if isinstance(other, str) and other.strip() and normal(other) != normal(name):
-            return f"two names of tools: {name[:40]!r} and {other[:40]!r}"
-    tool = tools.meant(name)
-    if tool is None or tool.effect in ("read_only", "idempotent"):
-        return None
-    for key in _TOLD:
-        told = value.get(key)
-        if isinstance(told, str) and not _is_plain(told) and key not in parameters(tool):
-            return f"{key} {told[:40]!r} beside the arguments"
-    for key in _DONE[failed:]:
-        if value.get(key) not in (None, "", {}, []):
-            return f"{key!r} beside the arguments"
-    known = {*_NAME_TOO, *_ARGUMENTS_TOO, *_IDLE}
-    odd = next((key for key in beside(value, keys) if key not in known), None)
-    return None if odd is None else f"{odd[:40]!r} beside the arguments"
-
-
-def _is_plain(told: str) -> bool:
-    return told.lower() in _PLAIN or not _CALLS.isdisjoint(tokens(told[:LONGEST]))
-
-
-def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
-    """What stands in a call beside its id, name, arguments and the usual metadata."""
-    meant = {*keys.id, *keys.name, *keys.arguments, *_MEANS_NOTHING, "input"}
-    return {key: item for key, item in value.items() if key not in meant}
-
-
 def _as_text(value: JSON) -> str:
     """JSON text for another reading, or no text, which is never taken for arguments."""
     try:
@@ -233,9 +163,9 @@ class _Reader:
         self.keys = keys
         self.ending = ending
         self.failed = failed
-        self.names = (*keys.name, *_NAME_TOO)
-        self.args = (*keys.arguments, *_ARGUMENTS_TOO)
-        self.ids = (_CALL_ID, *keys.id, *_ID_TOO)
+        self.names = (*keys.name, *NAMES_TOO)
+        self.args = (*keys.arguments, *ARGUMENTS_TOO)
+        self.ids = (CALL_ID, *keys.id, *IDS_TOO)
 
     def calls(self, value: JSON, depth: int) -> Iterator[Candidate]:
         if depth > _DEPTH:
@@ -304,7 +234,7 @@ class _Reader:
         left = {
             key: item
             for key, item in value.items()
-            if key not in (name_key, args_key, *self.ids) and key not in _MEANS_NOTHING
+            if key not in (name_key, args_key, *self.ids) and key not in MEANS_NOTHING
         }
         id_ = _text_under(value, self.ids)
         tool = self.tools.meant(name)
@@ -388,7 +318,7 @@ def _key_of(value: JsonObject, keys: tuple[str, ...]) -> str | None:
 
 def _is_name(item: JSON, key: str) -> bool:
     """A text under a key of arguments that is plainly no arguments: `"input": "hello"`."""
-    return isinstance(item, str) and key in _ARGUMENTS_TOO and "{" not in item
+    return isinstance(item, str) and key in ARGUMENTS_TOO and "{" not in item
 
 
 def _text_under(value: JsonObject, keys: tuple[str, ...]) -> str | None:
