@@ -72,6 +72,11 @@ def may_call_again(outcome: Outcome, effect: Effect) -> bool:
     return MAY_CALL_AGAIN[(outcome, effect)]
 
 
+def acts(tool: Tool) -> bool:
+    """Whether a call of a tool, made once more than is meant, would change something."""
+    return not may_call_again(Outcome.DONE, tool.effect)
+
+
 def destroys(tool: Tool) -> bool:
     """Whether a tool destroys something, as declared; or by its name, where nobody declared it.
 

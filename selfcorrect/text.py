@@ -217,11 +217,13 @@ def misspells(
         return None
     if word in known or not word.isalpha() or not meant.isalpha():
         return None
-    if word.isascii() != meant.isascii() or _is_opposite(word, meant):
+    if word.isascii() != meant.isascii():
         return None
-    if is_english(word) and american(word) != american(meant):
+    two = shorter >= slip.two_from and longer - shorter <= 2 and is_english(meant)
+    edits = slips(word, meant, 2 if two else 1)
+    if edits is None or _is_opposite(word, meant):
         return None
-    return slips(word, meant, 2 if shorter >= slip.two_from and is_english(meant) else 1)
+    return None if is_english(word) and american(word) != american(meant) else edits
 
 
 _OPPOSITES: Final = (

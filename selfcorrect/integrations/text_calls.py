@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 
 from selfcorrect._walk import walk_in
 from selfcorrect.context import RunContext
+from selfcorrect.effects import acts
 from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, told
@@ -28,7 +29,6 @@ _MARKUP: Final = re.compile(
 )
 """What chat templates put around calls; nobody writes it to a reader."""
 _STARTS_AS_CALL: Final = re.compile(r"\s*[\[{<]")
-_MAY_BE_REPEATED: Final = ("read_only", "idempotent")
 _DOUBTED: Final = (
     "The call was not done: it stood in the text of the message. If it is to be done, make it as a "
     "tool call; if it was only talked about, answer the user."
@@ -78,7 +78,7 @@ def _seems_meant(text: str, refusal: Finding, *, is_sure: bool, is_marked: bool)
 
 def _is_harmless(call: Candidate, offered: Offered) -> bool:
     tool = offered.meant(call.name)
-    return tool is not None and call.args is not None and tool.effect in _MAY_BE_REPEATED
+    return tool is not None and call.args is not None and not acts(tool)
 
 
 def _is_whole(call: Candidate, offered: Offered) -> bool:

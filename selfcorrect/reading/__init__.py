@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.effects import destroys
+from selfcorrect.effects import acts, destroys
 from selfcorrect.model import Call, Finding, JsonObject, Safety
 from selfcorrect.protocols import Tool
 
@@ -41,7 +41,14 @@ from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.strings import COMMA_MISSING, QUOTES, SURROGATE, Strings, Unreadable
 
 # isort: split
-from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_in, ending_of, lost
+from selfcorrect.reading.endings import (
+    CUT_REASONS,
+    DONE_REASONS,
+    ending_in,
+    ending_of,
+    lost,
+    reasons_in,
+)
 from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD, Scalars
 
 # isort: split
@@ -61,7 +68,7 @@ from selfcorrect.reading.arguments import (
 )
 
 # isort: split
-from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, denied_before_tag, put_off
+from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, TAG_BEFORE, denied_before_tag, put_off
 from selfcorrect.reading.metadata import (
     ARGUMENTS_TOO,
     BESIDE,
@@ -129,6 +136,7 @@ __all__ = [
     "RIVAL_LEVELS",
     "STRICT_WORDS",
     "SURROGATE",
+    "TAG_BEFORE",
     "WORD",
     "Arguments",
     "Candidate",
@@ -177,6 +185,7 @@ __all__ = [
     "read_call_object",
     "read_calls",
     "read_json",
+    "reasons_in",
     "refusal_of",
     "strict_json",
     "surest",
@@ -192,7 +201,6 @@ __all__ = [
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
 _TALK: Final = frozenset({"wrapped in the tool's name", "the name stands before the arguments"})
-_HARMLESS: Final = ("read_only", "idempotent")
 _GOES_ON: Final = "the text may go on where it ends"
 _RISKY: Final = "words around what may be no call, of a tool that changes something"
 
@@ -395,7 +403,7 @@ def _too_risky(text: str, calls: Sequence[Candidate], index: int, tools: Offered
     """Whether a tool that changes something may only be talked about here, not called."""
     call = calls[index]
     tool = tools.meant(call.name)
-    if tool is None or tool.effect in _HARMLESS:
+    if tool is None or not acts(tool):
         return False
     if destroys(tool) and (call.code or any(each.what in _TALK for each in call.deviations)):
         return True

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from selfcorrect.reading import MARKUP, Candidate
+from selfcorrect.reading import MARKUP, TAG_BEFORE, Candidate
 from selfcorrect.words import is_english
 
 _FIRST: Final = (
@@ -68,8 +68,6 @@ _CODE_LINE: Final = re.compile(
 )
 """A line above a call that is code as well."""
 _LANGUAGE: Final = re.compile(r"\s*(?:python|javascript|json|tool_code|\\begin\{\w+\})\s*\Z")
-_MARKED: Final = re.compile(r"(?:(?<!\n)[>\]]\[?|\bAction(?: Input)?:)[ \t]*\s*(?:```\w*\s*)?\Z")
-"""A tag right before a call."""
 _ASIDE: Final = re.compile(
     r"<(?:analysis|blockquote|context|del|details|document|draft|example|history|log|note|plan|quote"
     r"|scratchpad|strike|summary)\b[^<>\n]{0,80}>(?:<summary>[^<>\n]{0,80}</summary>)?\s*\Z"
@@ -100,9 +98,10 @@ _NEAR: Final = 400
 def is_announced(text: str, calls: Sequence[Candidate], index: int) -> bool:
     """Whether the words around one of the calls of a text say nothing but that it is made."""
     call = calls[index]
-    if _ASIDE.search(text[max(0, call.start - _NEAR) : call.start]):
+    near = text[max(0, call.start - _NEAR) : call.start]
+    if _ASIDE.search(near):
         return False
-    if call.tagged or _MARKED.search(text[max(0, call.start - _NEAR) : call.start]):
+    if call.tagged or TAG_BEFORE.search(near):
         return True
     start = calls[index - 1].end if index else 0
     end = calls[index + 1].start if index + 1 < len(calls) else len(text)

@@ -14,6 +14,8 @@ MARKUP: Final = re.compile(
     re.MULTILINE,
 )
 """What stands around calls and is no words."""
+TAG_BEFORE: Final = re.compile(r"(?:(?<!\n)[>\]]\[?|\bAction(?: Input)?:)[ \t]*\s*(?:```\w*\s*)?\Z")
+"""A tag right before a call."""
 _WEIGHED: Final = re.compile(
     r"\b(?:could|might|may|maybe|perhaps|shall|should i|if|either|suppose|imagine|do you want"
     r"|would you like|consider(?:ed|ing)?|examples?|instance|e\.g\.|such as|something like"

@@ -48,7 +48,7 @@ def ending_in(value: JsonObject, ending: Ending) -> Ending:
     >>> ending_in({"finish_reason": "length"}, Ending(complete=True))
     Ending(closers=False, complete=False)
     """
-    told = [ending, *map(ending_of, _reasons(value))]
+    told = [ending, *map(ending_of, reasons_in(value))]
     closers = all(each.closers for each in told)
     return Ending(closers=closers, complete=closers and any(each.complete for each in told))
 
@@ -69,7 +69,8 @@ def lost(value: JsonObject, given: JSON, ending: Ending, *, failed: bool = False
     return None if ending.closers else Fault(0, "cut off before the arguments", cut=True)
 
 
-def _reasons(value: JsonObject) -> Iterator[str]:
+def reasons_in(value: JsonObject) -> Iterator[str]:
+    """Every reason for stopping that a message or a response tells, as it is written there."""
     inner = [value[key] for key in _DETAILS if isinstance(value.get(key), dict)]
     within = [each[key] for each in inner for key in _DETAILS if isinstance(each.get(key), dict)]
     for told, keys in ((value, _REASONS), *((each, _INNER) for each in (*inner, *within))):

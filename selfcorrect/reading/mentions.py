@@ -10,6 +10,7 @@ from selfcorrect.reading import (
     FORBIDDEN,
     MARKUP,
     MOST_CALLS,
+    TAG_BEFORE,
     Candidate,
     asked_about,
     denied_before_tag,
@@ -20,8 +21,6 @@ from selfcorrect.reading import (
 )
 
 _NEGATED: Final = re.compile(r"\b(?:not|never|cannot|without)\b|n['\u2019]t\b", re.IGNORECASE)
-_MARKED: Final = re.compile(r"(?:(?<!\n)[>\]]\[?|\bAction(?: Input)?:)[ \t]*\s*(?:```\w*\s*)?\Z")
-"""A tag right before a call."""
 _QUOTED: Final = re.compile(r"(?<!`)[`\"'\u201c](?!`)(?:<[^<>\n]{1,80}>\s*|\[[A-Z_]{3,20}\]\s*)*\Z")
 _CODE_BEFORE: Final = re.compile(
     r"\A\s*(?:[\w.,* \t]+=|return\b|await\b|\d+[.)]|[-*\u2022]|print\()"
@@ -107,7 +106,7 @@ def _discussed(text: str, call: Candidate, end: int) -> bool:
     if asked_about(text[end : end + _REST]):
         return True
     inline = _WORD.search(MARKUP.sub(" ", line)) is not None
-    if call.tagged or _MARKED.search(before):
+    if call.tagged or TAG_BEFORE.search(before):
         return _talk_around_tag(before, behind.partition("\n")[0], inline=inline)
     if put_off(before, line=line, above=above, inline=inline, code=call.code) or goes_on(behind):
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from selfcorrect.effects import acts
 from selfcorrect.model import JsonObject
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import Offered, ToolCallKeys, parameters
@@ -66,7 +67,7 @@ def limited(
         if isinstance(other, str) and other.strip() and normal(other) != normal(name):
             return f"two names of tools: {name[:40]!r} and {other[:40]!r}"
     tool = tools.meant(name)
-    if tool is None or tool.effect in ("read_only", "idempotent"):
+    if tool is None or not acts(tool):
         return None
     for key in _TOLD:
         told = value.get(key)

@@ -106,16 +106,24 @@ def _shows_call(
 @functools.cache
 def _names(keys: ToolCallKeys) -> re.Pattern[str]:
     """Finds what stands under the keys of a name, in JSON that cannot be read."""
-    either = "|".join(map(re.escape, (*keys.name, "function", "function_name")))
-    return re.compile(rf"\b(?:{either})[{_QUOTES}]*\s*:\s*[{_QUOTES}]+([\w.\-:/]+)")
+    return re.compile(
+        rf"\b(?:{_either(_name_keys(keys))})[{_QUOTES}]*\s*:\s*[{_QUOTES}]+([\w.\-:/]+)"
+    )
 
 
 @functools.cache
 def _parts(keys: ToolCallKeys) -> tuple[re.Pattern[str], ...]:
     """Finds the keys of a name, and of arguments, in JSON that cannot be read."""
-    names, arguments = (*keys.name, "function", "function_name"), (*keys.arguments, "input")
-    either = ("|".join(map(re.escape, each)) for each in (names, arguments))
-    return tuple(re.compile(rf"\b(?:{each})[{_QUOTES}]*\s*:") for each in either)
+    groups = (_name_keys(keys), (*keys.arguments, "input"))
+    return tuple(re.compile(rf"\b(?:{_either(each)})[{_QUOTES}]*\s*:") for each in groups)
+
+
+def _name_keys(keys: ToolCallKeys) -> tuple[str, ...]:
+    return (*keys.name, "function", "function_name")
+
+
+def _either(words: Sequence[str]) -> str:
+    return "|".join(map(re.escape, words))
 
 
 def _extent(text: str, start: int, offset: int) -> tuple[int, int]:

@@ -198,7 +198,8 @@ def _to_number(place: Place, value: JSON, *, whole: bool = False) -> _Candidate 
 def _from_text(place: Place, found: Quantity) -> _Candidate:
     """The number in a text, if what stands beside it agrees with the parameter."""
     most = [schema.get("maximum") for schema in place.schemas]
-    beside, around = _arguments(place, parent(place.path)), _arguments(place, "/args")
+    around, above = _arguments(place, "/args"), parent(place.path)
+    beside = around if above == "/args" else _arguments(place, above)
     meets = place.meets if place.kinds & {"integer", "number"} else _any
     check(found, Wanted(place.name, place.description, most, meets, beside, around))
     safety = Safety.EXACT if found.exact else Safety.INFERRED

@@ -64,6 +64,20 @@ class World:
         ]
 
 
+def clearing(args: str | None) -> tuple[BaseTool, list[str], AIMessage]:
+    """A tool that needs no arguments, what it did, and a call of it whose arguments were lost."""
+    cleared: list[str] = []
+
+    def clear_all(folder: str = "all") -> str:
+        """Clear a folder."""
+        cleared.append(folder)
+        return "cleared"
+
+    lost = {"name": "clear_all", "args": args, "id": "1", "error": "not JSON"}
+    broken = AIMessage("", invalid_tool_calls=[{**lost, "type": "invalid_tool_call"}])
+    return StructuredTool.from_function(clear_all), cleared, broken
+
+
 def calling(*calls: tuple[str, Any], text: Any = "", **more: Any) -> AIMessage:
     """A message that makes calls; arguments that are text could not be parsed."""
     good, bad = [], []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agents_kit import World, agent_of, answers, calling, check_history, run
+from agents_kit import World, agent_of, answers, calling, check_history, clearing, run
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
 
 from selfcorrect import SelfCorrection
 from selfcorrect.testing import ScriptedModel
@@ -235,16 +234,7 @@ def test_a_call_that_was_made_is_not_made_again_because_it_is_told() -> None:
 
 @pytest.mark.parametrize("args", [None, ""])
 def test_arguments_that_could_not_be_parsed_are_not_taken_for_none(args: Any) -> None:
-    cleared: list[str] = []
-
-    @tool
-    def clear_all(folder: str = "all") -> str:
-        """Clear a folder."""
-        cleared.append(folder)
-        return "cleared"
-
-    bad = {"name": "clear_all", "args": args, "id": "1", "error": "not JSON"}
-    broken = AIMessage("", invalid_tool_calls=[{**bad, "type": "invalid_tool_call"}])
+    clear_all, cleared, broken = clearing(args)
     model = ScriptedModel(script=[broken, "done"])
     agent = create_agent(model, [clear_all], middleware=[SelfCorrection()])
     messages = agent.invoke({"messages": [HumanMessage("please")]})["messages"]

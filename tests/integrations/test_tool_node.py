@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated, Any
 
 import pytest
-from agents_kit import World, answers, calling, check_history
+from agents_kit import World, answers, calling, check_history, clearing
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -183,16 +183,7 @@ def test_the_condition_routes_as_tools_condition_does() -> None:
 
 @pytest.mark.parametrize("args", [None, "", " "])
 def test_arguments_that_could_not_be_parsed_are_not_taken_for_none(args: Any) -> None:
-    cleared: list[str] = []
-
-    @tool
-    def clear_all(folder: str = "all") -> str:
-        """Clear a folder."""
-        cleared.append(folder)
-        return "cleared"
-
-    bad = {"name": "clear_all", "args": args, "id": "1", "error": "not JSON"}
-    broken = AIMessage("", invalid_tool_calls=[{**bad, "type": "invalid_tool_call"}])
+    clear_all, cleared, broken = clearing(args)
     given = {"messages": [HumanMessage("please")]}
     graph = loop_of(SelfCorrectingToolNode([clear_all]), [broken, "done"], calls_condition)
     out = graph.invoke(given)
