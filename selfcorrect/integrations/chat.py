@@ -17,12 +17,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.reading import ending_of
+from selfcorrect.reading import ending_of, reasons_in
 
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""
 
-_REASONS: Final = ("finish_reason", "stop_reason", "done_reason")
 _CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _MOST_MESSAGES: Final = 6
@@ -69,13 +68,12 @@ def usable_name(name: str) -> str:
 def finish_reason(message: AIMessage) -> str | None:
     """Why the model stopped, in the provider's word, or None if it did not say."""
     metadata = message.response_metadata or {}
-    for key in _REASONS:
-        if isinstance(reason := metadata.get(key), str):
-            return reason.lower()
-    incomplete = metadata.get("incomplete_details")
-    if isinstance(incomplete, Mapping) or metadata.get("status") == "incomplete":
+    if isinstance(metadata.get("incomplete_details"), Mapping):
         return "length"
-    return None
+    told = [reason.lower() for reason in reasons_in(metadata)]
+    return next(
+        (reason for reason in told if not ending_of(reason).closers), next(iter(told), None)
+    )
 
 
 def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> list[Written]:

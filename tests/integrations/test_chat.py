@@ -95,6 +95,8 @@ def test_a_streamed_call_that_was_cut_is_not_believed() -> None:
         {"stop_reason": "max_tokens"},
         {"finish_reason": "MAX_TOKENS"},
         {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+        {"stopReason": "max_tokens"},
+        {"finishReason": "MAX_TOKENS"},
     ],
 )
 def test_the_last_call_of_a_message_that_ended_early_is_not_believed(metadata: Any) -> None:
