@@ -355,6 +355,8 @@ REASONS: Final = (
     "repeated_failure",
     "needs_person",
     "rejected",
+    "no_call",
+    "refused",
     "unknown_outcome",
     "escalated",
     "invalid_input",
@@ -376,6 +378,8 @@ class FailureReport:
         changes: Every change that was made, with rule, strategy and safety class.
         tried: What was tried and did not help: `{"rule", "strategy", "outcome"}`.
         question: What a person would have to answer, where reason is `needs_person`.
+        proposal: The mended call, ready to be made, where the run itself may not make it:
+            `{"name", "args"}`.
         advice: What a person could do, one sentence each.
         for_model: Text for the model: no status codes, paths, vendor text or values echoed.
         counts: Executions, repair rounds, model calls, tokens, seconds.
@@ -391,6 +395,7 @@ class FailureReport:
     changes: tuple[JsonObject, ...] = ()
     tried: tuple[JsonObject, ...] = ()
     question: JsonObject | None = None
+    proposal: JsonObject | None = None
     severity: str | None = None
     advice: tuple[str, ...] = ()
     for_model: str = ""

@@ -8,15 +8,23 @@ from typing import Any, Final
 from selfcorrect.model import ABSENT, Call, ErrorKind, Finding
 from selfcorrect.plain import digest
 from selfcorrect.pointer import look
+from selfcorrect.protocols import Tool
+from selfcorrect.schema.equality import normal_form
 from selfcorrect.strategy_map import StrategyMap
 
 RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
 """Kinds that may succeed when the same call is simply repeated."""
 
 
-def call_key(call: Call) -> str:
-    """Equal for calls that do the same: tool and canonical arguments, not the id."""
-    return digest(call.name, call.args, call.raw)
+def call_key(call: Call, tool: Tool | None = None) -> str:
+    """Equal for calls that ask the same of the same tool; the id does not count.
+
+    Args:
+        call: The call.
+        tool: Its tool: with it, naming a default or writing 5 as 5.0 makes no other call.
+    """
+    args = call.args if tool is None else normal_form(call.args, tool.schema)
+    return digest(call.name, args, call.raw)
 
 
 def try_key(call: str, finding: Finding, strategy: str) -> str:
