@@ -461,7 +461,7 @@ OptionalDay = Annotated[str | None, WithJsonSchema({"type": ["string", "null"], 
 
 
 def tools(world: World) -> list[ToolSpec]:
-    """The three tools of a world, each with its effect."""
+    """The three tools of a world, each with its effect; those that act are one transaction."""
 
     def search_flights(origin: Place, destination: Place, departure_date: Day) -> Any:
         """List the flights of one day between two places, with fares and free seats."""
@@ -486,8 +486,8 @@ def tools(world: World) -> list[ToolSpec]:
 
     return [
         ToolSpec.from_function(search_flights, effect="read_only"),
-        ToolSpec.from_function(book_flight, effect="mutating"),
-        ToolSpec.from_function(cancel_booking, effect="destructive"),
+        ToolSpec.from_function(book_flight, effect="mutating", atomic=True),
+        ToolSpec.from_function(cancel_booking, effect="destructive", atomic=True),
     ]
 
 

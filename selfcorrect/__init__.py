@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         GraphSetupError,
         HardFailure,
         MapError,
+        NotDone,
         SelfCorrectError,
         StrategyNotFound,
     )
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from selfcorrect.protocols import RepairContext
     from selfcorrect.registry import strategy
     from selfcorrect.repairing import repair_call
+    from selfcorrect.resuming import aresume, resume
     from selfcorrect.rules import ErrorRule
     from selfcorrect.strategy_map import StrategyMap
     from selfcorrect.tools import ToolSpec
@@ -58,6 +60,8 @@ _HOMES = {
     "build_graph": "graph",
     "SelfCorrection": "integrations.agent",
     "repair_call": "repairing",
+    "resume": "resuming",
+    "aresume": "resuming",
     "ToolSpec": "tools",
     "StrategyMap": "strategy_map",
     "ErrorRule": "rules",
@@ -69,7 +73,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError", "Escalation",
-            "HardFailure",
+            "HardFailure", "NotDone",
         ),
         "errors",
     ),
@@ -89,6 +93,8 @@ __all__ = [
     "build_graph",
     "SelfCorrection",
     "repair_call",
+    "resume",
+    "aresume",
     "ToolSpec",
     "Limits",
     "FailureReport",
@@ -127,6 +133,7 @@ __all__ = [
     "HardFailure",
     "GraphSetupError",
     "MapError",
+    "NotDone",
     "SelfCorrectError",
     "StrategyNotFound",
 ]

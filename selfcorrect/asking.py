@@ -51,14 +51,16 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
 
 
 def acted(state: Mapping[str, Any], tool: Tool | None) -> str:
-    """Whether the tool may already have acted in this run: `no` or `maybe`.
+    """Whether the tool may already have acted in this run: `no`, `refused` or `maybe`.
 
     Where it may have, and must not act twice, the run is barred from calling it again.
     """
     if not state.get("attempts") or (tool is not None and tool.effect == "read_only"):
         return "no"
+    if (barred := state.get("barred")) is not None:
+        return "refused" if barred["reason"] == "refused" else "maybe"
     harmless = tool is not None and tool.effect == "idempotent"
-    return "maybe" if state.get("barred") or harmless else "no"
+    return "maybe" if harmless else "no"
 
 
 def without_secrets(value: Any) -> JSON:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.failures import FailureMemory
@@ -34,6 +34,9 @@ from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.deadlines import in_time
 
 T = TypeVar("T")
+
+AGAIN: Final = "selfcorrect_again"
+"""The configurable key with which a person says that what may have been done is done again."""
 Update: TypeAlias = Mapping[str, Any]
 
 
@@ -221,6 +224,9 @@ class RunContext:
         hooks: Who is told what happens.
         emit: Where log events go, or None.
         tenant: Whose policy holds, or None for the default one.
+        thread: The conversation or job that the run belongs to, if the host has one.
+        person: Marks the last message of a person, if the host knows it.
+        again: A person said that what may have been done is to be done again.
     """
 
     tools: Mapping[str, ToolSpec]
@@ -245,6 +251,9 @@ class RunContext:
     failures: FailureMemory = field(default_factory=FailureMemory)
     emit: Sink | None = None
     tenant: str | None = None
+    thread: str | None = None
+    person: str | None = None
+    again: bool = False
 
     def starting_policy(self) -> ToolErrorPolicy:
         """The policy for a run that starts now: what either code or map ends a run for."""

@@ -1,18 +1,17 @@
 """What may be called again: one table of outcome and effect.
 
-| an execution ended, and the effect was | read_only | idempotent | mutating | destructive |
-|---|---|---|---|---|
-| `not_done`: surely not sent, or refused | again | again | again | again |
-| `maybe`: sent, and nobody knows | again | again | never | never |
-| `done`: surely done, its answer was lost | again | again | never | never |
+| an execution ended, and it | is known by (structure only) | read_only, idempotent | mutating, destructive |
+|---|---|---|---|
+| `done` | a value that is no error | again | never |
+| `not_done` | our own check; the host's check before the tool's body; `NotDone`; `verify`; a rule | again | again |
+| `refused` | a status 4xx, a `raise` of the tool's own code, `isError` | again | never, but by the model or a person |
+| `lost` | no answer, or it broke off: timeout, connection, 5xx, a fault in the tool's code, a kill | again | never |
 
-`maybe` is an honest "nobody knows": a timeout after the request went out, a connection reset, an
-error that says nothing, a process that died. "Never" ends the run as `unknown_outcome`, in the
-state, the trail and the report, and the model is told not to call it again; nor is a changed call
-of the same run executed, since it may do once more what was done. A tool that has a `verify` is
-asked first: what it finds out takes the place of `maybe`. Which error leaves which outcome says
-`selfcorrect.evidence.outcome_of`.
-"""
+"Never" holds for the runtime itself: a tool that acts is executed once, and what could be mended is
+proposed. A tool declared *atomic* takes one step: what it refused, it did not do. After `lost` an
+equal call is answered from memory, whoever asks for it, until `verify` or a person says otherwise.
+Which error leaves which outcome says `selfcorrect.outcomes`.
+"""  # noqa: E501 -- a table
 
 from __future__ import annotations
 
@@ -42,34 +41,34 @@ _BORDER: Final = re.compile(r"[.:/]|__")
 
 
 class Outcome(StrEnum):
-    """What is known of an execution's effect."""
+    """What is known of what an execution did."""
 
-    NOT_DONE = "not_done"
-    MAYBE = "maybe"
     DONE = "done"
+    NOT_DONE = "not_done"
+    REFUSED = "refused"
+    LOST = "lost"
 
+
+_REPEATABLE: Final[tuple[Effect, ...]] = ("read_only", "idempotent")
 
 MAY_CALL_AGAIN: Final = MappingProxyType(
     {
-        (Outcome.NOT_DONE, "read_only"): True,
-        (Outcome.NOT_DONE, "idempotent"): True,
-        (Outcome.NOT_DONE, "mutating"): True,
-        (Outcome.NOT_DONE, "destructive"): True,
-        (Outcome.MAYBE, "read_only"): True,
-        (Outcome.MAYBE, "idempotent"): True,
-        (Outcome.MAYBE, "mutating"): False,
-        (Outcome.MAYBE, "destructive"): False,
-        (Outcome.DONE, "read_only"): True,
-        (Outcome.DONE, "idempotent"): True,
-        (Outcome.DONE, "mutating"): False,
-        (Outcome.DONE, "destructive"): False,
+        (outcome, effect): outcome is Outcome.NOT_DONE or effect in _REPEATABLE
+        for outcome in Outcome
+        for effect in EFFECTS
     }
 )
 
 
 def may_call_again(outcome: Outcome, effect: Effect) -> bool:
-    """Whether a tool of this effect may be called again after this outcome."""
+    """Whether the runtime may call a tool of this effect again after this outcome."""
     return MAY_CALL_AGAIN[(outcome, effect)]
+
+
+def settled(outcome: Outcome, tool: Tool) -> Outcome:
+    """The outcome for this tool: what an atomic one refused, it did not do; `lost` stays lost."""
+    atomic = getattr(tool, "atomic", False)
+    return Outcome.NOT_DONE if atomic and outcome is Outcome.REFUSED else outcome
 
 
 def acts(tool: Tool) -> bool:

@@ -154,6 +154,19 @@ class ToolReportedError(SelfCorrectError):
     code: ClassVar[str] = "SC206"
 
 
+class NotDone(SelfCorrectError):
+    """Raised by a tool that did nothing: the call may be mended and made again, whatever it does.
+
+    Not the right error where anything may have happened before it: a tool that raises it promises.
+
+    >>> raise NotDone("the seat map is closed until 06:00")
+    Traceback (most recent call last):
+    selfcorrect.errors.NotDone: the seat map is closed until 06:00
+    """
+
+    code: ClassVar[str] = "SC207"
+
+
 class Escalation(SelfCorrectError):
     """Raised by a fixer or a tool that asks for help from above; the run ends as `escalated`.
 

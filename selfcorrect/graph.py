@@ -14,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.managed import RemainingSteps
 from langgraph.types import Command, interrupt
 
-from selfcorrect.context import AsyncHost, Host, Node, RunContext, run_sync
+from selfcorrect.context import AGAIN, AsyncHost, Host, Node, RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
@@ -243,6 +243,10 @@ def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> Ru
         if not isinstance(tenant, str):
             raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
         changes["tenant"] = tenant
+    if (thread := configurable.get("thread_id")) is not None:
+        changes["thread"] = str(thread)
+    if configurable.get(AGAIN) is True:
+        changes["again"] = True
     return loop.start(**changes)
 
 

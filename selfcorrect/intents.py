@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects import Outcome, may_call_again
+from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.limits import remaining
 from selfcorrect.model import JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
+from selfcorrect.progress import call_key
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec
@@ -24,10 +25,49 @@ _FIRST_LOOK: Final = 0.02
 _LONGEST_LOOK: Final = 0.25
 _LONGEST_WAIT: Final = 300.0
 _VERIFY_SECONDS: Final = 30.0
+_MOST_LOST: Final = 1_000
 
 
-def intent_key(state: CorrectionState, call: Call) -> str:
-    """The ledger's key: the same task and call id with the same arguments is one intent."""
+def scope_of_call(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
+    """The same for equal calls of one thread (else one task, else one id), whatever their ids.
+
+    Of a tool whose effect nobody declared, what is in doubt is so until a person's next message.
+    Empty where none of these is known: nothing then says that two calls are one.
+    """
+    known = (context.thread, state["given"].get("task_id"), call.id)
+    place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
+    if place is None:
+        return ""
+    turn = None if tool.declared else context.person or _last_of_a_person(state["given"])
+    return digest(place, turn, call_key(call, tool))
+
+
+def intent_key(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
+    """The ledger's key: the same task and call id with equal arguments is one intent."""
+    task = state["given"].get("task_id") or state["run"]
+    own = digest(task, call.id, call_key(call, tool))
+    scope = scope_of_call(state, call, tool, context) if acts(tool) else ""
+    return f"{scope}:{own}" if scope else own
+
+
+def idempotency_key(key: str) -> str:
+    """What a tool gets of an intent's key: nothing of the thread."""
+    return key.rpartition(":")[2]
+
+
+def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
+    """What marks the last message of a person in what came with a call."""
+    for message in reversed(given.get("messages") or ()):
+        if isinstance(message, Mapping) and _PERSON & {message.get("type"), message.get("role")}:
+            return digest(message.get("id") or message.get("content"))
+    return digest(given["request"]) if given.get("request") else None
+
+
+_PERSON: Final = frozenset({"human", "user"})
+
+
+def first_key(state: CorrectionState, call: Call) -> str:
+    """The key under which version 0.1 wrote the same intent."""
     task = state["given"].get("task_id") or state["run"]
     return digest(task, call.id, call.name, call.args)
 
@@ -40,8 +80,82 @@ def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
     return context.memory if comes_again else None
 
 
-async def begin(ledger: Ledger, key: str, state: CorrectionState, context: RunContext) -> Any:
+def _doubtful(ledger: Ledger | None, context: RunContext) -> Any:
+    """Where calls in doubt are remembered: in the ledger, if it can say so, else in memory."""
+    return ledger if hasattr(ledger, "doubts") else context.memory
+
+
+async def doubts_of(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, own: str
+) -> list[str]:
+    """Keys of equal calls that may have been done already, other than the call's own.
+
+    Raises:
+        LedgerError: If the ledger cannot be read.
+    """
+    store, kept = _doubtful(ledger_of(state, context), context), state.get("lost") or {}
+    if not acts(tool) or (not kept and getattr(store, "is_sure", False)):
+        return []
+    scope = scope_of_call(state, call, tool, context)
+    if not scope:
+        return []
+    found, cut = await _ask(store, context, store.doubts, scope)
+    if cut is not None:
+        raise cut
+    keys = {str(kept[scope]["key"])} if scope in kept else set()
+    return sorted((keys | set(found)) - {own})
+
+
+async def remember(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, key: str
+) -> dict[str, Any]:
+    """Note that a call may have been done; what changes in the state."""
+    scope = scope_of_call(state, call, tool, context)
+    if not scope:
+        return {}
+    key = key or f"{scope}:{digest(state['run'], call.id)}"
+    if not hasattr(ledger_of(state, context), "doubts"):
+        context.memory.settle(key, "unknown")
+    kept = {name: item for name, item in (state.get("lost") or {}).items() if name != scope}
+    while len(kept) >= _MOST_LOST:
+        kept.pop(next(iter(kept)))
+    return {"lost": {**kept, scope: {"key": key, "tool": call.name}}}
+
+
+async def forget(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, keys: Sequence[str]
+) -> dict[str, Any]:
+    """Note that what was in doubt is settled: it was not done, or is to be done again."""
+    ledger = ledger_of(state, context)
+    store = _doubtful(ledger, context)
+    for key in keys:
+        record, cut = await _ask(store, context, store.begin, key)
+        if record is None or record.status not in ("held", "done"):
+            await settle(store, context, key, "not_done")
+        if cut is not None:
+            raise cut
+    lost = state.get("lost") or {}
+    scope = scope_of_call(state, call, tool, context)
+    if scope not in lost:
+        return {}
+    return {"lost": {name: item for name, item in lost.items() if name != scope}}
+
+
+async def begin(
+    ledger: Ledger,
+    key: str,
+    state: CorrectionState,
+    context: RunContext,
+    first_key: str | None = None,
+) -> Any:
     """Write the intent, and wait while somebody else is at it.
+
+    Args:
+        ledger: Where to.
+        key: The intent.
+        state: Of the run.
+        context: Of the run.
+        first_key: The key under which version 0.1 would have written it.
 
     Returns:
         The ledger's record: None to go on, `held` where waiting took too long.
@@ -52,8 +166,13 @@ async def begin(ledger: Ledger, key: str, state: CorrectionState, context: RunCo
     left = remaining(state["counts"], context.limits)
     most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
     waited, pause = 0.0, _FIRST_LOOK
+    first = getattr(ledger, "of_first_version", None) if first_key is not None else None
     while True:
-        record, cut = await _ask(ledger, context, ledger.begin, key)
+        record, cut = None, None
+        if first is not None:
+            record, cut = await _ask(ledger, context, first, first_key)
+        if record is None and cut is None:
+            record, cut = await _ask(ledger, context, ledger.begin, key)
         if cut is not None:
             if record is None:
                 await _ask(ledger, context, ledger.settle, key, "not_done")
@@ -97,7 +216,7 @@ def settle_now(ledger: Ledger | None, key: str, status: str) -> None:
 async def verified(
     tool: ToolSpec, call: Call, key: str, context: RunContext, *, over: bool
 ) -> Result | Outcome:
-    """What the tool finds out of an execution that is in doubt; `MAYBE` where it cannot tell.
+    """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
 
     Args:
         tool: The tool that was called.
@@ -107,16 +226,16 @@ async def verified(
         over: Whether the execution is surely over, so that "not done" will stay true.
     """
     if tool.verify is None:
-        return Outcome.MAYBE
+        return Outcome.LOST
     try:
         found = await _verdict(tool, call, key, context)
     except Exception as error:
         if is_control_flow(error):
             raise
-        return Outcome.MAYBE
+        return Outcome.LOST
     if isinstance(found, Result):
         return found
-    return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.MAYBE
+    return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.LOST
 
 
 def lost_value(record: Record) -> JSON:
@@ -153,13 +272,6 @@ async def _ask(ledger: Ledger, context: RunContext, method: Any, *args: Any) -> 
     return method(*args), None
 
 
-def outcome_left(error: Mapping[str, Any], told: Outcome) -> Outcome:
-    """What is known of a failed execution's effect: what was found out before what was told."""
-    if error.get("settled"):
-        return Outcome(error["settled"])
-    return Outcome.MAYBE if error.get("open") else told
-
-
 async def concluded(
     state: CorrectionState,
     context: RunContext,
@@ -170,32 +282,42 @@ async def concluded(
     """Settle the intent of an execution that failed, and remember how.
 
     Returns:
-        What changes in the state: the attempts, the failures of the thread, and the end of the run
-        where the tool may not be called again.
+        What changes in the state: the attempts, the failures of the thread, and what bars the tool
+        from being called again by the run.
     """
     error, call = state.get("error") or {}, call_from_json(state["current"])
-    status = "not_done" if outcome is Outcome.NOT_DONE else "unknown"
-    ledger = ledger_of(state, context)
-    await settle(ledger, context, error.get("intent") or "", status)
+    ledger, key = ledger_of(state, context), error.get("intent") or ""
+    await settle(ledger, context, key, _STATUS[outcome])
     update: dict[str, Any] = {"attempts": attempts}
     tool = context.tools.get(call.name)
     if tool is not None and not may_call_again(outcome, tool.effect):
         if attempts:
-            attempts[-1]["outcome"] = "unknown"
-        detail = f"the tool is {tool.effect} and may or may not have acted before it failed"
+            attempts[-1]["outcome"] = "refused" if outcome is Outcome.REFUSED else "unknown"
+        if outcome is Outcome.REFUSED:
+            detail = f"the tool is {tool.effect} and refused: it is not called again by itself"
+            return update | {"barred": {"reason": "refused", "detail": detail}}
+        detail = f"the tool is {tool.effect} and broke off: nobody knows whether it acted"
         if outcome is Outcome.DONE:
             detail = f"the tool is {tool.effect} and acted, but its result is lost"
-        return update | {
-            "outcome": "stopped",
-            "stop": {"reason": "unknown_outcome", "detail": detail},
-        }
+        stop = {"reason": "unknown_outcome", "detail": detail}
+        kept = await remember(state, call, tool, context, key)
+        return update | kept | {"outcome": "stopped", "stop": stop}
     if attempts and not attempts[-1].get("retryable"):
-        key = attempts[-1].get("key")
-        if not any(item.get("key") == key for item in attempts[:-1]):
+        failed_key = attempts[-1].get("key")
+        if not any(item.get("key") == failed_key for item in attempts[:-1]):
             task = state["given"].get("task_id")
             past = {**context.failures.of(task), **(state.get("failed") or {})}
             shown = [finding_to_json(item) for item in findings]
-            failed = noted(past, str(key), fingerprint(findings), shown)
+            failed = noted(past, str(failed_key), fingerprint(findings), shown)
             context.failures.keep(task, failed)
             update["failed"] = failed
     return update
+
+
+_STATUS: Final = {
+    Outcome.NOT_DONE: "not_done",
+    Outcome.REFUSED: "refused",
+    Outcome.LOST: "unknown",
+    Outcome.DONE: "unknown",
+}
+"""What the ledger keeps of an execution that failed."""

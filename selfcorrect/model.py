@@ -318,9 +318,14 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The same call is executed up to `times` further times."""
+    """The same call is executed up to `times` further times.
+
+    After an execution of a tool that acts broke off, only where `even_if_lost` says that doing it
+    twice does no harm.
+    """
 
     times: int = 1
+    even_if_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

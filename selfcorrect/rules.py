@@ -12,9 +12,11 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StrictBool,
     StringConstraints,
+    Tag,
     WithJsonSchema,
     model_validator,
 )
@@ -226,6 +228,8 @@ class ErrorRule(_Model):
     """Classes of change that this rule allows beside the policy's own."""
     retryable: StrictBool | SkipJsonSchema[None] = None
     """Whether the same call may be repeated; left out, the kind decides."""
+    outcome: Literal["not_done", "lost"] | SkipJsonSchema[None] = None
+    """What such an error says of what was done, in the word of whoever runs the tool."""
 
     priority: Priority = "medium"
     """Higher is tried first: critical (200), high (100), medium (0), low (-100), or a number."""
@@ -252,6 +256,7 @@ class ErrorRule(_Model):
             options: Mapping[str, Mapping[str, Any]] = ...,
             allow: Safety | str | Sequence[Safety | str] = (),
             retryable: bool | None = None,
+            outcome: Literal["not_done", "lost"] | None = None,
             priority: str | float = "medium",
             example: str | Sequence[str] = (),
             replaces: str | None = None,
@@ -259,9 +264,11 @@ class ErrorRule(_Model):
 
     @model_validator(mode="after")
     def _says_something(self) -> ErrorRule:
-        outcomes = (self.kind, self.category, self.params, self.repair, self.retryable)
-        if all(outcome is None or outcome == () for outcome in outcomes):
-            raise ValueError("says nothing: give it kind, category, params, repair or retryable")
+        said = (self.kind, self.category, self.params, self.repair, self.retryable, self.outcome)
+        if all(each is None or each == () for each in said):
+            raise ValueError(
+                "says nothing: give it kind, category, params, repair, retryable or outcome"
+            )
         return self
 
     @property
@@ -302,6 +309,31 @@ class MapPolicy(_Model):
         ) -> None: ...
 
 
+class ToolEffect(_Model):
+    """What calling a tool does, and in how many steps.
+
+    Attributes:
+        effect: What a call does to the world.
+        atomic: It takes one step: its refusal means that nothing was done.
+    """
+
+    effect: Effect
+    """What a call does to the world."""
+    atomic: StrictBool = False
+    """It takes one step: its refusal means that nothing was done."""
+
+
+def _form_of_effect(said: Any) -> str:
+    return "table" if isinstance(said, Mapping | ToolEffect) else "word"
+
+
+EffectSaid: TypeAlias = Annotated[
+    Annotated[Effect, Tag("word")] | Annotated[ToolEffect, Tag("table")],
+    Discriminator(_form_of_effect),
+]
+"""What a map says of a tool: its effect as a word, or a table with what belongs to it."""
+
+
 class MapLimits(Limits):
     """The limits that a map may set: all but the ceiling, which only code sets."""
 
@@ -335,8 +367,9 @@ class MapDocument(_Model):
     """Strategies that the map brings along: name = "./file.py:Object"."""
     policy: MapPolicy = Field(default_factory=MapPolicy)
     """What runs unasked and what ends a run."""
-    effects: Mapping[str, Effect] = Field(default_factory=dict)
-    """What calling a tool does: a name or glob = read_only, idempotent, mutating, destructive."""
+    effects: Mapping[str, EffectSaid] = Field(default_factory=dict)
+    """What calling a tool does: a name or glob = read_only, idempotent, mutating, destructive; or
+    { effect = "mutating", atomic = true } for a tool that takes one step."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
     rule: tuple[ErrorRule, ...] = ()
@@ -365,7 +398,7 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy):
+    for model in (ErrorRule, MapPolicy, ToolEffect):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -65,8 +65,9 @@ class CorrectionState(CorrectionInput, total=False):
         refused: Changes that policy did not let run unasked, each with `why`.
         tried: Every use of a strategy: `{"rule", "strategy", "path", "outcome", "reason", …}`.
         attempts: Every execution.
-        failed: What failed in the runs of this thread so far, by call; the one key that outlives
-            a run: `{"error", "times", "findings"}`.
+        failed: What failed in the runs of this thread so far, by call; it outlives a run:
+            `{"error", "times", "findings"}`.
+        lost: Calls of this thread that may have been done, by their scope: why; it outlives a run.
         counts: The counters that `Limits` bound, by the same names.
         wait: Seconds to wait before the next execution.
         barred: Why the tool may not be called again in this run: `{"reason", "detail"}`.
@@ -93,6 +94,7 @@ class CorrectionState(CorrectionInput, total=False):
     tried: list[dict[str, JSON]]
     attempts: list[dict[str, JSON]]
     failed: dict[str, JSON]
+    lost: dict[str, JSON]
     counts: dict[str, Any]
     wait: float
     barred: dict[str, JSON] | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder
@@ -18,7 +18,7 @@ from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_se
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.model import Finding, Safety
 from selfcorrect.protocols import Effect, Strategy
-from selfcorrect.rules import ErrorRule, MapPolicy
+from selfcorrect.rules import ErrorRule, MapPolicy, ToolEffect
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
@@ -105,7 +105,7 @@ class StrategyMap:
         disable: str | Sequence[str] = (),
         use: Mapping[str, Callable[..., Any]] | None = None,
         policy: MapPolicy | Mapping[str, Any] | None = None,
-        effects: Mapping[str, Effect] | None = None,
+        effects: Mapping[str, Effect | ToolEffect | Mapping[str, Any]] | None = None,
         limits: Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
@@ -168,7 +168,7 @@ class StrategyMap:
         sections = [document.content for document in documents]
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
-        self._effects: Mapping[str, Effect] = MappingProxyType(
+        self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
         )
         self._documents = tuple(documents)
@@ -189,7 +189,7 @@ class StrategyMap:
         return self._limits
 
     @property
-    def effects(self) -> Mapping[str, Effect]:
+    def effects(self) -> Mapping[str, Effect | ToolEffect]:
         """What calling a tool does, by name or glob, the more specific map first."""
         return self._effects
 
@@ -237,12 +237,23 @@ class StrategyMap:
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed is not None and not placed.source.built_in and placed.rule.kind is not None
 
+    def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
+        """What a rule of a map of one's own says of what was done; built-in rules say nothing."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        return None if placed is None or placed.source.built_in else placed.rule.outcome
+
     def effect_of(self, tool: str) -> Effect | None:
         """What the map says that calling a tool does, or None.
 
         A tool's exact name comes before globs; among globs the first that fits decides.
         """
-        return entry_of(self._effects, tool)
+        said = entry_of(self._effects, tool)
+        return said.effect if isinstance(said, ToolEffect) else said
+
+    def is_atomic(self, tool: str) -> bool:
+        """Whether the map says that a tool takes one step."""
+        said = entry_of(self._effects, tool)
+        return isinstance(said, ToolEffect) and said.atomic
 
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""

@@ -42,7 +42,7 @@ SLOTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The keyword that replaces each node."""
 
-_REMEMBERED: Final = 10_000
+REMEMBERED: Final = 10_000
 """Intents that a loop without a ledger of the caller's keeps in memory."""
 
 
@@ -88,6 +88,7 @@ class Parts:
     on_model_error: OnModelError | None = None
     on_limit: OnLimit | None = None
     hooks: Hooks | None = None
+    memory: MemoryLedger | None = None
 
 
 def assemble(parts: Parts) -> Loop:
@@ -113,7 +114,7 @@ def assemble(parts: Parts) -> Loop:
         host=SyncHost(),
         time=parts.time or SystemTime(),
         errors=LiveErrors(),
-        memory=MemoryLedger(_REMEMBERED),
+        memory=parts.memory or MemoryLedger(REMEMBERED),
         diagnoser=nodes["diagnose"],
         selector=nodes["select_strategy"],
         on_failure=parts.on_failure,
@@ -151,17 +152,33 @@ def _edges(on_edge: Mapping[tuple[str, str], Node] | None) -> Mapping[tuple[str,
 
 def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
     """Undeclared tools take the effect that the map gives them; code that declares one wins."""
-    out = {}
-    undeclared = []
-    for name, tool in tools.items():
-        effect = None if tool.declared else strategies.effect_of(name)
-        out[name] = tool if effect is None else tool.has_effect(effect)
-        if not out[name].declared:
-            undeclared.append(name)
-    emit = sink() if undeclared else None
-    if emit is not None:
-        emit("selfcorrect.undeclared_effects", {"tools": undeclared, "taken_for": "mutating"})
+    out = {name: _with_effect(tool, strategies) for name, tool in tools.items()}
+    tell_undeclared(out.values())
     return out
+
+
+def tell_undeclared(tools: Iterable[ToolSpec]) -> None:
+    """Tell the log once of each tool whose effect nobody declared, with the line that does."""
+    names = [tool.name for tool in tools if not tool.declared and tool.name not in _TOLD]
+    emit = sink() if names else None
+    if emit is None:
+        return
+    for name in names[: max(0, REMEMBERED - len(_TOLD))]:
+        _TOLD.add(name)
+        emit(
+            "selfcorrect.undeclared_effect",
+            {"tool": name, "taken_for": "mutating", "declare": f'[effects] "{name}" = "read_only"'},
+        )
+
+
+_TOLD: Final[set[str]] = set()
+
+
+def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:
+    effect = strategies.effect_of(tool.name)
+    if effect is None or (tool.declared and tool.effect != effect):
+        return tool
+    return tool.has_effect(effect, atomic=tool.atomic or strategies.is_atomic(tool.name))
 
 
 def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) -> Limits:

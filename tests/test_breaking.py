@@ -203,6 +203,19 @@ def test_a_foreign_node_cannot_run_a_tool_beyond_the_ceiling() -> None:
         retrier=lambda state, context: {"outcome": "retry"},
     )
     out = graph.invoke({"call": {"name": "act", "args": {"a": 1}}}, {"recursion_limit": 9_000})
+    assert out["failure"]["reason"] == "refused"
+    assert len(world.ran) == 1
+
+
+def test_nor_a_tool_that_may_be_repeated_beyond_the_ceiling() -> None:
+    world = World(ValueError("argument 'a' is invalid"))
+    graph = build_graph(
+        [world.spec("idempotent")],
+        selector=lambda state, context: {"outcome": "selected", "selected": []},
+        repairer=lambda state, context: {"outcome": "wait"},
+        retrier=lambda state, context: {"outcome": "retry"},
+    )
+    out = graph.invoke({"call": {"name": "act", "args": {"a": 1}}}, {"recursion_limit": 9_000})
     assert out["failure"]["reason"] in ("attempts_exhausted", "limit_reached")
     assert len(world.ran) <= 10
 

@@ -11,7 +11,7 @@ from langchain_core.tools import InjectedToolArg, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from selfcorrect import Result, ToolSpec, build_graph
+from selfcorrect import NotDone, Result, ToolSpec, build_graph
 from selfcorrect._walk import awalk, walk
 from selfcorrect.effects import EFFECTS, MAY_CALL_AGAIN, Outcome, may_call_again
 from selfcorrect.errors import LedgerError, ToolDefinitionError
@@ -27,7 +27,8 @@ CALL = {"call": {"name": "act", "args": {"item": "a"}, "id": "c1"}, "task_id": "
 TABLE = """
               read_only idempotent mutating destructive
     not_done  yes       yes        yes      yes
-    maybe     yes       yes        no       no
+    refused   yes       yes        no       no
+    lost      yes       yes        no       no
     done      yes       yes        no       no
 """
 CELLS = [
@@ -46,7 +47,12 @@ def test_the_table_is_whole():
     assert {(outcome, effect) for outcome, effect, _ in CELLS} == set(MAY_CALL_AGAIN)
 
 
-FAULT_OF = {Outcome.NOT_DONE: Fault.TRANSIENT, Outcome.MAYBE: Fault.TIMEOUT_AFTER}
+FAULT_OF = {
+    Outcome.NOT_DONE: Fault.NOT_DONE,
+    Outcome.REFUSED: Fault.RATE_LIMIT,
+    Outcome.LOST: Fault.TIMEOUT_AFTER,
+}
+REASON_OF = {Outcome.REFUSED: ("refused", "refused"), Outcome.LOST: ("unknown_outcome", "unknown")}
 
 
 @pytest.mark.parametrize(
@@ -61,10 +67,12 @@ def test_the_table_in_a_run(outcome, effect, again):
         assert out["result"] == {"item": "a", "count": 1}
         return
     failure = out["failure"]
-    assert failure["reason"] == "unknown_outcome"
-    assert [attempt["outcome"] for attempt in failure["attempts"]] == ["unknown"]
-    assert "may or may not have been done; do not call it again" in failure["for_model"]
-    assert any("Find out whether the tool acted" in line for line in failure["advice"])
+    reason, said = REASON_OF[outcome]
+    assert failure["reason"] == reason
+    assert [attempt["outcome"] for attempt in failure["attempts"]] == [said]
+    if outcome is Outcome.LOST:
+        assert "may or may not have been done; do not call it again" in failure["for_model"]
+        assert any("Find out whether the tool acted" in line for line in failure["advice"])
 
 
 def run_twice(spec: ToolSpec, ledger: Any, time: VirtualTime | None = None) -> list[dict[str, Any]]:
@@ -219,7 +227,7 @@ def test_the_key_is_the_same_for_every_execution_of_one_intent_and_hidden_from_t
         """Pay."""
         keys.append(idempotency_key)
         if len(keys) == 1:
-            raise ConnectionRefusedError("try again")
+            raise NotDone("try again") from ConnectionRefusedError()
         return "paid"
 
     spec = ToolSpec.from_function(pay, effect="mutating")

@@ -35,15 +35,15 @@ LAYERS = (
     {"evidence", "ledger", "policies", "reading", "repairs"},
     # the loop
     {"handlers"},
-    {"answers", "asking", "context", "failures", "intents", "masking", "progress", "routing"}
-    | {"repair_context", "written"},
+    {"answers", "asking", "context", "failures", "intents", "masking", "outcomes", "progress"}
+    | {"repair_context", "routing", "written"},
     {"nodes"},
     {"wiring"},
     {"watching"},
     {"step"},
     {"drawing"},
     {"_walk", "graph"},
-    {"calls", "combinators", "repairing"},
+    {"calls", "combinators", "repairing", "resuming"},
     # who uses it
     {"cli", "integrations", "notebook", "testing"},
     {"__main__"},

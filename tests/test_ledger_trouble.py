@@ -121,8 +121,10 @@ def test_a_date_that_jumps_back_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("selfcorrect.ledger.sql.time.time", lambda: float(next(jumps)))
     ledger = SqliteLedger(tmp_path / "ledger.db")
     world = World(Jumping())
-    faults = iter([Fault.RATE_LIMIT_WITH_HINT, Fault.TRANSIENT])
-    loop = assemble(Parts([world.tool("act", faults=faults)], ledger=ledger, time=world.time))
+    faults = iter([Fault.RATE_LIMIT_WITH_HINT, Fault.NOT_DONE])
+    loop = assemble(
+        Parts([world.tool("act", faults=faults, atomic=True)], ledger=ledger, time=world.time)
+    )
     assert walk(loop, call("a"))["result"]
     assert walk(loop, call("a"))["trail"][-1]["replayed"]
     assert world.done("act", "a") == 1
@@ -137,7 +139,7 @@ def test_a_monotonic_clock_that_jumps_back_gives_no_negative_times(tmp_path):
             return self._passed
 
     world = World(Backwards())
-    loop = assemble(Parts([world.tool("act", faults=iter([Fault.TRANSIENT]))], time=world.time))
+    loop = assemble(Parts([world.tool("act", faults=iter([Fault.NOT_DONE]))], time=world.time))
     out = walk(loop, {"call": {"name": "act", "args": {"item": "a"}}})
     assert out["result"]
     assert all(event.get("seconds", 0) >= 0 for event in out["trail"])

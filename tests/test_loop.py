@@ -327,7 +327,7 @@ def test_the_original_exception_is_raised_where_nobody_acted_on_it() -> None:
 def test_a_changed_value_is_what_runs() -> None:
     map_ = plain_map(ErrorRule(id="r", error="ValueError", repair=["grow"], kind="validation"))
     out = walk(
-        loop_of(["value", "value"], "mutating", map_), {"call": {"name": "act", "args": {"a": 1}}}
+        loop_of(["value", "value"], "idempotent", map_), {"call": {"name": "act", "args": {"a": 1}}}
     )
     assert out["result"] == {"done": {"a": 3}}
 

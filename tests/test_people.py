@@ -83,7 +83,7 @@ class TestQuestion:
     def test_says_whether_the_tool_may_have_acted(self):
         world = World(Refused("to: nobody of that name"))
         _, out, _ = start({"amount": 5, "to": "ann"}, world, strategies=ASKING)
-        assert (asked(out)["executions"], asked(out)["acted"]) == (1, "no")
+        assert (asked(out)["executions"], asked(out)["acted"]) == (1, "refused")
 
     def test_reads_like_a_sentence(self):
         question = asked(start({"amount": 5, "to": "annie"})[1])["question"]

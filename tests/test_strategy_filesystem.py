@@ -196,7 +196,7 @@ def test_permission_denied_ends_the_run(root):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
 def test_a_full_disk_ends_the_run(root):
     out, asked = run(root, "append_file", path="/dev/full", text="x")
-    assert out["failure"]["reason"] == "terminal_kind"
+    assert out["failure"]["reason"] == "unknown_outcome"  # some of it may have been written
     assert out["failure"]["findings"][0]["kind"] == "quota"
     assert len(asked) == 1
 
@@ -204,9 +204,7 @@ def test_a_full_disk_ends_the_run(root):
 ENDED = {
     "a folder where a file is meant": ("read_file", {"path": "notes"}, "needs_person"),
     "a file where a folder is meant": ("list_folder", {"path": "picture.bin"}, "needs_person"),
-    "a file in the way": (
-        *("create_file", {"path": "notes/readme.md", "text": "x"}, "needs_person"),
-    ),
+    "a file in the way": (*("create_file", {"path": "notes/readme.md", "text": "x"}, "refused"),),
     "no text": ("read_file", {"path": "picture.bin"}, "terminal_kind"),
     "too long a name": ("read_file", {"path": "x" * 300}, "needs_person"),
 }
@@ -228,7 +226,7 @@ def test_what_only_a_person_can_decide_is_reported_after_one_try(root, name, arg
 def test_a_tool_that_changes_files_is_never_led_to_another_file_unasked(root, name):
     more = {"text": "x"} if name == "append_file" else {}
     out, asked = run(root, name, path="notes/redme.md", **more)
-    assert out["failure"]["reason"] == "needs_person"
+    assert out["failure"]["reason"] == "refused"
     assert asked == ["notes/redme.md"]
     assert (root / "notes" / "readme.md").read_text() == "read"
     assert "notes/readme.md" in out["failure"]["question"]["options"]

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import Field
 
-from selfcorrect import build_graph
+from selfcorrect import ToolSpec, build_graph
 from selfcorrect._walk import walk
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, VirtualTime
@@ -107,7 +107,7 @@ def changes(out):
     ("status", "text"),
     [
         *((401, "Unauthorized"), (403, "Forbidden"), (402, "Payment Required")),
-        *((429, "You exceeded your current quota"), (405, "Method Not Allowed"), (501, "")),
+        *((429, "You exceeded your current quota"), (405, "Method Not Allowed")),
     ],
 )
 @pytest.mark.parametrize("name", ["transfer_money", "list_transfers"])
@@ -135,7 +135,8 @@ def test_what_an_operator_must_settle_ends_the_run_at_once(bank, status, text, n
 def test_a_call_that_moves_money_is_mended_by_nobody_but_a_person(bank, args):
     model = ScriptedModel(script=[])
     out, _ = run(bank, "transfer_money", model, **args)
-    assert out["failure"]["reason"] == "needs_person"
+    executed = bool(out["failure"]["attempts"])  # the last one is the bank's own constraint
+    assert out["failure"]["reason"] == ("refused" if executed else "needs_person")
     assert (changes(out), model.prompts, bank.sent) == ([], [], [])
 
 
@@ -167,10 +168,20 @@ def test_a_person_may_say_no(bank):
     assert bank.sent == []
 
 
-def test_money_that_was_turned_away_at_the_door_is_sent_when_the_gateway_says(bank):
+def test_money_that_was_turned_away_is_not_sent_again_by_itself(bank):
     bank.failures = [GatewayError(429, "slow down", retry_after="20")]
     out, time = run(bank, "transfer_money", payee="ann", amount=5.0)
-    assert out["result"] == "sent"
+    assert out["failure"]["reason"] == "refused"
+    assert (bank.calls, time.slept, bank.sent) == (1, [], [])
+
+
+def test_money_that_takes_one_step_is_sent_when_the_gateway_says(bank):
+    bank.failures = [GatewayError(429, "slow down", retry_after="20")]
+    time = VirtualTime()
+    transfer = ToolSpec.from_function(bank.tools()[0], effect="destructive", atomic=True)
+    loop = assemble(Parts([transfer], strategies=STRATEGIES, time=time))
+    call = {"name": "transfer_money", "args": {"payee": "ann", "amount": 5.0}}
+    assert walk(loop, {"call": call})["result"] == "sent"
     assert 20 <= sum(time.slept) < 21
     assert bank.sent == [("ann", 5.0)]
 

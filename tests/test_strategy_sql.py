@@ -217,7 +217,7 @@ def test_a_model_may_not_turn_a_query_into_something_that_writes(sqlite_file):
 def test_nobody_but_a_person_changes_a_statement_that_writes(sqlite_file, sql):
     model = ScriptedModel(script=[])
     out = ask(sqlite_graph(sqlite_file, effect="mutating", model=model), sql)
-    assert out["failure"]["reason"] == "needs_person"
+    assert out["failure"]["reason"] == "refused"
     assert not model.prompts
     assert not changes(out)
 

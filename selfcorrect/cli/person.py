@@ -70,7 +70,7 @@ def _beside(asked: Mapping[str, Any]) -> Iterator[Text]:
         if isinstance(call := asked.get(key), Mapping):
             yield row(label, f"{call.get('name', '')} {short(call.get('args', {}), 300)}")
     if executions := asked.get("executions"):
-        did = {"no": "did nothing", "maybe": "may have acted"}
+        did = {"no": "did nothing", "refused": "refused", "maybe": "may have acted"}
         yield row("so far", f"executed {executions}×, {did.get(str(asked.get('acted')), '?')}")
 
 

@@ -2,7 +2,7 @@
 
 `read_error` reads a live exception and `read_report` a recorded one; each gives findings with their
 facts. A map then decides kind and category, and `settled` says which parameters are at fault.
-`classify` answers with the kind alone; `outcome_of` says whether the tool may have acted.
+`classify` answers with the kind alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.kinds import category_of, kind_of, spoken_name
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.messages import over, put_back, read_body, read_text
-from selfcorrect.evidence.outcomes import outcome_of
 from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
@@ -33,7 +32,7 @@ from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, 
 from selfcorrect.pointer import split
 from selfcorrect.protocols import Tool
 
-__all__ = ["classify", "diagnosed", "masked", "outcome_of", "read_error", "read_report", "settled"]
+__all__ = ["classify", "diagnosed", "masked", "read_error", "read_report", "settled"]
 
 MOST: Final = 50
 """Findings of one error."""

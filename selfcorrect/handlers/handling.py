@@ -203,7 +203,7 @@ def _retried(decision: Retry, times: Any, asked: Consultation) -> Repair | Exhau
     if type(times) is int and times >= 1 and asked.allowed is not None:
         if asked.executed >= asked.allowed:
             return Exhausted(f"{asked.executed} of at most {asked.allowed} executions by on_error")
-        return Retry(asked.allowed - asked.executed)
+        return Retry(asked.allowed - asked.executed, decision.even_if_lost)
     return decision
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from selfcorrect.errors import SelfCorrectError, ToolReportedError
@@ -16,6 +17,10 @@ from selfcorrect.protocols import Effect
 from selfcorrect.tools import ToolSpec
 
 HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "verify"})
+"""Keys that count only where code wrote them."""
+TRUSTED: Final = "selfcorrect_trusted"
+"""The metadata key of a tool whose server the caller trusts."""
 _MOST_PAGES: Final = 100
 _MOST_TEXT: Final = 64 * 1024
 
@@ -26,11 +31,16 @@ class MCPProtocolError(SelfCorrectError):
     Attributes:
         error_code: The JSON-RPC code as text: `"-32602"`.
         body: The error as JSON-RPC writes it.
+        trusted: Whether the server is one that the caller trusts: its refusal of the request
+            itself then means that nothing was done.
     """
 
     code: ClassVar[str] = "SC209"
 
-    def __init__(self, number: int, message: str, data: Any = None) -> None:
+    def __init__(
+        self, number: int, message: str, data: Any = None, *, trusted: bool = False
+    ) -> None:
+        self.trusted = trusted
         self.error_code = str(number)
         error = {"code": number, "message": message, "data": data}
         self.body = json.dumps({"jsonrpc": "2.0", "error": error}, default=str)
@@ -94,7 +104,7 @@ def is_untold(metadata: Mapping[str, Any]) -> bool:
     return not HINTS.isdisjoint(metadata)
 
 
-def protocol_error(error: BaseException) -> MCPProtocolError | None:
+def protocol_error(error: BaseException, *, trusted: bool = False) -> MCPProtocolError | None:
     """The SDK's error as ours, or None if it is something else."""
     if not any(cls.__name__ in ("McpError", "MCPError") for cls in type(error).__mro__):
         return None
@@ -102,7 +112,8 @@ def protocol_error(error: BaseException) -> MCPProtocolError | None:
     number = getattr(data, "code", None)
     if not isinstance(number, int):
         return None
-    return MCPProtocolError(number, str(getattr(data, "message", error)), _data(data))
+    message = str(getattr(data, "message", error))
+    return MCPProtocolError(number, message, _data(data), trusted=trusted)
 
 
 def _data(error: Any) -> Any:
@@ -117,7 +128,7 @@ def _spec(session: Any, tool: Any, *, trusted: bool, seconds: float | None) -> T
         try:
             result = await session.call_tool(name, args)
         except Exception as error:
-            if (known := protocol_error(error)) is not None:
+            if (known := protocol_error(error, trusted=trusted)) is not None:
                 raise known from error
             raise
         return value_of(result)
@@ -128,7 +139,8 @@ def _spec(session: Any, tool: Any, *, trusted: bool, seconds: float | None) -> T
         "inputSchema": getattr(tool, "inputSchema", None) or getattr(tool, "input_schema", {}),
     }
     effect = effect_of(tool.annotations) if trusted else None
-    return ToolSpec.from_schema(schema, call=call, effect=effect, timeout=seconds)
+    spec = ToolSpec.from_schema(schema, call=call, effect=effect, timeout=seconds)
+    return replace(spec, home="")  # what the call here raises is the server's word, not its code's
 
 
 def value_of(result: Any) -> Any:
@@ -154,7 +166,9 @@ def value_of(result: Any) -> Any:
 def _with_effect(tool: Any, *, trusted: bool) -> Any:
     metadata = dict(tool.metadata or {})
     effect = effect_of(metadata) if trusted else None
-    kept = {key: value for key, value in metadata.items() if key not in HINTS and key != "effect"}
+    kept = {key: value for key, value in metadata.items() if key not in HINTS | _NOT_A_SERVERS}
+    if trusted:
+        kept[TRUSTED] = True
     if effect is not None:
         kept["effect"] = effect
     return tool.model_copy(update={"metadata": kept or None})

@@ -27,6 +27,8 @@ from selfcorrect.plain import as_text
 from selfcorrect.progress import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
+_DECIDED_ANEW: Final = ("refused", "unknown_outcome")
+"""After these an equal call is no blind repetition: the model decided, or memory answers it."""
 _REPEATED: Final = (
     "The call was not done: it failed before in the same way, and nothing has changed since. "
     "Change it, try something else, or tell the user."
@@ -98,6 +100,8 @@ class Conversation:
             note = note_of(message)
             if message.status != "error":
                 keys.clear()
+            elif note.get("reason") in _DECIDED_ANEW:
+                continue
             elif note.get("executed") and not note.get("retryable") and note.get("key"):
                 keys.add(str(note["key"]))
         return frozenset(keys)
@@ -151,7 +155,7 @@ async def mended_calls(
         else:
             given = given or conversation.given(message)
             mended = await mended_call(box, written, given, context)
-        out.append(_unless_repeated(mended, failed))
+        out.append(_unless_repeated(mended, failed, box))
     return out
 
 
@@ -173,7 +177,7 @@ async def mended_call(
 ) -> Mended:
     """One call, taken through the checking loop."""
     out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
-    note = note_on(out)
+    note = note_on(out, box.specs)
     failure = out.get("failure")
     if failure:
         return refused_call(written, told(failure), note, failure)
@@ -187,10 +191,11 @@ async def mended_call(
     return Mended(written, call, is_ready=True, note=note)
 
 
-def _unless_repeated(mended: Mended, failed: frozenset[str]) -> Mended:
+def _unless_repeated(mended: Mended, failed: frozenset[str], box: Toolbox) -> Mended:
     if not failed or not mended.is_ready:
         return mended
-    key = call_key(Call(mended.call["name"], mended.call["args"]))
+    name = mended.call["name"]
+    key = call_key(Call(name, mended.call["args"]), box.specs.get(name))
     if key not in failed:
         return mended
     note = {"reason": "repeated_failure", "key": key, "executed": True, "retryable": False}

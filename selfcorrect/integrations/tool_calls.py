@@ -8,21 +8,26 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 
 from selfcorrect._walk import walk_in
-from selfcorrect.context import AsyncHost, SyncHost, run_sync
+from selfcorrect.context import AGAIN, AsyncHost, RunContext, SyncHost, run_sync
+from selfcorrect.effects import acts
 from selfcorrect.errors import ToolReportedError, is_control_flow
-from selfcorrect.integrations.chat import OURS, last_messages, refusal, request_of
-from selfcorrect.integrations.mcp import protocol_error
+from selfcorrect.integrations.chat import OURS, last_messages, note_of, refusal, request_of
+from selfcorrect.integrations.mcp import TRUSTED, protocol_error
+from selfcorrect.integrations.once import Once
 from selfcorrect.integrations.toolbox import Settings, Toolboxes
+from selfcorrect.intents import scope_of_call
 from selfcorrect.log import sink
 from selfcorrect.model import JSON, Call
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, digest
 from selfcorrect.progress import call_key
 from selfcorrect.redaction import outside
 from selfcorrect.tools import ToolSpec
@@ -49,10 +54,17 @@ except ImportError:  # older versions never mark such an error
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one execution ended."""
+    """How one execution ended.
+
+    Attributes:
+        response: What the host answered.
+        error: What was raised.
+        cause: What the tool raised, where the host made an answer of it.
+    """
 
     response: Response = None
     error: Exception | None = None
+    cause: Exception | None = None
 
 
 class Handled:
@@ -88,7 +100,7 @@ class Handled:
         self.happened.append(ended)
         if ended.error is not None:
             raise ended.error
-        return value_of(ended.response)
+        return value_of(ended.response, ended.cause)
 
     async def _ended(self, tool: ToolSpec, args: Any) -> Ended:
         call = {**self.request.tool_call, "name": tool.name, "args": dict(args)}
@@ -98,13 +110,17 @@ class Handled:
         changes: dict[str, Any] = {"tool_call": call}
         if tool.name != self.request.tool_call["name"] or self.request.tool is None:
             changes["tool"] = self.tools[tool.name]
+        request = self.request.override(**changes)
+        once = Once(tool)
+        if acts(tool) and isinstance(request.tool, BaseTool):
+            request = request.override(tool=once.guarding(request.tool))
         try:
-            value = self.handler(self.request.override(**changes))
-            return Ended(await value if inspect.isawaitable(value) else value)
+            value = self.handler(request)
+            return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
         except Exception as error:
             if is_control_flow(error) or _is_invalid_resume(error):
                 raise
-            return Ended(error=protocol_error(error) or error)
+            return Ended(error=_told(error, request))
 
 
 class SyncHandled(Handled, SyncHost):
@@ -115,8 +131,12 @@ class AsyncHandled(Handled, AsyncHost):
     """For a handler that is awaited."""
 
 
-def value_of(response: Response) -> Any:
+def value_of(response: Response, cause: Exception | None = None) -> Any:
     """The tool's value in a response.
+
+    Args:
+        response: What the host answered.
+        cause: What the tool raised, where the host made this answer of it.
 
     Raises:
         ToolReportedError: If the response reports an error.
@@ -124,7 +144,7 @@ def value_of(response: Response) -> Any:
     if not isinstance(response, ToolMessage):
         return None if isinstance(response, Command | list) else response
     if response.status == "error":
-        raise ToolReportedError(str(response.text))
+        raise ToolReportedError(str(response.text)) from cause
     if response.artifact is not None:
         return {"content": response.content, "artifact": response.artifact}
     return response.content
@@ -154,47 +174,50 @@ class ToolCalls:
         self._ask_person = ask_person
         self._on_trail = on_trail
         self._always = settings.sees_all
+        self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
         self._lock = Lock()
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
         first: list[Ended] = []
-        if self._is_ready(request):
+        if (spec := self._ready(request)) is not None:
+            once, watched = _watched(request, spec)
             try:
-                response = handler(request)
+                response = handler(watched)
             except Exception as error:
                 if is_control_flow(error) or _is_invalid_resume(error):
                     raise
-                first.append(Ended(error=protocol_error(error) or error))
+                first.append(Ended(error=_told(error, request)))
             else:
                 if not _is_error(response):
                     return response
-                first.append(Ended(response))
+                first.append(Ended(response, cause=once.error))
         return run_sync(self._corrected(request, handler, first, SyncHandled))
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Like `call`, where the handler is async."""
         first: list[Ended] = []
-        if self._is_ready(request):
+        if (spec := self._ready(request)) is not None:
+            once, watched = _watched(request, spec)
             try:
-                response = await handler(request)
+                response = await handler(watched)
             except Exception as error:
                 if is_control_flow(error) or _is_invalid_resume(error):
                     raise
-                first.append(Ended(error=protocol_error(error) or error))
+                first.append(Ended(error=_told(error, request)))
             else:
                 if not _is_error(response):
                     return response
-                first.append(Ended(response))
+                first.append(Ended(response, cause=once.error))
         return await self._corrected(request, handler, first, AsyncHandled)
 
-    def _is_ready(self, request: ToolCallRequest) -> bool:
-        """Whether the call may go straight to its tool: it fits, and nobody listens."""
+    def _ready(self, request: ToolCallRequest) -> ToolSpec | None:
+        """The tool, if the call may go straight to it: it fits, nobody listens, nothing is open."""
         call = request.tool_call
         spec = self._boxes.ready(call["name"], request.tool)
         args = call["args"]
-        return (
+        may = (
             spec is not None
             and type(args) is dict
             and not _BESIDE & call.keys()
@@ -202,7 +225,9 @@ class ToolCalls:
             and not (self._ask_person and self._waiting)
             and sink() is None
             and spec.is_valid(args)
+            and not (acts(spec) and (not self._memory.is_sure or _lost_notes(request.state)))
         )
+        return spec if may else None
 
     async def _corrected(
         self,
@@ -228,7 +253,15 @@ class ToolCalls:
             changes["ask_person"] = self._asking(key, host)
         if isinstance(tenant := configurable.get("tenant"), str):
             changes["tenant"] = tenant
-        out = await walk_in(box.run, _given(request, configurable), box.run.start(**changes))
+        if (thread := configurable.get("thread_id")) is not None:
+            changes["thread"] = str(thread)
+        if configurable.get(AGAIN) is True:
+            changes["again"] = True
+        changes["person"] = _last_person(messages_of(request.state))
+        context = box.run.start(**changes)
+        given = _given(request, configurable)
+        given["lost"] = _lost_before(request, given, context)
+        out = await walk_in(box.run, given, context)
         if key is not None:
             with self._lock:
                 self._waiting.pop(key, None)
@@ -253,7 +286,7 @@ class ToolCalls:
     def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
         call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
         failure = out.get("failure")
-        note = note_on(out)
+        note = note_on(out, self._boxes.of(_tools_of(request)).specs)
         if "raw" in request.tool_call and host.made is not None:
             note["call"] = host.made
         if note or len(host.happened) > 1:
@@ -300,7 +333,9 @@ def _said(failure: Mapping[str, Any]) -> str:
     return f" The tool's own words, as {outside(text, _LONGEST_WORDS)}" if text else ""
 
 
-def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
+def note_on(
+    out: Mapping[str, Any], tools: Mapping[str, ToolSpec] = MappingProxyType({})
+) -> dict[str, JSON]:
     """What is noted in a message about a run; nothing where the call was simply done."""
     failure = out.get("failure") or {}
     trail = out.get("trail") or ()
@@ -319,8 +354,60 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
         note["retryable"] = bool(attempts) and bool(attempts[-1].get("retryable"))
         if call.get("name"):
             args = call.get("args") if isinstance(call.get("args"), Mapping) else {}
-            note["key"] = call_key(Call(call["name"], args or {}))
+            note["key"] = call_key(Call(call["name"], args or {}), tools.get(call["name"]))
     return note
+
+
+def _watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRequest]:
+    """The request, its tool guarded against repetition if it acts."""
+    once = Once(spec)
+    if not acts(spec) or not isinstance(request.tool, BaseTool):
+        return once, request
+    return once, request.override(tool=once.guarding(request.tool))
+
+
+def _told(error: Exception, request: ToolCallRequest) -> Exception:
+    """The error; that of an MCP server as ours, with what is known of the server."""
+    metadata = getattr(request.tool, "metadata", None) or {}
+    return protocol_error(error, trusted=metadata.get(TRUSTED) is True) or error
+
+
+def _lost_notes(state: Any) -> list[tuple[int, str]]:
+    """Where in the conversation a call was lost, and its key."""
+    return [
+        (place, str(note["key"]))
+        for place, message in enumerate(messages_of(state))
+        if message.type == "tool"
+        and message.status == "error"
+        and (note := note_of(message)).get("reason") == "unknown_outcome"
+        and note.get("key")
+    ]
+
+
+def _lost_before(
+    request: ToolCallRequest, given: Mapping[str, Any], context: RunContext
+) -> dict[str, JSON]:
+    """What the conversation says of an equal call that was lost, as the state keeps it."""
+    call, spec = request.tool_call, context.tools.get(request.tool_call["name"])
+    if spec is None or not acts(spec) or not isinstance(call["args"], dict):
+        return {}
+    this = Call(call["name"], call["args"], call.get("id"))
+    messages = messages_of(request.state)
+    spoken = max((n for n, each in enumerate(messages) if each.type == "human"), default=-1)
+    key = call_key(this, spec)
+    for place, lost in _lost_notes(request.state):
+        if lost == key and (spec.declared or place > spoken):
+            scope = scope_of_call({"given": dict(given)}, this, spec, context)
+            return {scope: {"key": f"{scope}:{key}", "tool": spec.name}} if scope else {}
+    return {}
+
+
+def _last_person(messages: Sequence[Any]) -> str | None:
+    """What marks the last message of a person, or None."""
+    for message in reversed(messages):
+        if message.type == "human":
+            return str(message.id) if message.id else digest(as_text(message.content))
+    return None
 
 
 def _is_error(response: Response) -> bool:

@@ -11,10 +11,11 @@ from langchain_core.tools import BaseTool
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
+from selfcorrect.ledger import MemoryLedger
 from selfcorrect.log import sink
 from selfcorrect.repairing import check_only
 from selfcorrect.tools import ToolSpec, tool_specs
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.wiring import REMEMBERED, Loop, Parts, assemble
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
@@ -35,6 +36,7 @@ class Settings:
     on_limit: Any = None
     hooks: Any = None
     nodes: Mapping[str, Any] = field(default_factory=dict)
+    memory: MemoryLedger = field(default_factory=lambda: MemoryLedger(REMEMBERED))
 
     @property
     def sees_all(self) -> bool:
@@ -61,6 +63,7 @@ class Settings:
                 on_model_error=self.on_model_error,
                 on_limit=self.on_limit,
                 hooks=self.hooks if executes else None,
+                memory=self.memory,
                 slots=dict(self.nodes) | ({} if executes else {"executor": check_only}),
             )
         )
@@ -97,6 +100,11 @@ class Toolboxes:
         self._settings = settings
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
         self._specs: dict[str, tuple[Any, ToolSpec]] = {}
+
+    @property
+    def memory(self) -> MemoryLedger:
+        """What all loops of this drop-in remember of calls that may have been done."""
+        return self._settings.memory
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
         """The toolbox of these tools."""

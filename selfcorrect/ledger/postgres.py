@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from selfcorrect.errors import LedgerError, MissingExtra
-from selfcorrect.ledger.sql import LEASE, TABLES, Cursor, SqlLedger
+from selfcorrect.ledger.sql import ADD_SCOPE, INDEXES, LEASE, TABLES, Cursor, SqlLedger
 
 T = TypeVar("T")
 
@@ -59,7 +59,8 @@ class PostgresLedger(SqlLedger):
             connection.execute("SET statement_timeout = '30s'")
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
-                for statement in TABLES:
+                added = ADD_SCOPE.replace("ADD COLUMN", "ADD COLUMN IF NOT EXISTS")
+                for statement in (*TABLES, added, *INDEXES):
                     connection.execute(statement)
         except BaseException:
             connection.close()
@@ -96,13 +97,16 @@ class _Statements:
         self._cursor = cursor
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
-        if statement.startswith("SELECT key"):
+        if statement.startswith("SELECT key, version"):
             # A row that does not exist yet cannot be locked: its key can.
             self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", values)
         return self._cursor.execute(statement.replace("?", "%s"), values)
 
     def fetchone(self) -> Any:
         return self._cursor.fetchone()
+
+    def fetchall(self) -> Any:
+        return self._cursor.fetchall()
 
 
 _INHERITED: Final[list[Any]] = []

@@ -12,8 +12,9 @@ from selfcorrect.model import JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Record
 
-VERSION: Final = 1
-"""Of the layout of a row; a row of a later version is refused, not guessed at."""
+VERSION: Final = 2
+"""Of the layout of a row; a row of a later version is refused, not guessed at. Rows of version 1
+have no scope, and keys under which equal calls can differ."""
 
 HELD: Final = Record("held")
 
@@ -33,6 +34,12 @@ class Row:
     def is_sound(self) -> bool:
         """Whether the row reads as it was written."""
         return self.checksum == _checksum(self.key, self.version, self.status, self.value)
+
+
+def scope_of(key: str) -> str:
+    """What stands before the `:` of a key: the same for intents of equal calls in one thread."""
+    scope, colon, _ = key.partition(":")
+    return scope if colon else ""
 
 
 def row(key: str, status: str, value: JSON, holder: str) -> Row:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import Row, judge, row
+from selfcorrect.ledger.records import Row, judge, row, scope_of
 from selfcorrect.model import JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Record
@@ -30,7 +30,8 @@ TABLES: Final = (
     """
     CREATE TABLE IF NOT EXISTS selfcorrect_intents (
         key TEXT PRIMARY KEY, version INTEGER NOT NULL, status TEXT NOT NULL, value TEXT,
-        holder TEXT NOT NULL, checksum TEXT NOT NULL, written DOUBLE PRECISION NOT NULL
+        holder TEXT NOT NULL, checksum TEXT NOT NULL, written DOUBLE PRECISION NOT NULL,
+        scope TEXT
     )
     """,
     """
@@ -39,14 +40,31 @@ TABLES: Final = (
     )
     """,
 )
+ADD_SCOPE: Final = "ALTER TABLE selfcorrect_intents ADD COLUMN scope TEXT"
+"""What a table that was made by version 0.1 lacks."""
+INDEXES: Final = (
+    """
+    CREATE INDEX IF NOT EXISTS selfcorrect_doubts ON selfcorrect_intents (scope)
+    WHERE status IN ('begun', 'unknown')
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS selfcorrect_first ON selfcorrect_intents (key) WHERE scope IS NULL
+    """,
+)
+_DOUBTS: Final = (
+    "SELECT key, status, holder FROM selfcorrect_intents "
+    "WHERE scope = ? AND status IN ('begun', 'unknown') LIMIT 100"
+)
+_FIRST: Final = "SELECT 1 FROM selfcorrect_intents WHERE scope IS NULL LIMIT 1"
 _READ: Final = (
     "SELECT key, version, status, value, holder, checksum FROM selfcorrect_intents WHERE key = ?"
 )
 _WRITE: Final = (
-    "INSERT INTO selfcorrect_intents (key, version, status, value, holder, checksum, written) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET version = excluded.version, "
+    "INSERT INTO selfcorrect_intents "
+    "(key, version, status, value, holder, checksum, written, scope) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET version = excluded.version, "
     "status = excluded.status, value = excluded.value, holder = excluded.holder, "
-    "checksum = excluded.checksum, written = excluded.written"
+    "checksum = excluded.checksum, written = excluded.written, scope = excluded.scope"
 )
 _IF_HELD: Final = (
     " WHERE selfcorrect_intents.holder = excluded.holder"
@@ -69,6 +87,7 @@ class Cursor(Protocol):
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any: ...
     def fetchone(self) -> Any: ...
+    def fetchall(self) -> Any: ...
 
 
 class SqlLedger(ABC):
@@ -85,6 +104,7 @@ class SqlLedger(ABC):
         self._patience = patience
         self._lease = lease
         self._lock = threading.RLock()
+        self._has_first: bool | None = None
         self._start_afresh()
 
     # --- what a backend provides ------------------------------------------------------------------
@@ -164,6 +184,58 @@ class SqlLedger(ABC):
             new = row(key, status, value, self._me.id)
             self._run(lambda cursor: self._write(cursor, _WRITE + _IF_HELD, new))
 
+    def doubts(self, scope: str) -> list[str]:
+        """The keys of this scope that are in doubt; a key's scope is what stands before its `:`.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        asking = owner()
+        with self._lock:
+            self._check_process()
+
+            def work(cursor: Cursor) -> list[str]:
+                cursor.execute(_DOUBTS, (scope,))
+                found, sight = list(cursor.fetchall()), self._sight(cursor)
+                return [row[0] for row in found if not self._is_under_way(row, asking, sight)]
+
+            return self._run(work)
+
+    def _is_under_way(
+        self, found: Sequence[str], asking: Owner, sight: Callable[[str], str]
+    ) -> bool:
+        key, status, holder = found
+        if status != "begun":
+            return False
+        if holder == self._me.id:
+            held = self._held.get(key)
+            return held is not None and is_at_it(held, asking)
+        return sight(holder) == "there"
+
+    def of_first_version(self, key: str) -> Record | None:
+        """What version 0.1 wrote under this key of its own, without holding it.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        asking, key = owner(), clean(key)
+        with self._lock:
+            self._check_process()
+            if self._has_first is None:
+                self._has_first = self._run(_has_first)
+            if not self._has_first:
+                return None
+            held = self._held.get(key)
+            active = held is not None and is_at_it(held, asking)
+
+            def work(cursor: Cursor) -> Record | None:
+                cursor.execute(_READ, (key,))
+                values = cursor.fetchone()
+                found = Row(*values) if values is not None else None
+                return judge(found, self._me.id, is_active=active, sight=self._sight(cursor))[1]
+
+            return self._run(work)
+
     def forget(self, older_than: float) -> None:
         """Delete what was settled more than so many seconds ago, but nothing that is in doubt.
 
@@ -202,7 +274,7 @@ class SqlLedger(ABC):
 
     def _write(self, cursor: Cursor, statement: str, new: Row) -> None:
         values = (new.key, new.version, new.status, new.value, new.holder, new.checksum)
-        cursor.execute(statement, (*values, time.time()))
+        cursor.execute(statement, (*values, time.time(), scope_of(new.key)))
 
     # --- holders ----------------------------------------------------------------------------------
 
@@ -275,6 +347,11 @@ class SqlLedger(ABC):
                 idle = 0
                 with suppress(LedgerError):
                     self._run(lambda cursor: cursor.execute(_ALIVE, (self._me.id,)), patience=0)
+
+
+def _has_first(cursor: Cursor) -> bool:
+    cursor.execute(_FIRST)
+    return cursor.fetchone() is not None
 
 
 def _said(error: Exception) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger.sql import LEASE, TABLES, Cursor, SqlLedger
+from selfcorrect.ledger.sql import ADD_SCOPE, INDEXES, LEASE, TABLES, Cursor, SqlLedger
 
 T = TypeVar("T")
 
@@ -67,8 +67,15 @@ class SqliteLedger(SqlLedger):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
             for statement in TABLES:
                 connection.execute(statement)
+            columns = connection.execute("PRAGMA table_info(selfcorrect_intents)").fetchall()
+            if "scope" not in {column[1] for column in columns}:
+                connection.execute(ADD_SCOPE)
+            for statement in INDEXES:
+                connection.execute(statement)
+            connection.execute("COMMIT")
         except BaseException:
             connection.close()
             raise

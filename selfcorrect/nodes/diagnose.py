@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.effects import Outcome
+from selfcorrect.effects import Outcome, acts, settled
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.handlers.handling import ON_ERROR
-from selfcorrect.intents import concluded, outcome_left
+from selfcorrect.intents import concluded
 from selfcorrect.json_forms import finding_from_json, finding_to_json
-from selfcorrect.model import Finding
+from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.plain import as_text, clean
 from selfcorrect.progress import is_retryable
 from selfcorrect.redaction import redact
@@ -30,6 +30,8 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     call, source = state["current"], error["source"]
     raw = [finding_from_json(item) for item in error["findings"][:_MOST_FINDINGS]]
     findings = _distinct([_decided(item, call, source, context) for item in raw])
+    if error.get("fault"):
+        findings = [_as_fault(item, call, context) for item in findings]
     update: dict[str, Any] = {
         "outcome": "diagnosed",
         "findings": [finding_to_json(finding) for finding in findings],
@@ -37,7 +39,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     }
     if source == "tool":
         update["attempts"] = _noted(state, findings, context)
-        outcome = outcome_left(error, _worst(findings, call, context))
+        outcome = _outcome(error, findings, call, context)
         update |= await concluded(state, context, findings, update["attempts"], outcome)
     policy = context.policy_of(state)
     terminal = next(
@@ -72,6 +74,28 @@ def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunCo
         lambda item: context.strategies.decide(item, name),
         call["args"],
         tool.schema if tool is not None else None,
+    )
+
+
+def _as_fault(finding: Finding, call: Mapping[str, Any], context: RunContext) -> Finding:
+    """A fault of the tool's own code is no fault of an argument, but where the map's owner says so.
+
+    A tool that does not act may choke on a value that it parses: where the error repeats an
+    argument, it is told like any other refusal.
+    """
+    tool = context.tools.get(call["name"])
+    parsing = "ValueError" in finding.types and bool(finding.paths)
+    harmless = tool is not None and not acts(tool)
+    if context.strategies.is_told(finding.rule) or (harmless and parsing):
+        return finding
+    return replace(
+        finding,
+        kind=ErrorKind.INTERNAL,
+        category=Category.NONE,
+        paths=(),
+        constraint={},
+        suggestions=(),
+        ladder=(),
     )
 
 
@@ -115,29 +139,29 @@ def _handled(
     type_name = attempts[-1].get("type") if source == "tool" and attempts else None
     if not context.on_error.handles(tool, source, type_name):
         return {}
-    barred = update.get("stop") or state.get("barred")
-    out: dict[str, object] = {"outcome": "diagnosed", "stop": None, "barred": barred}
+    stop = update.get("stop")
+    out: dict[str, object] = {"outcome": "diagnosed", "stop": None}
+    if stop is not None:
+        out["barred"] = stop
     out["findings"] = [
-        finding_to_json(replace(each, ladder=(ON_ERROR, *(() if barred else each.ladder))))
+        finding_to_json(replace(each, ladder=(ON_ERROR, *(() if stop else each.ladder))))
         for each in findings
     ]
     return out
 
 
-def _worst(findings: list[Finding], call: dict[str, Any], context: RunContext) -> Outcome:
-    """What is known of the effect: certain only if every finding says so."""
-    from selfcorrect.evidence import outcome_of
-
-    tool = context.tools.get(call["name"])
-    schema = tool.schema if tool is not None else None
-    outcomes = {
-        outcome_of(item, call["args"], schema, told=context.strategies.is_told(item.rule))
-        for item in findings
-    }
-    outcomes = outcomes or {Outcome.MAYBE}
-    if outcomes == {Outcome.NOT_DONE}:
+def _outcome(
+    error: Mapping[str, Any], findings: list[Finding], call: dict[str, Any], context: RunContext
+) -> Outcome:
+    """What the execution did: the deployment's own word, else what its structure showed."""
+    told = {context.strategies.told_outcome(item.rule) for item in findings}
+    if "lost" in told:
+        return Outcome.LOST
+    if told == {"not_done"}:
         return Outcome.NOT_DONE
-    return Outcome.DONE if Outcome.DONE in outcomes else Outcome.MAYBE
+    found = Outcome(error.get("outcome") or Outcome.LOST)
+    tool = context.tools.get(call["name"])
+    return found if tool is None else settled(found, tool)
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.effects import Outcome, may_call_again
+from selfcorrect.effects import Outcome, may_call_again, settled
 from selfcorrect.errors import GraphSetupError, LedgerError, is_control_flow
 from selfcorrect.failures import MOST_TIMES
 from selfcorrect.intents import (
     begin,
+    doubts_of,
+    first_key,
+    forget,
+    idempotency_key,
     intent_key,
     ledger_of,
     lost_value,
+    remember,
     settle,
     settle_now,
     verified,
@@ -32,7 +37,6 @@ from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.deadlines import StillRunning
 
 _LONGEST_TEXT = 4_000
-_MOST_CAUSES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,47 +72,78 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     ceiling = context.limits.ceiling
     if len(state.get("attempts") or ()) >= ceiling:
         return _stopped("attempts_exhausted", f"{ceiling} of at most {ceiling} executions")
-    repeatable = may_call_again(Outcome.MAYBE, tool.effect)
-    if not repeatable and any(item["outcome"] == "unknown" for item in state.get("attempts") or ()):
-        # Also a changed call may do once more what an earlier one has done.
-        detail = f"an earlier execution may have acted, and the tool is {tool.effect}"
-        return _stopped("unknown_outcome", detail)
+    if not may_call_again(Outcome.LOST, tool.effect) and (why := _is_barred(state)) is not None:
+        return _stopped(*why)
     if (known := _known_to_fail(state, context, call)) is not None:
         return known
     ledger = ledger_of(state, context)
     needed = ledger is not None or tool.takes_key or tool.verify
-    key = intent_key(state, call) if needed else ""
+    key = intent_key(state, call, tool, context) if needed else ""
     this = _Execution(state, context, call, tool, ledger, key)
+    update, settled_before = await _remembered(this)
+    if update is not None:
+        return update
     if ledger is not None and (update := await _replayed(this, ledger)) is not None:
         return update
     if not state.get("attempts"):
         budget_of(call.name, context.limits.retry_ratio).called(context.time.monotonic())
-    return await _call_tool(this)
+    return {**settled_before, **await _call_tool(this)}
+
+
+def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
+    """Why a tool that acts may not be called again by this run, or None."""
+    if (barred := state.get("barred")) is not None:
+        return str(barred["reason"]), str(barred["detail"])
+    unknown = any(item["outcome"] == "unknown" for item in state.get("attempts") or ())
+    if unknown and not state["counts"].get("even_if_lost"):
+        # Also a changed call may do once more what an earlier one has done.
+        return "unknown_outcome", "an earlier execution of this run may have acted"
+    return None
+
+
+async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
+    """The answer from memory, where an equal call may have been done; else what is now settled."""
+    state, context, call, tool = this.state, this.context, this.call, this.tool
+    doubts = await doubts_of(state, call, tool, context, this.key)
+    if not doubts:
+        return None, {}
+    if not context.again:
+        for key in doubts:
+            found = await verified(tool, call, idempotency_key(key), context, over=True)
+            if isinstance(found, Result):
+                shown = {"replayed": True, "verified": True}
+                return _done(this, _kept(found.value), shown), {}
+            if found is not Outcome.NOT_DONE:
+                detail = "an equal call was made before, and nobody knows whether it was done"
+                return _in_doubt(this, detail), {}
+    return None, await forget(state, call, tool, context, doubts)
 
 
 async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
-    repeatable = may_call_again(Outcome.MAYBE, this.tool.effect)
+    repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
-        record = await begin(ledger, this.key, this.state, this.context)
+        old = first_key(this.state, this.call)
+        record = await begin(ledger, this.key, this.state, this.context, old)
     except LedgerError:
         if repeatable:
             return None
         raise
-    if record is None:
+    if record is None or record.status == "refused":
         return None
     if record.status == "done":
         return _done(this, record.value, {"replayed": True})
     if record.status == "held":
         return _in_doubt(this, "another process is at this very call and did not finish in time")
-    if repeatable:
+    if repeatable or this.context.again:
         return None
     return await _settled_doubt(this, record)
 
 
 async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     """Ask the tool what became of an execution in doubt; None: it did not happen, call it."""
-    found = await verified(this.tool, this.call, this.key, this.context, over=not record.lost)
+    key = idempotency_key(this.key)
+    found = await verified(this.tool, this.call, key, this.context, over=not record.lost)
     if isinstance(found, Result):
         value = _kept(found.value)
         await this.settle("done", value)
@@ -116,8 +151,9 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     if found is Outcome.NOT_DONE:
         return None
     await this.settle("unknown", lost_value(record))
+    kept = await remember(this.state, this.call, this.tool, this.context, this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
-    return _in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)
+    return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
 
 
 def _in_doubt(this: _Execution, detail: str) -> Update:
@@ -135,7 +171,8 @@ async def _call_tool(this: _Execution) -> Update:
     started = context.time.monotonic()
     tool = this.tool.within(remaining(this.state["counts"], context.limits))
     try:
-        value = await context.host.run_tool(tool, this.call.args, this.call.id, this.key)
+        own_key = idempotency_key(this.key)
+        value = await context.host.run_tool(tool, this.call.args, this.call.id, own_key)
     except GeneratorExit:
         settle_now(this.ledger, this.key, "unknown")
         raise
@@ -149,6 +186,8 @@ async def _call_tool(this: _Execution) -> Update:
         return await _tool_failed(this, error, max(0.0, context.time.monotonic() - started))
     except BaseException:
         await this.settle("unknown")
+        if not may_call_again(Outcome.LOST, tool.effect):
+            await remember(this.state, this.call, tool, context, this.key)
         raise
     seconds = max(0.0, context.time.monotonic() - started)
     result = _kept(value)
@@ -180,32 +219,34 @@ def _done(
 
 
 async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Update:
-    from selfcorrect.evidence import outcome_of, read_error  # a call that succeeds reads none
+    from selfcorrect.evidence import read_error  # a call that succeeds reads none
+    from selfcorrect.outcomes import ending_of
 
-    state, context, call = this.state, this.context, this.call
+    state, context, call, tool = this.state, this.context, this.call, this.tool
     context.errors.add(state["run"], error)
-    findings = read_error(error, call, this.tool)
-    is_open = _left_open(error)
-    settled = None
-    outcomes = {outcome_of(item, call.args, this.tool.schema) for item in findings}
-    if is_open or outcomes != {Outcome.NOT_DONE}:
+    findings = read_error(error, call, tool)
+    ending = ending_of(error, tool.home)
+    outcome = settled(ending.outcome, tool)
+    if not may_call_again(outcome, tool.effect) or tool.verify:
         over = not isinstance(error, StillRunning)
-        found = await verified(this.tool, call, this.key, context, over=over)
+        found = await verified(tool, call, idempotency_key(this.key), context, over=over)
         if isinstance(found, Result):
             value = _kept(found.value)
             trouble = await this.settle("done", value)
             shown = {"verified": True} | ({"ledger": trouble} if trouble else {})
             return _done(this, value, shown, seconds)
-        settled = found if found is Outcome.NOT_DONE else None
+        outcome = found if found is Outcome.NOT_DONE else outcome
     text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
     update = _failed("tool", findings, {"attempt": this.number, "seconds": round(seconds, 6)})
-    update["error"] |= {"intent": this.key, "open": is_open}
-    if settled is not None:
-        update["error"]["settled"] = settled.value
+    update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
+    if ending.is_fault:
+        update["error"]["fault"] = True
+    if ending.where is not None:
+        update["error"]["where"] = ending.where
     update["attempts"] = [
         *(state.get("attempts") or ()),
-        to_json(attempt) | {"key": call_key(call), "type": type(error).__name__},
+        to_json(attempt) | {"key": call_key(call, tool), "type": type(error).__name__},
     ]
     counts = {**state["counts"], "rounds": 0}
     update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
@@ -216,7 +257,7 @@ def _no_longer_failing(this: _Execution) -> dict[str, Any]:
     """What a call that succeeds says of the failures of its thread."""
     task = this.state["given"].get("task_id")
     past = {**this.context.failures.of(task), **(this.state.get("failed") or {})}
-    if not past or (key := call_key(this.call)) not in past:
+    if not past or (key := call_key(this.call, this.tool)) not in past:
         return {}
     rest = {name: item for name, item in past.items() if name != key}
     this.context.failures.keep(task, rest)
@@ -232,7 +273,7 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     past = {**context.failures.of(task), **(state.get("failed") or {})}
     if not past:
         return None
-    key = call_key(call)
+    key = call_key(call, context.tools.get(call.name))
     item = past.get(key)
     if item is None or item["times"] < MOST_TIMES:
         return None
@@ -259,20 +300,6 @@ def _asked_first(tool: ToolSpec) -> bool:
 def _kept(value: Any) -> Any:
     result = plain(value)
     return result if storable(result) else as_text(result)
-
-
-def _left_open(error: BaseException) -> bool:
-    """Whether anything that led to this error leaves it open whether the tool acted."""
-    stack, seen = [error], 0
-    while stack and seen < _MOST_CAUSES:
-        item = stack.pop()
-        seen += 1
-        if isinstance(item, TimeoutError | ConnectionResetError | ConnectionAbortedError):
-            return True
-        if isinstance(item, BaseExceptionGroup):
-            stack.extend(item.exceptions)
-        stack.extend(cause for cause in (item.__cause__, item.__context__) if cause is not None)
-    return bool(stack)
 
 
 def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:

@@ -86,17 +86,19 @@ class _Round:
     final: dict[str, Any] | None = None
     wait: float | None = None
     question: dict[str, Any] | None = None
+    barred: dict[str, Any] | None = None
     _keyed: tuple[Call | None, str] = (None, "")
 
     def __post_init__(self) -> None:
         self.call = call_from_json(self.state["current"])
         self.findings = [finding_from_json(item) for item in self.state["findings"]]
         self.counts = dict(self.state["counts"])
+        self.barred = self.state.get("barred")
 
     def _key(self) -> str:
         """Marks what was tried against the call as it is now."""
         if self.call is not self._keyed[0]:
-            self._keyed = (self.call, call_key(self.call))
+            self._keyed = (self.call, call_key(self.call, self.context.tools.get(self.call.name)))
         return self._keyed[1]
 
     async def run(self) -> None:
@@ -256,7 +258,10 @@ class _Round:
                 self.note(item, group, "wait", f"{seconds:g} s")
                 self.wait = max(self.wait or 0.0, float(seconds))
                 self._settle(group)
+            case Retry(_, even_if_lost) if self._is_lost and not even_if_lost:
+                self.note(item, group, "gave_up", "nobody knows whether it was done already")
             case Retry(times):
+                self._lift()
                 self.note(item, group, "wait", f"{times} further executions")
                 executed = self.counts.get("attempts", 0)
                 allowed = min(executed + times, self.context.limits.ceiling)
@@ -288,7 +293,20 @@ class _Round:
             case Fix():
                 self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
 
+    @property
+    def _is_lost(self) -> bool:
+        return self.barred is not None and self.barred["reason"] != "refused"
+
+    def _lift(self) -> None:
+        """The tool's own handler, or a person, says that the call may be made again."""
+        if self._is_lost:
+            self.counts["even_if_lost"] = True
+        self.barred = None
+
     def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
+        if item["strategy"] == ON_ERROR and self._is_lost:
+            self.note(item, group, "gave_up", "nobody knows whether it was done already")
+            return
         made = tuple(
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes
@@ -310,6 +328,8 @@ class _Round:
             ]
             self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
             return
+        if item["strategy"] == ON_ERROR or any(each.safety is Safety.HUMAN for each in made):
+            self._lift()
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
         self.call = new
         self.changes += [to_json(change) for change in made]
@@ -379,6 +399,7 @@ class _Round:
             "refused": self._all_refused(),
             "pending": [*(self.state.get("pending") or ()), *self.changes],
             "question": self.question,
+            "barred": self.barred,
             "selected": [],
             "counts": self.counts,
         }

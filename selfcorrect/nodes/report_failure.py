@@ -16,7 +16,7 @@ from selfcorrect.protocols import Tool
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
 
-_NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome")
+_NOBODY_ACTED = ("no_strategy", "repeated_failure", "refused", "unknown_outcome")
 _DECLINED = ("gave_up", "skipped")
 
 
@@ -55,6 +55,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
         tried=tuple(tried),
         question=state.get("question"),
+        proposal=stop.get("proposal"),
         severity=stop.get("severity"),
         counts=state.get("counts") or {},
     )
@@ -96,7 +97,8 @@ def _raise(report: FailureReport, errors: Sequence[BaseException], state: Correc
         item.get("strategy") == ON_ERROR and item.get("outcome") not in _DECLINED
         for item in report.tried
     )
-    if executed == 1 and not report.changes and not acted and report.reason in _NOBODY_ACTED:
+    unchanged = not report.changes or report.reason == "refused"
+    if executed == 1 and unchanged and not acted and report.reason in _NOBODY_ACTED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last
     if executed == 0 and report.reason == "invalid_input":

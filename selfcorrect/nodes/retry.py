@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
@@ -16,11 +18,13 @@ from selfcorrect.state import CorrectionState
 async def retry(state: CorrectionState, context: RunContext) -> Update:
     """Let the call be executed again, after its wait, if bounds and history allow it."""
     counts, limits = state["counts"], context.limits
+    same = _same_call(state, context)
+    if (barred := state.get("barred")) is not None:
+        return _stopped(barred["reason"], barred["detail"], {} if same else _proposal(state))
     if bound := spent(counts, limits, "attempts"):
         return _stopped("attempts_exhausted", bound)
     if bound := spent(counts, limits, "seconds"):
         return _stopped("limit_reached", bound)
-    same = _same_call(state)
     if why := _repeated(same, counts.get("allowed_attempts", 0)):
         return _stopped("repeated_failure", why)
     left = remaining(counts, limits)
@@ -51,12 +55,18 @@ def _floor(state: CorrectionState) -> float:
     return float(last.get("retry_after") or 0.0) if same_tool else 0.0
 
 
-def _same_call(state: CorrectionState) -> list[dict[str, Any]]:
+def _proposal(state: CorrectionState) -> dict[str, Any]:
+    """The mended call, which the model or a person may make."""
+    return {"proposal": {key: state["current"][key] for key in ("name", "args")}}
+
+
+def _same_call(state: CorrectionState, context: RunContext) -> list[dict[str, Any]]:
     """The attempts of this run that executed this very call."""
     attempts = state.get("attempts")
     if not attempts:
         return []
-    key = call_key(call_from_json(state["current"]))
+    call = call_from_json(state["current"])
+    key = call_key(call, context.tools.get(call.name))
     return [attempt for attempt in attempts if attempt.get("key") == key]
 
 
@@ -69,9 +79,9 @@ def _repeated(same: list[dict[str, Any]], asked_for: int) -> str | None:
     return None
 
 
-def _stopped(reason: str, detail: str) -> dict[str, Any]:
+def _stopped(reason: str, detail: str, more: Mapping[str, Any] = MappingProxyType({})) -> Update:
     return {
         "outcome": "stopped",
-        "stop": {"reason": reason, "detail": detail},
+        "stop": {"reason": reason, "detail": detail, **more},
         "trail": [{"stopped": detail}],
     }

@@ -39,7 +39,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
         return _ask_pending(state, findings, context)
 
     call = call_from_json(state["current"])
-    key = call_key(call)
+    key = call_key(call, context.tools.get(call.name))
     tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
@@ -59,15 +59,20 @@ async def _cheapest(
     """Take the cheapest rungs only; pay for nothing while some finding is beyond help."""
     found = [rung for rung in rungs if rung is not None]
     free = [rung for rung in found if rung["cost"] == 0]
+    if (barred := state.get("barred")) is not None:
+        # What is mended now is only proposed: nothing is paid for it, and nobody is asked, unless
+        # a person's answer lifts the bar.
+        people = [rung for rung in found if rung["cost"] == 2 and barred["reason"] == "refused"]
+        found = [*free, *people]
     hopeless = any(rung is None for rung in rungs)
     if free:
         return _selected(free, skipped)
-    if found and (bound := spent(state["counts"], context.limits, "attempts")):
+    if found and not barred and (bound := spent(state["counts"], context.limits, "attempts")):
         # Nothing is paid, and nobody is asked, for a call that may not run any more.
         return _stopped("attempts_exhausted", bound)
+    if barred and (hopeless or not found):
+        return _stopped(barred["reason"], barred["detail"])
     if hopeless or not found:
-        if barred := state.get("barred"):
-            return _stopped(barred["reason"], barred["detail"])
         return _nothing_left(findings, rungs, skipped)
     models = [rung for rung in found if rung["cost"] == 1]
     people = [rung for rung in found if rung["cost"] == 2]
@@ -76,7 +81,8 @@ async def _cheapest(
     rung = people[0]
     question = await _question(state, context, findings[rung["finding"]], rung, call)
     if context.ask_person is None:
-        return _needs_person(question, findings, skipped)
+        stopped = _needs_person(question, findings, skipped)
+        return stopped if not barred else {**stopped, "stop": barred}
     return _selected([rung | {"question": question}], skipped)
 
 

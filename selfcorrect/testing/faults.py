@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
+from selfcorrect.errors import NotDone
+
 
 class Fault(StrEnum):
     """One way in which an execution goes.
@@ -15,6 +17,7 @@ class Fault(StrEnum):
     """
 
     NONE = "none"
+    NOT_DONE = "not_done"
     TRANSIENT = "transient"
     PERMANENT = "permanent"
     AUTH = "auth"
@@ -46,7 +49,8 @@ ACTS: Final = frozenset(
 """Faults that come after the effect, or leave it as it is."""
 
 AMBIGUOUS: Final = frozenset(
-    {Fault.TIMEOUT_BEFORE, Fault.TIMEOUT_AFTER, Fault.RESET_AFTER, Fault.UNCLEAR_AFTER}
+    {Fault.TRANSIENT, Fault.TIMEOUT_BEFORE}
+    | {Fault.TIMEOUT_AFTER, Fault.RESET_AFTER, Fault.UNCLEAR_AFTER}
 )
 """Faults after which nobody who only sees the error knows whether the effect happened."""
 
@@ -71,9 +75,11 @@ class Refused(Exception):
         super().__init__(text)
 
 
-def error_of(fault: Fault) -> Exception | None:
+def error_of(fault: Fault) -> Exception | None:  # noqa: C901 -- one case a fault
     """What an execution with this fault raises, or None."""
     match fault:
+        case Fault.NOT_DONE:
+            return _promised(ConnectionRefusedError(111, "Connection refused"))
         case Fault.TRANSIENT:
             return ConnectionRefusedError(111, "Connection refused")
         case Fault.PERMANENT:
@@ -94,6 +100,12 @@ def error_of(fault: Fault) -> Exception | None:
             return RateLimited(HINT)
         case _:
             return None
+
+
+def _promised(cause: Exception) -> NotDone:
+    error = NotDone("not now")
+    error.__cause__ = cause
+    return error
 
 
 def stream(seed: int, faults: Sequence[Fault] = tuple(Fault), calm: float = 0.5) -> Iterator[Fault]:

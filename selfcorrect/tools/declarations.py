@@ -26,9 +26,18 @@ _SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotent
 _NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
 
-def stated_effect(metadata: Mapping[str, Any]) -> Any:
-    """The effect that code wrote down; an MCP server may write anything beside its hints."""
-    return None if _SERVER_HINTS & metadata.keys() else metadata.get("effect")
+def stated(metadata: Mapping[str, Any], key: str) -> Any:
+    """What code wrote down under a key; an MCP server may write anything beside its hints."""
+    return None if _SERVER_HINTS & metadata.keys() else metadata.get(key)
+
+
+def home_of(function: Any) -> str:
+    """The top-level package of what is called: a function, an object, or a LangChain tool's own."""
+    inner = getattr(function, "func", None) or getattr(function, "coroutine", None) or function
+    for _ in range(16):
+        inner = getattr(inner, "__wrapped__", None) or getattr(inner, "func", None) or inner
+    module = getattr(inner, "__module__", None) or type(inner).__module__
+    return str(module).partition(".")[0]
 
 
 def key_argument_of(fn: Callable[..., Any], named: str | None) -> str | None:

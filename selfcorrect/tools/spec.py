@@ -22,13 +22,14 @@ from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.declarations import (
     KEY_ARGUMENT,
     effect_of,
+    home_of,
     is_async,
     key_argument_of,
     marked,
     marked_inside,
     schema_parts,
     sparing,
-    stated_effect,
+    stated,
     timeout_of,
 )
 from selfcorrect.tools.signatures import signature_of
@@ -78,6 +79,9 @@ class ToolSpec:
             async.
         asks_first: Whether it does nothing before it interrupts itself to ask. None: as
             LangGraph's rule for interrupts says, unless it is destructive.
+        atomic: Whether it takes one step, so that its refusal means that nothing was done. What
+            broke off may have been done all the same.
+        home: The top-level package of its code.
     """
 
     name: str
@@ -94,13 +98,17 @@ class ToolSpec:
     takes_key: str | None = None
     verify: Verify | None = None
     asks_first: bool | None = None
+    atomic: bool = False
+    home: str = ""
 
     def __repr__(self) -> str:
         return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
 
-    def has_effect(self, effect: Effect) -> ToolSpec:
-        """A copy with this effect declared."""
-        return replace(self, effect=effect_of(effect, self.name)[0], declared=True)
+    def has_effect(self, effect: Effect, *, atomic: bool | None = None) -> ToolSpec:
+        """A copy with this effect declared, and what is said of its steps, if anything is."""
+        known = effect_of(effect, self.name)[0]
+        one_step = self.atomic if atomic is None else atomic
+        return replace(self, effect=known, declared=True, atomic=one_step)
 
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
@@ -215,6 +223,7 @@ class ToolSpec:
         key_argument: str | None = None,
         verify: Verify | None = None,
         asks_first: bool | None = None,
+        atomic: bool = False,
     ) -> ToolSpec:
         """A tool that calls a Python function, sync or async.
 
@@ -232,6 +241,7 @@ class ToolSpec:
                 default `idempotency_key`, if there is one.
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
+            atomic: Whether it takes one step; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it cannot be called with named JSON arguments.
@@ -264,6 +274,8 @@ class ToolSpec:
             takes_key=takes_key,
             verify=verify,
             asks_first=asks_first,
+            atomic=atomic,
+            home=home_of(fn),
         )
 
     @classmethod
@@ -278,6 +290,7 @@ class ToolSpec:
         key_argument: str | None = None,
         verify: Verify | None = None,
         asks_first: bool | None = None,
+        atomic: bool = False,
     ) -> ToolSpec:
         """A tool from what a model is sent, and something to call.
 
@@ -293,6 +306,7 @@ class ToolSpec:
             key_argument: What the idempotency key is passed as; None: it is not passed.
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
+            atomic: Whether it takes one step; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If the schema cannot be used.
@@ -321,6 +335,8 @@ class ToolSpec:
             takes_key=key_argument,
             verify=verify,
             asks_first=asks_first,
+            atomic=atomic,
+            home=home_of(call),
         )
 
     @classmethod
@@ -333,6 +349,7 @@ class ToolSpec:
         timeout: float | None = None,
         verify: Verify | None = None,
         asks_first: bool | None = None,
+        atomic: bool = False,
     ) -> ToolSpec:
         """A tool that calls a LangChain tool through its own `invoke` and `ainvoke`.
 
@@ -345,13 +362,15 @@ class ToolSpec:
 
         Args:
             tool: A `BaseTool`.
-            effect: What calling it does to the world; by default `tool.metadata["effect"]`, unless
-                the metadata are an MCP server's annotations: what a server claims counts only where
-                it is trusted, see `selfcorrect.integrations.mcp`.
+            effect: What calling it does to the world; by default `tool.metadata["effect"]`, as
+                `atomic` and `verify` by the keys of those names, unless the metadata are an MCP
+                server's annotations: what a server claims counts only where it is trusted, see
+                `selfcorrect.integrations.mcp`.
             on_error: What to do about its errors.
             timeout: Seconds until `TimeoutError`.
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
+            atomic: Whether it takes one step; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
@@ -367,14 +386,16 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else stated_effect(metadata),
+            effect=effect if effect is not None else stated(metadata, "effect"),
             on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
             is_async=found.is_async,
             local_times=found.local_times,
             takes_key=KEY_ARGUMENT if found.takes_key else None,
-            verify=verify,
+            verify=verify if verify is not None else stated(metadata, "verify"),
             asks_first=asks_first,
+            atomic=atomic or stated(metadata, "atomic") is True,
+            home=home_of(tool),
         )
 
 
@@ -394,9 +415,13 @@ def _spec(
     takes_key: str | None = None,
     verify: Verify | None = None,
     asks_first: bool | None = None,
+    atomic: bool = False,
+    home: str = "",
 ) -> ToolSpec:
     if not isinstance(name, str) or not name.strip() or problem(name) is not None:
         raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
+    if type(atomic) is not bool:
+        raise ToolDefinitionError(f"tool {name!r}: atomic is True or False, not {atomic!r}")
     if verify is not None and not callable(verify):
         raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
     checker = Checker(schema, name, local_times=local_times)
@@ -416,6 +441,8 @@ def _spec(
         takes_key=takes_key,
         verify=verify,
         asks_first=asks_first,
+        atomic=atomic,
+        home=home,
     )
 
 
