@@ -177,7 +177,7 @@ async def mended_call(
 ) -> Mended:
     """One call, taken through the checking loop."""
     out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
-    note = note_on(out, box.specs)
+    note = note_on(out)
     failure = out.get("failure")
     if failure:
         return refused_call(written, told(failure), note, failure)

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import ToolMessage
@@ -286,7 +285,12 @@ class ToolCalls:
     def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
         call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
         failure = out.get("failure")
-        note = note_on(out, self._boxes.of(_tools_of(request)).specs)
+        note = note_on(out)
+        if note.get("executed"):
+            # By the call itself: the report's own copy hides what may not be shown.
+            made = host.made or {"name": call["name"], "args": request.tool_call["args"]}
+            spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
+            note["key"] = call_key(Call(made["name"], made["args"]), spec)
         if "raw" in request.tool_call and host.made is not None:
             note["call"] = host.made
         if note or len(host.happened) > 1:
@@ -333,9 +337,7 @@ def _said(failure: Mapping[str, Any]) -> str:
     return f" The tool's own words, as {outside(text, _LONGEST_WORDS)}" if text else ""
 
 
-def note_on(
-    out: Mapping[str, Any], tools: Mapping[str, ToolSpec] = MappingProxyType({})
-) -> dict[str, JSON]:
+def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
     """What is noted in a message about a run; nothing where the call was simply done."""
     failure = out.get("failure") or {}
     trail = out.get("trail") or ()
@@ -347,14 +349,10 @@ def note_on(
         note["changes"] = list(changes)
     attempts: Sequence[Any] = failure.get("attempts") or ()
     if failure:
-        call = failure.get("call") or {}
         note["reason"] = failure["reason"]
         note["kind"] = next((item.get("kind") for item in failure.get("findings") or ()), None)
         note["executed"] = bool(attempts)
         note["retryable"] = bool(attempts) and bool(attempts[-1].get("retryable"))
-        if call.get("name"):
-            args = call.get("args") if isinstance(call.get("args"), Mapping) else {}
-            note["key"] = call_key(Call(call["name"], args or {}), tools.get(call["name"]))
     return note
 
 
