@@ -17,16 +17,33 @@ _LOGGER: Final = logging.getLogger("selfcorrect")
 _LOGGER.addHandler(logging.NullHandler())
 
 
+def _is_heard() -> bool:
+    return len(_LOGGER.handlers) > 1 or bool(logging.root.handlers)
+
+
+def _in_words(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in values.items())
+
+
 def sink() -> Sink | None:
     """Where events go now, or None where nobody listens."""
     structlog = sys.modules.get("structlog")
     if structlog is not None and structlog.is_configured():
         logger = structlog.get_logger("selfcorrect")
         return lambda event, values: logger.info(event, **values)
-    if _LOGGER.isEnabledFor(logging.INFO) and (len(_LOGGER.handlers) > 1 or logging.root.handlers):
-        return lambda event, values: _LOGGER.info(
-            "%s %s", event, " ".join(f"{key}={value}" for key, value in values.items())
-        )
+    if _LOGGER.isEnabledFor(logging.INFO) and _is_heard():
+        return lambda event, values: _LOGGER.info("%s %s", event, _in_words(values))
+    return None
+
+
+def warning() -> Sink | None:
+    """Where warnings go now, or None where nobody listens."""
+    structlog = sys.modules.get("structlog")
+    if structlog is not None and structlog.is_configured():
+        logger = structlog.get_logger("selfcorrect")
+        return lambda event, values: logger.warning(event, **values)
+    if _LOGGER.isEnabledFor(logging.WARNING) and _is_heard():
+        return lambda event, values: _LOGGER.warning("%s %s", event, _in_words(values))
     return None
 
 

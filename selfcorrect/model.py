@@ -385,6 +385,7 @@ class FailureReport:
         question: What a person would have to answer, where reason is `needs_person`.
         proposal: The mended call, ready to be made, where the run itself may not make it:
             `{"name", "args"}`.
+        where: File and line of the tool's own code that the last error came from, if known.
         advice: What a person could do, one sentence each.
         for_model: Text for the model: no status codes, paths, vendor text or values echoed.
         counts: Executions, repair rounds, model calls, tokens, seconds.
@@ -401,6 +402,7 @@ class FailureReport:
     tried: tuple[JsonObject, ...] = ()
     question: JsonObject | None = None
     proposal: JsonObject | None = None
+    where: str | None = None
     severity: str | None = None
     advice: tuple[str, ...] = ()
     for_model: str = ""

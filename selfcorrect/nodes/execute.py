@@ -242,12 +242,10 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
     if ending.is_fault:
         update["error"]["fault"] = True
+    noted = {"key": call_key(call, tool), "type": type(error).__name__}
     if ending.where is not None:
-        update["error"]["where"] = ending.where
-    update["attempts"] = [
-        *(state.get("attempts") or ()),
-        to_json(attempt) | {"key": call_key(call, tool), "type": type(error).__name__},
-    ]
+        noted["where"] = ending.where
+    update["attempts"] = [*(state.get("attempts") or ()), to_json(attempt) | noted]
     counts = {**state["counts"], "rounds": 0}
     update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
     return update

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from traceback import format_exception
+from typing import Any, Final
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.json_forms import to_json
+from selfcorrect.log import warning
 from selfcorrect.masking import Mask
-from selfcorrect.model import FailureReport
+from selfcorrect.model import ErrorKind, FailureReport
 from selfcorrect.models.advice import advice, for_model
 from selfcorrect.protocols import Tool
+from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
 
+_LONGEST_TRACEBACK: Final = 8_000
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "refused", "unknown_outcome")
 _DECLINED = ("gave_up", "skipped")
 
@@ -24,6 +28,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wanted exceptions."""
     report = _report(state, context)
     errors = context.errors.of(state.get("run", ""))
+    _log(report, errors)
     context.errors.forget(state.get("run", ""))
     if context.on_failure == "raise":
         _raise(report, errors, state)
@@ -32,6 +37,28 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
         "failure": to_json(report),
         "trail": [{"reason": report.reason, "detail": report.detail}],
     }
+
+
+def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
+    """One record for the operator, who may see what a model may not: the traceback of a fault."""
+    if (warn := warning()) is None:
+        return
+    last = report.attempts[-1] if report.attempts else {}
+    finding = report.findings[0] if report.findings else {}
+    values = {
+        "tool": report.tool,
+        "reason": report.reason,
+        "detail": redact(report.detail),
+        "exception": last.get("type"),
+        "text": last.get("text") or finding.get("text"),
+        "kind": finding.get("kind"),
+        "rule": finding.get("rule"),
+        "where": report.where,
+    }
+    told = {key: value for key, value in values.items() if value is not None}
+    if errors and finding.get("kind") == ErrorKind.INTERNAL:
+        told["traceback"] = redact("".join(format_exception(errors[-1]))[-_LONGEST_TRACEBACK:])
+    warn("selfcorrect.failed", told)
 
 
 def _report(state: CorrectionState, context: RunContext) -> FailureReport:
@@ -56,6 +83,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         tried=tuple(tried),
         question=state.get("question"),
         proposal=stop.get("proposal"),
+        where=next((item["where"] for item in attempts[-1:] if item.get("where")), None),
         severity=stop.get("severity"),
         counts=state.get("counts") or {},
     )
