@@ -385,6 +385,7 @@ class FailureReport:
         question: What a person would have to answer, where reason is `needs_person`.
         proposal: The mended call, ready to be made, where the run itself may not make it:
             `{"name", "args"}`.
+        value: What the tool answered, whole, where its value was an error.
         where: File and line of the tool's own code that the last error came from, if known.
         advice: What a person could do, one sentence each.
         for_model: Text for the model: no status codes, paths, vendor text or values echoed.
@@ -402,6 +403,7 @@ class FailureReport:
     tried: tuple[JsonObject, ...] = ()
     question: JsonObject | None = None
     proposal: JsonObject | None = None
+    value: JSON = None
     where: str | None = None
     severity: str | None = None
     advice: tuple[str, ...] = ()

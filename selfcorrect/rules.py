@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
-from selfcorrect.model import Category, ErrorKind, Safety
+from selfcorrect.model import JSON, Category, ErrorKind, Safety
 from selfcorrect.protocols import Effect
 
 MAP_FORMAT: Final = 1
@@ -334,6 +334,34 @@ EffectSaid: TypeAlias = Annotated[
 """What a map says of a tool: its effect as a word, or a table with what belongs to it."""
 
 
+class ToolResults(_Model):
+    """When a tool's value is an error, and what is done about it.
+
+    Attributes:
+        errors: `shapes`: values whose shape means nothing else; `none`: no value is an error.
+        where: Further values that mean an error, by the JSON Pointer of where they stand.
+        mend: Such an error is mended and repeated like one that is raised.
+    """
+
+    errors: Literal["shapes", "none"] = "shapes"
+    """`shapes`: values whose shape means nothing else; `none`: no value is an error."""
+    where: Mapping[str, tuple[JSON, ...]] = Field(default_factory=dict)
+    """Further values that mean an error, by the JSON Pointer of where they stand."""
+    mend: StrictBool = False
+    """Such an error is mended and repeated like one that is raised."""
+
+
+def _form_of_results(said: Any) -> str:
+    return "table" if isinstance(said, Mapping | ToolResults) else "word"
+
+
+ResultsSaid: TypeAlias = Annotated[
+    Annotated[Literal["shapes", "none"], Tag("word")] | Annotated[ToolResults, Tag("table")],
+    Discriminator(_form_of_results),
+]
+"""What a map says of a tool's values: when they are errors, as a word or a table."""
+
+
 class MapLimits(Limits):
     """The limits that a map may set: all but the ceiling, which only code sets."""
 
@@ -370,6 +398,9 @@ class MapDocument(_Model):
     effects: Mapping[str, EffectSaid] = Field(default_factory=dict)
     """What calling a tool does: a name or glob = read_only, idempotent, mutating, destructive; or
     { effect = "mutating", atomic = true } for a tool that takes one step."""
+    results: Mapping[str, ResultsSaid] = Field(default_factory=dict)
+    """When a tool's value is an error: a name or glob = shapes (the default), none, or a table with
+    errors, where, mend."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
     rule: tuple[ErrorRule, ...] = ()
@@ -398,7 +429,7 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy, ToolEffect):
+    for model in (ErrorRule, MapPolicy, ToolEffect, ToolResults):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

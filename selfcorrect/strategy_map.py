@@ -18,7 +18,7 @@ from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_se
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.model import Finding, Safety
 from selfcorrect.protocols import Effect, Strategy
-from selfcorrect.rules import ErrorRule, MapPolicy, ToolEffect
+from selfcorrect.rules import ErrorRule, MapPolicy, ToolEffect, ToolResults
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
@@ -77,6 +77,7 @@ class StrategyMap:
         use: Strategies by the names that rules call them by: classes, functions or objects.
         policy: What runs unasked and what ends a run.
         effects: What calling a tool does, by name or glob.
+        results: When a tool's value is an error, by name or glob.
         limits: How much a run may cost.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
@@ -94,6 +95,7 @@ class StrategyMap:
         "_index",
         "_limits",
         "_policy",
+        "_results",
         "_rules",
     )
 
@@ -106,6 +108,7 @@ class StrategyMap:
         use: Mapping[str, Callable[..., Any]] | None = None,
         policy: MapPolicy | Mapping[str, Any] | None = None,
         effects: Mapping[str, Effect | ToolEffect | Mapping[str, Any]] | None = None,
+        results: Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
@@ -117,6 +120,7 @@ class StrategyMap:
             "use": dict(use or {}),
             "policy": policy if policy is not None else {},
             "effects": dict(effects or {}),
+            "results": dict(results or {}),
             "limits": dict(limits or {}),
             "rule": list(rules),
         }
@@ -170,6 +174,9 @@ class StrategyMap:
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
         self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
+        )
+        self._results: Mapping[str, Any] = MappingProxyType(
+            merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
 
@@ -254,6 +261,11 @@ class StrategyMap:
         """Whether the map says that a tool takes one step."""
         said = entry_of(self._effects, tool)
         return isinstance(said, ToolEffect) and said.atomic
+
+    def results_of(self, tool: str) -> ToolResults | None:
+        """What the map says of a tool's values, or None."""
+        said = entry_of(self._results, tool)
+        return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
 
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -24,7 +25,9 @@ from selfcorrect.models.recovery import OnModelError
 from selfcorrect.nodes import NODES
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
+from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import ROUTES
+from selfcorrect.rules import ToolResults
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec, tool_specs
 
@@ -175,10 +178,22 @@ _TOLD: Final[set[str]] = set()
 
 
 def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:
+    tool = _with_results(tool, strategies.results_of(tool.name))
     effect = strategies.effect_of(tool.name)
     if effect is None or (tool.declared and tool.effect != effect):
         return tool
     return tool.has_effect(effect, atomic=tool.atomic or strategies.is_atomic(tool.name))
+
+
+def _with_results(tool: ToolSpec, told: ToolResults | None) -> ToolSpec:
+    """What the code says of a tool's values comes before the map."""
+    if told is None:
+        return tool
+    fails = tool.fails
+    if fails is None:
+        shapes = is_error_value if told.errors == "shapes" else None
+        fails = partial(has_error_at, where=told.where, otherwise=shapes)
+    return replace(tool, fails=fails, mends_values=told.mend)
 
 
 def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) -> Limits:

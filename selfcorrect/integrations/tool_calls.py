@@ -189,7 +189,7 @@ class ToolCalls:
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
-                if not _is_error(response):
+                if not _is_error(response, spec):
                     return response
                 first.append(Ended(response, cause=once.error))
         return run_sync(self._corrected(request, handler, first, SyncHandled))
@@ -206,7 +206,7 @@ class ToolCalls:
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
-                if not _is_error(response):
+                if not _is_error(response, spec):
                     return response
                 first.append(Ended(response, cause=once.error))
         return await self._corrected(request, handler, first, AsyncHandled)
@@ -295,6 +295,8 @@ class ToolCalls:
             note["call"] = host.made
         if note or len(host.happened) > 1:
             self._tell(request, out)
+        if failure and failure.get("value") is not None and host.happened:
+            return _marked(host.happened[-1].response, note)
         if failure:
             words = _said(failure) if self._show_errors else ""
             return refusal(call, told(failure) + words, note)
@@ -320,6 +322,14 @@ class ToolCalls:
         writer = getattr(request.runtime, "stream_writer", None)
         if writer is not None:
             writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})
+
+
+def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
+    """The tool's own answer, whole, marked as the error that it is."""
+    if not isinstance(response, ToolMessage):
+        return response
+    metadata = {**(response.response_metadata or {}), OURS: note}
+    return response.model_copy(update={"status": "error", "response_metadata": metadata})
 
 
 def told(failure: Mapping[str, Any]) -> str:
@@ -408,8 +418,10 @@ def _last_person(messages: Sequence[Any]) -> str | None:
     return None
 
 
-def _is_error(response: Response) -> bool:
-    return isinstance(response, ToolMessage) and response.status == "error"
+def _is_error(response: Response, spec: ToolSpec) -> bool:
+    if not isinstance(response, ToolMessage):
+        return False
+    return response.status == "error" or spec.is_error(response.content)
 
 
 def _tools_of(request: ToolCallRequest) -> list[Any]:

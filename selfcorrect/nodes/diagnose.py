@@ -30,6 +30,9 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     call, source = state["current"], error["source"]
     raw = [finding_from_json(item) for item in error["findings"][:_MOST_FINDINGS]]
     findings = _distinct([_decided(item, call, source, context) for item in raw])
+    is_value = bool(error.get("value")) and not _may_mend_value(findings, call, context)
+    if is_value:
+        findings = [replace(item, ladder=()) for item in findings]
     if error.get("fault"):
         findings = [_as_fault(item, call, context) for item in findings]
     update: dict[str, Any] = {
@@ -53,8 +56,11 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     )
     if source == "tool" and (ended := _ended(state, context)) is not None:
         update |= ended
-    elif terminal is None:
-        update |= _handled(state, findings, update, source, context)
+    elif terminal is None or is_value:
+        handled = _handled(state, findings, update, source, context)
+        update |= handled
+        if is_value and not handled and update["outcome"] != "stopped":
+            update |= _stop("refused", "the tool answered with an error")
     elif update["outcome"] != "stopped":
         update |= _stop("terminal_kind", f"errors of kind {terminal.kind} end the run")
     update["trail"] = [{"findings": update["findings"]}]
@@ -75,6 +81,13 @@ def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunCo
         call["args"],
         tool.schema if tool is not None else None,
     )
+
+
+def _may_mend_value(findings: list[Finding], call: Mapping[str, Any], context: RunContext) -> bool:
+    """Whether the deployment lets an error that came as a value be mended or repeated."""
+    tool = context.tools.get(call["name"])
+    told = any(context.strategies.is_told(item.rule) for item in findings)
+    return told or (tool is not None and tool.mends_values)
 
 
 def _as_fault(finding: Finding, call: Mapping[str, Any], context: RunContext) -> Finding:

@@ -8,7 +8,12 @@ from typing import Any
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.effects import Outcome, may_call_again, settled
-from selfcorrect.errors import GraphSetupError, LedgerError, is_control_flow
+from selfcorrect.errors import (
+    GraphSetupError,
+    LedgerError,
+    ToolReportedError,
+    is_control_flow,
+)
 from selfcorrect.failures import MOST_TIMES
 from selfcorrect.intents import (
     begin,
@@ -27,7 +32,7 @@ from selfcorrect.intents import (
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.limits import remaining
 from selfcorrect.model import Attempt, Call, Finding, Result
-from selfcorrect.plain import as_text, clean, plain, storable
+from selfcorrect.plain import as_text, canonical, clean, plain, storable
 from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.progress import add, call_key
 from selfcorrect.protocols import Ledger, Record
@@ -191,9 +196,21 @@ async def _call_tool(this: _Execution) -> Update:
         raise
     seconds = max(0.0, context.time.monotonic() - started)
     result = _kept(value)
+    if tool.is_error(result):
+        return await _answered_no(this, result, seconds)
     trouble = await this.settle("done", result)
     context.errors.forget(this.state["run"])
     return _done(this, result, {"ledger": trouble} if trouble else {}, seconds)
+
+
+async def _answered_no(this: _Execution, value: Any, seconds: float) -> Update:
+    """The tool's value is an error: it refused, and said so without raising."""
+    text = value if isinstance(value, str) else canonical(value)
+    update = dict(await _tool_failed(this, ToolReportedError(text), seconds))
+    if update["outcome"] == "failed":
+        update["error"] |= {"value": True}
+        update["attempts"][-1]["value"] = value
+    return update
 
 
 def _done(

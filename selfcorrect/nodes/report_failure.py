@@ -21,6 +21,7 @@ from selfcorrect.text import similar_names
 
 _LONGEST_TRACEBACK: Final = 8_000
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "refused", "unknown_outcome")
+_INSIDE = ("key", "value")
 _DECLINED = ("gave_up", "skipped")
 
 
@@ -68,9 +69,8 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     current = state.get("current")
     call = current if isinstance(current, Mapping) else None
     tried = [{k: v for k, v in item.items() if k != "key"} for item in state.get("tried") or ()]
-    attempts = [
-        {k: v for k, v in item.items() if k != "key"} for item in state.get("attempts") or ()
-    ]
+    executed = state.get("attempts") or ()
+    attempts = [{k: v for k, v in item.items() if k not in _INSIDE} for item in executed]
     report = FailureReport(
         reason=stop["reason"],
         detail=stop["detail"],
@@ -83,6 +83,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         tried=tuple(tried),
         question=state.get("question"),
         proposal=stop.get("proposal"),
+        value=next((item["value"] for item in executed[-1:] if "value" in item), None),
         where=next((item["where"] for item in attempts[-1:] if item.get("where")), None),
         severity=stop.get("severity"),
         counts=state.get("counts") or {},

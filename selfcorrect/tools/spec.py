@@ -17,6 +17,7 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
+from selfcorrect.results import is_error_value
 from selfcorrect.schema import Checker
 from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.declarations import (
@@ -82,6 +83,8 @@ class ToolSpec:
         atomic: Whether it takes one step, so that its refusal means that nothing was done. What
             broke off may have been done all the same.
         home: The top-level package of its code.
+        fails: Says of a value whether it is an error; None: by the shapes that mean nothing else.
+        mends_values: Whether an error that came as a value is mended like one that is raised.
     """
 
     name: str
@@ -100,6 +103,8 @@ class ToolSpec:
     asks_first: bool | None = None
     atomic: bool = False
     home: str = ""
+    fails: Callable[[Any], bool] | None = None
+    mends_values: bool = False
 
     def __repr__(self) -> str:
         return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
@@ -117,6 +122,15 @@ class ToolSpec:
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, without kind, category or ladder."""
         return self._checker.violations(args)
+
+    def is_error(self, value: Any) -> bool:
+        """Whether a value that the tool returned is an error."""
+        if self.fails is None:
+            return is_error_value(value)
+        try:
+            return bool(self.fails(value))
+        except Exception:  # what cannot be judged is a value
+            return False
 
     def within(self, seconds: float | None) -> ToolSpec:
         """The tool with a timeout of at most so many seconds, if it can be left in time at all.
@@ -224,6 +238,7 @@ class ToolSpec:
         verify: Verify | None = None,
         asks_first: bool | None = None,
         atomic: bool = False,
+        fails: Callable[[Any], bool] | None = None,
     ) -> ToolSpec:
         """A tool that calls a Python function, sync or async.
 
@@ -242,6 +257,7 @@ class ToolSpec:
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
             atomic: Whether it takes one step; see `ToolSpec`.
+            fails: Says of a value whether it is an error; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it cannot be called with named JSON arguments.
@@ -275,6 +291,7 @@ class ToolSpec:
             verify=verify,
             asks_first=asks_first,
             atomic=atomic,
+            fails=fails,
             home=home_of(fn),
         )
 
@@ -291,6 +308,7 @@ class ToolSpec:
         verify: Verify | None = None,
         asks_first: bool | None = None,
         atomic: bool = False,
+        fails: Callable[[Any], bool] | None = None,
     ) -> ToolSpec:
         """A tool from what a model is sent, and something to call.
 
@@ -307,6 +325,7 @@ class ToolSpec:
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
             atomic: Whether it takes one step; see `ToolSpec`.
+            fails: Says of a value whether it is an error; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If the schema cannot be used.
@@ -336,6 +355,7 @@ class ToolSpec:
             verify=verify,
             asks_first=asks_first,
             atomic=atomic,
+            fails=fails,
             home=home_of(call),
         )
 
@@ -350,6 +370,7 @@ class ToolSpec:
         verify: Verify | None = None,
         asks_first: bool | None = None,
         atomic: bool = False,
+        fails: Callable[[Any], bool] | None = None,
     ) -> ToolSpec:
         """A tool that calls a LangChain tool through its own `invoke` and `ainvoke`.
 
@@ -371,6 +392,7 @@ class ToolSpec:
             verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
             asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
             atomic: Whether it takes one step; see `ToolSpec`.
+            fails: Says of a value whether it is an error; see `ToolSpec`.
 
         Raises:
             ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
@@ -395,6 +417,7 @@ class ToolSpec:
             verify=verify if verify is not None else stated(metadata, "verify"),
             asks_first=asks_first,
             atomic=atomic or stated(metadata, "atomic") is True,
+            fails=fails,
             home=home_of(tool),
         )
 
@@ -416,12 +439,15 @@ def _spec(
     verify: Verify | None = None,
     asks_first: bool | None = None,
     atomic: bool = False,
+    fails: Callable[[Any], bool] | None = None,
     home: str = "",
 ) -> ToolSpec:
     if not isinstance(name, str) or not name.strip() or problem(name) is not None:
         raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
     if type(atomic) is not bool:
         raise ToolDefinitionError(f"tool {name!r}: atomic is True or False, not {atomic!r}")
+    if fails is not None and not callable(fails):
+        raise ToolDefinitionError(f"tool {name!r}: fails must be callable, not {fails!r}")
     if verify is not None and not callable(verify):
         raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
     checker = Checker(schema, name, local_times=local_times)
@@ -443,6 +469,7 @@ def _spec(
         asks_first=asks_first,
         atomic=atomic,
         home=home,
+        fails=fails,
     )
 
 
