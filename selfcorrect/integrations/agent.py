@@ -13,17 +13,15 @@ from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
 from selfcorrect.errors import CorrectionFailed, MissingExtra
 from selfcorrect.integrations.chat import OURS, is_blank
 from selfcorrect.integrations.mending import Mended, mended_calls
+from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import Settings, Toolbox, Toolboxes
 from selfcorrect.integrations.turn import Counters, Turn, with_calls
 from selfcorrect.model import JSON, FailureReport
 from selfcorrect.policies import (
-    AutoCorrect,
     EmptyResponsePolicy,
-    Feedback,
     Hooks,
-    Raise,
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
@@ -74,7 +72,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         tool_not_found: Decides about names that no tool has; None: the model is told.
         on_empty: Decides about empty messages; None: the model is asked once more, then the user
             is told.
-        max_misses: Messages in a row with a call that cannot be made; one more ends the run.
+        max_misses: Messages in a row with calls of which none can be made; one more ends the run.
         max_failed: Messages in a row of whose calls none succeeds; one more ends the run.
         read_text: Whether calls that the model writes in its text are made.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
@@ -138,7 +136,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         self._raises = on_failure == "raise"
         self._max_misses = max_misses
         self._max_failed = max_failed
-        self._tool_not_found = tool_not_found
+        self._not_found = NotFound(tool_not_found)
         self._on_empty = on_empty
         self._read_text = read_text
         self._ask_person = ask_person
@@ -188,6 +186,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             context=_context(box, configurable, is_async=is_async),
             stored=Counters.of(request.state, request.messages),
             has_checkpointer=configurable.get(_CHECKPOINTER) is not None,
+            thread=str(configurable.get("thread_id")),
         )
         while True:
             if (ending := self._ending(turn)) is not None:
@@ -240,9 +239,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         self._tell(turn, calls)
         place, message = written
         ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
-        held = self._with_feedback(turn, [call for call in calls if call not in ready])
+        held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
         turn.missed = [call for call in held if not call.is_answer]
-        misses = turn.counters.misses + 1 if turn.missed else 0
+        misses = turn.counters.misses + 1 if turn.missed and not ready else 0
         turn.counters = replace(turn.counters, misses=misses, blank=0)
         if not held and words is None and not any(call.is_changed for call in calls):
             return response
@@ -256,29 +255,29 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         turn.refuse(response.result[:place], new, held)
         return None
 
-    def _with_feedback(self, turn: Turn, calls: list[Mended]) -> list[Mended]:
-        """The calls, those of unknown tools with the policy's words; they count as one miss.
+    def _with_feedback(
+        self, turn: Turn, calls: Sequence[Mended], held: list[Mended]
+    ) -> list[Mended]:
+        """The calls that are not made, those of unknown tools with the policy's words.
 
         Raises:
             ToolNotFoundError: If the policy says so.
         """
-        missing = [call for call in calls if call.is_unknown]
-        unknown = turn.counters.unknown + 1 if missing else 0
+        missing = [call for call in held if call.is_unknown]
+        found = any(call.call["name"] in turn.box.specs for call in calls if call not in missing)
+        names = [call.written.name for call in missing]
+        run, before = f"{turn.thread}|{turn.counters.run}", turn.counters.unknown
+        unknown, texts = self._not_found.decide(
+            run, before, names, list(turn.box.specs), found=found
+        )
         turn.counters = replace(turn.counters, unknown=unknown)
-        if not missing:
-            return calls
-        available = list(turn.box.specs)
-        told: dict[int, str] = {}
-        for call in missing:
-            policy = (self._tool_not_found or AutoCorrect(max_retries=unknown)).fresh()
-            # A policy counts by itself; replayed, it knows of this run's misses, and of no other's.
-            decisions = [policy.handle(call.written.name, available) for _ in range(unknown)]
-            match decisions[-1]:
-                case Raise(error):
-                    raise error
-                case Feedback(message):
-                    told[id(call)] = f"The call was not done. {message}"
-        return [replace(call, text=told.get(id(call), call.text)) for call in calls]
+        told = {id(call): text for call, text in zip(missing, texts, strict=True)}
+        return [
+            replace(call, text=f"The call was not done. {told[id(call)]}")
+            if id(call) in told
+            else call
+            for call in held
+        ]
 
     def _feedback_on_empty(self, blank: int) -> str | None:
         """What the model is told after this many empty messages; None: it stands."""

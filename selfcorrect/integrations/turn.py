@@ -33,8 +33,8 @@ class Counters:
 
     Attributes:
         run: The id of that message.
-        misses: Messages in a row with a call that could not be made.
-        unknown: Messages in a row with a call of a tool that does not exist.
+        misses: Messages in a row with calls of which none could be made.
+        unknown: Messages in a row with a call of a tool that does not exist, and no other name.
         failed: Messages in a row of whose calls none succeeded.
         blank: Empty messages in a row.
         unread: Texts that seemed to hold a call and could not be read.
@@ -73,6 +73,7 @@ class Turn:
         context: The context of the checking loop.
         stored: The counters as the agent's state has them.
         has_checkpointer: Whether a question could outlive the node that asks it.
+        thread: The conversation's id.
         counters: The counters now.
         messages: The history as it is sent.
         kept: Messages of this turn that stay in the history before its last one.
@@ -85,6 +86,7 @@ class Turn:
     context: RunContext
     stored: Counters
     has_checkpointer: bool
+    thread: str
     counters: Counters = field(init=False)
     messages: list[Any] = field(init=False)
     kept: list[Any] = field(default_factory=list)
