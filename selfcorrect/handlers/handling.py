@@ -242,8 +242,8 @@ async def _fixed(fix: Fix, asked: Consultation, handler: OnError) -> tuple[Handl
             continue
         return Handled(repair, f"fixer {name_of(fix.fixer)}, asked {asked.fixes + asks}×"), asks
     if unread is not None and isinstance(asked.error, InvalidArgs):
-        error = DeserializationError(unread.answer, asked.tool.name, unread.__cause__)
-        left = replace(asked, error=error, fixes=0, most=asked.most - asked.fixes - asks)
+        as_read = DeserializationError(unread.answer, asked.tool.name, unread.__cause__)
+        left = replace(asked, error=as_read, fixes=0, most=asked.most - asked.fixes - asks)
         handled, more = await consult(handler, left)
         if not isinstance(handled.answer, GiveUp):
             return handled, asks + more
