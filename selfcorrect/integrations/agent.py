@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, NotRequired
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
 from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
-from selfcorrect.errors import CorrectionFailed, MissingExtra
+from selfcorrect.errors import CorrectionFailed, MissingExtra, is_control_flow
 from selfcorrect.integrations.chat import OURS, is_blank
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
@@ -19,6 +20,7 @@ from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response,
 from selfcorrect.integrations.toolbox import Settings, Toolbox, Toolboxes
 from selfcorrect.integrations.turn import Counters, Turn, with_calls
 from selfcorrect.model import JSON, FailureReport
+from selfcorrect.models.held import held_call
 from selfcorrect.policies import (
     EmptyResponsePolicy,
     Hooks,
@@ -38,6 +40,10 @@ except ImportError as error:
     raise MissingExtra("agent", "SelfCorrection") from error
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
+_UNREADABLE_CALL: Final = (
+    "Your last message was a tool call that could not be read. Make the call again, with the exact "
+    "name of a tool and its arguments as one JSON object."
+)
 
 
 class SelfCorrectionState(AgentState[Any]):
@@ -191,8 +197,14 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         while True:
             if (ending := self._ending(turn)) is not None:
                 return _answered(turn, ModelResponse([ending]))
-            response = _as_response(await ask(turn.asked()))
-            done = await self._read(turn, response)
+            try:
+                response = _as_response(await ask(turn.asked()))
+            except Exception as error:
+                if is_control_flow(error) or (text := held_call(error)) is None:
+                    raise
+                done = await self._read_held(turn, text, error)
+            else:
+                done = await self._read(turn, response)
             if done is not None:
                 return _answered(turn, done)
 
@@ -227,6 +239,25 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             return self._with_calls(turn, response, (place, message), calls, words)
         turn.counters = replace(turn.counters, misses=0, failed=0, blank=0)
         return response
+
+    async def _read_held(
+        self, turn: Turn, text: str, error: Exception
+    ) -> ModelResponse[Any] | None:
+        """The response with the calls that the provider could not read; None: ask again.
+
+        Raises:
+            Exception: `error` itself, where the model has been asked often enough.
+        """
+        message = AIMessage(text, id=f"selfcorrect-{uuid4()}")
+        calls, _ = await calls_in_text(turn.box, message, turn.conversation, turn.context)
+        if calls:
+            return self._with_calls(turn, ModelResponse([message]), (0, message), calls, "")
+        misses = turn.counters.misses + 1
+        if misses > self._max_misses:
+            raise error
+        turn.counters = replace(turn.counters, misses=misses)
+        turn.ask_for_an_answer(message, _UNREADABLE_CALL)
+        return None
 
     def _with_calls(
         self,

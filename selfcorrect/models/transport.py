@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from selfcorrect.models.held import held_call
+
 STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
 ATTEMPTS: Final = 3
 BACKOFF: Final = 0.25
@@ -58,7 +60,7 @@ def wait_before(error: Exception, attempt: int) -> float | None:
     >>> wait_before(TimeoutError(), 1), wait_before(ConnectionResetError(), 3)
     (None, None)
     """
-    if attempt >= ATTEMPTS or not _is_transport(error):
+    if attempt >= ATTEMPTS or not _is_transport(error) or held_call(error) is not None:
         return None
     wait = BACKOFF * 2.0 ** (attempt - 1)
     asked = _retry_after(error)
