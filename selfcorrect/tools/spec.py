@@ -64,7 +64,8 @@ class ToolSpec:
         schema: JSON Schema of the arguments, as it is sent to the model. Arguments are checked
             against a stricter copy: an object takes only the keys that are declared for it, unless
             the schema says otherwise (`additionalProperties`, `patternProperties`,
-            `unevaluatedProperties`).
+            `unevaluatedProperties`). A key inside an argument may stay, too, where the schema does
+            not forbid it, no Python type would lose it, and it cannot be meant for a declared one.
         effect: What calling it does to the world.
         declared: Whether anybody said so; if not, it is taken for mutating.
         is_async: Whether it can only be awaited.
@@ -112,11 +113,22 @@ class ToolSpec:
 
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
-        return self._checker.is_valid(args)
+        if self._checker.is_valid(args):
+            return True
+        if self._checker.is_typed or not self._checker.opened(self.schema).is_valid(args):
+            return False
+        return not self.violations(args)
 
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, without kind, category or ladder."""
-        return self._checker.violations(args)
+        found = self._checker.violations(args)
+        unknown = any(finding.code == "additionalProperties" for finding in found)
+        if not unknown or self._checker.is_typed:
+            return found
+        from selfcorrect.schema.undeclared import may_stay  # a healthy call needs none of it
+
+        kept = tuple(finding for finding in found if not may_stay(finding, args, self))
+        return kept if kept or self._checker.opened(self.schema).is_valid(args) else found
 
     def within(self, seconds: float | None) -> ToolSpec:
         """The tool with a timeout of at most so many seconds, if it can be left in time at all.
