@@ -11,7 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
 from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
-from selfcorrect.errors import CorrectionFailed, MissingExtra, is_control_flow
+from selfcorrect.errors import CorrectionFailed, GraphSetupError, MissingExtra, is_control_flow
+from selfcorrect.hints import whole
 from selfcorrect.integrations.chat import OURS, is_blank
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
@@ -27,6 +28,7 @@ from selfcorrect.policies import (
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
+from selfcorrect.tools.langchain import is_async_only
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
@@ -132,6 +134,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             nodes or {},
         )
         self._boxes = Toolboxes(settings)
+        _check(max_misses, max_failed, on_trail, tool_not_found, on_empty)
         self._calls = ToolCalls(
             settings,
             self._boxes,
@@ -155,6 +158,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """Run the call; where it fails, correct it."""
+        if request.tool is not None and is_async_only(request.tool):
+            return handler(request)  # LangChain's own error says what to do
         return self._calls.call(request, handler)
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
@@ -186,6 +191,11 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         box = self._boxes.of(request.tools)
         configurable = _configurable()
+        if self._ask_person and configurable.get(_CHECKPOINTER) is None:
+            raise GraphSetupError(
+                "SelfCorrection(ask_person=True) needs a checkpointer, which keeps the question: "
+                "create_agent(…, checkpointer=InMemorySaver())"
+            )
         turn = Turn(
             request=request,
             box=box,
@@ -360,6 +370,27 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
                 self._on_trail(record)
             if writer is not None:
                 writer({OURS: record})
+
+
+def _check(
+    max_misses: Any, max_failed: Any, on_trail: Any, tool_not_found: Any, on_empty: Any
+) -> None:
+    """Refuse settings that can never be meant.
+
+    Raises:
+        GraphSetupError: If there is one; it names the setting.
+    """
+    whole("SelfCorrection", "max_misses", max_misses)
+    whole("SelfCorrection", "max_failed", max_failed)
+    if on_trail is not None and not callable(on_trail):
+        raise GraphSetupError(f"SelfCorrection: on_trail must be callable, not {on_trail!r:.80}")
+    for name, policy in (("tool_not_found", tool_not_found), ("on_empty", on_empty)):
+        wanted = ("fresh", "handle")
+        if policy is not None and not all(callable(getattr(policy, w, None)) for w in wanted):
+            raise GraphSetupError(
+                f"SelfCorrection: {name} must be a policy with fresh and handle, such as those of "
+                f"selfcorrect.policies, not {policy!r:.80}"
+            )
 
 
 def _answered(turn: Turn, response: ModelResponse[Any]) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
 from selfcorrect.integrations.chat import (
@@ -18,10 +20,11 @@ from selfcorrect.integrations.chat import (
     usable_name,
     written_calls,
 )
-from selfcorrect.integrations.tool_calls import ToolCalls
+from selfcorrect.integrations.tool_calls import Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import Settings, Toolboxes, as_tools
 from selfcorrect.model import JSON
 from selfcorrect.policies import Hooks
+from selfcorrect.tools.langchain import is_async_only
 
 
 class SelfCorrectingToolNode(ToolNode):
@@ -123,7 +126,7 @@ class SelfCorrectingToolNode(ToolNode):
             # What the wrappers let through is meant to be raised.
             handle_tool_errors=False,
             messages_key=messages_key,
-            wrap_tool_call=calls.call,
+            wrap_tool_call=partial(_called, calls),
             awrap_tool_call=calls.acall,
         )
 
@@ -162,6 +165,12 @@ class SelfCorrectingToolNode(ToolNode):
         if kind == "tool_calls":
             return calls, kind
         return _all_calls(_last(_messages(input, self._messages_key))), kind
+
+
+def _called(calls: ToolCalls, request: ToolCallRequest, handler: Handler) -> Response:
+    if request.tool is not None and is_async_only(request.tool):
+        return handler(request)  # LangChain's own error says what to do
+    return calls.call(request, handler)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:

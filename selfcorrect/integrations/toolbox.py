@@ -15,6 +15,7 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.log import sink
 from selfcorrect.repairing import check_only
 from selfcorrect.tools import ToolSpec, tool_specs
+from selfcorrect.tools.declarations import effect_of, stated_effect
 from selfcorrect.wiring import REMEMBERED, Loop, Parts, assemble
 
 _MOST_SETS: Final = 64
@@ -96,6 +97,10 @@ class Toolboxes:
     """The toolboxes of one drop-in, by the tools that are in them; bounded."""
 
     def __init__(self, settings: Settings) -> None:
+        if not isinstance(settings.nodes, Mapping):
+            raise GraphSetupError(
+                f"nodes is a mapping of slots to nodes, not {settings.nodes!r:.80}"
+            )
         settings.loop(())  # a bad map or setting raises now, not in the middle of a run
         self._settings = settings
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
@@ -135,6 +140,7 @@ class Toolboxes:
         )
         specs: list[ToolSpec] = []
         for name, tool in list(own.items()):
+            effect_of(stated_effect(tool.metadata or {}, name), name)  # a slip there is no schema
             try:
                 specs.append(tool_specs([_told(tool)])[name])
             except ToolDefinitionError as error:

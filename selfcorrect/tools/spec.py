@@ -30,6 +30,7 @@ from selfcorrect.tools.declarations import (
     schema_parts,
     sparing,
     stated,
+    stated_effect,
     timeout_of,
 )
 from selfcorrect.tools.signatures import signature_of
@@ -398,7 +399,7 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else stated(metadata, "effect"),
+            effect=effect if effect is not None else stated_effect(metadata, found.name),
             on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
             is_async=found.is_async,
