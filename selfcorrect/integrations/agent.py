@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final, NotRequired
+from functools import partial
+from typing import Annotated, Any, Final, NotRequired, cast
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
-from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
+from selfcorrect.context import AsyncHost, Node, RunContext, SyncHost, run_sync
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, MissingExtra, is_control_flow
 from selfcorrect.hints import whole
 from selfcorrect.integrations.chat import OURS, is_blank
@@ -18,16 +20,33 @@ from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
-from selfcorrect.integrations.toolbox import Settings, Toolbox, Toolboxes
+from selfcorrect.integrations.toolbox import (
+    ChatModel,
+    DeclaredTools,
+    ErrorHandlers,
+    OnFailure,
+    Settings,
+    Strategies,
+    Toolbox,
+    Toolboxes,
+)
 from selfcorrect.integrations.turn import Counters, Turn, with_calls
+from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, FailureReport
 from selfcorrect.models.held import held_call
 from selfcorrect.policies import (
     EmptyResponsePolicy,
     Hooks,
+    OnLimit,
+    OnModelError,
+    PolicySource,
+    ToolErrorPolicy,
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
+from selfcorrect.protocols import Ledger
+from selfcorrect.tools import tool_specs
+from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.langchain import is_async_only
 
 try:
@@ -63,6 +82,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     Not the right tool for a graph of your own: see `SelfCorrectingToolNode` and `build_graph`.
 
     Args:
+        tools: Declarations of the agent's tools, by their names: `ToolSpec`s, or LangChain tools
+            whose metadata say it. Their effect, `verify`, `on_error` and `timeout` count; what runs
+            is the agent's own tool. A sync tool that is late goes on, and may still act.
         strategies: The error-strategy map: an object, a name or a path; see `build_graph`, also
             for the next five.
         model: A chat model for repairs that no rule can make; None: rules only.
@@ -98,17 +120,18 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         *,
-        strategies: Any = None,
-        model: Any = None,
-        limits: Any = None,
-        policy: Any = None,
-        ledger: Any = None,
-        on_error: Any = None,
-        on_failure: str = "report",
-        on_model_error: Any = None,
-        on_limit: Any = None,
+        tools: DeclaredTools = (),
+        strategies: Strategies = None,
+        model: ChatModel = None,
+        limits: Limits | Mapping[str, Any] | None = None,
+        policy: ToolErrorPolicy | PolicySource | None = None,
+        ledger: Ledger | None = None,
+        on_error: ErrorHandlers = None,
+        on_failure: OnFailure = "report",
+        on_model_error: OnModelError | None = None,
+        on_limit: OnLimit | None = None,
         hooks: Hooks | None = None,
-        nodes: Mapping[str, Any] | None = None,
+        nodes: Mapping[str, Node] | None = None,
         tool_not_found: ToolNotFoundPolicy | None = None,
         on_empty: EmptyResponsePolicy | None = None,
         max_misses: int = 3,
@@ -132,7 +155,11 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_limit,
             hooks,
             nodes or {},
+            tool_specs(tools),
         )
+        self._timeouts = {
+            name: tool.timeout for name, tool in settings.tools.items() if tool.timeout is not None
+        }
         self._boxes = Toolboxes(settings)
         _check(max_misses, max_failed, on_trail, tool_not_found, on_empty)
         self._calls = ToolCalls(
@@ -160,11 +187,38 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         """Run the call; where it fails, correct it."""
         if request.tool is not None and is_async_only(request.tool):
             return handler(request)  # LangChain's own error says what to do
-        return self._calls.call(request, handler)
+        return self._calls.call(request, self._in_time(handler))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Run the call; where it fails, correct it."""
-        return await self._calls.acall(request, handler)
+        return await self._calls.acall(request, self._ain_time(handler))
+
+    def _in_time(self, handler: Handler) -> Handler:
+        """The handler, which waits for a tool as long as was declared."""
+
+        def timed(request: ToolCallRequest) -> Response:
+            name = request.tool_call["name"]
+            seconds = self._timeouts.get(name)
+            if seconds is None:
+                return handler(request)
+            return cast("Response", in_time(partial(handler, request), seconds, name))
+
+        return timed if self._timeouts else handler
+
+    def _ain_time(self, handler: AsyncHandler) -> AsyncHandler:
+        async def timed(request: ToolCallRequest) -> Response:
+            name = request.tool_call["name"]
+            limit = asyncio.timeout(self._timeouts.get(name))
+            try:
+                async with limit:
+                    return await handler(request)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                # A sync tool goes on in its thread, and nothing tells which kind this is.
+                raise late(name, self._timeouts[name], goes_on=True) from None
+
+        return timed if self._timeouts else handler
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]

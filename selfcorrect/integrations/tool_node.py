@@ -13,6 +13,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
+from selfcorrect.context import Node
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
@@ -21,9 +22,19 @@ from selfcorrect.integrations.chat import (
     written_calls,
 )
 from selfcorrect.integrations.tool_calls import Handler, Response, ToolCalls
-from selfcorrect.integrations.toolbox import Settings, Toolboxes, as_tools
+from selfcorrect.integrations.toolbox import (
+    ChatModel,
+    ErrorHandlers,
+    OnFailure,
+    Settings,
+    Strategies,
+    Toolboxes,
+    as_tools,
+)
+from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
-from selfcorrect.policies import Hooks
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
+from selfcorrect.protocols import Ledger
 from selfcorrect.tools.langchain import is_async_only
 
 
@@ -80,16 +91,16 @@ class SelfCorrectingToolNode(ToolNode):
         self,
         tools: Sequence[BaseTool | Callable[..., Any]],
         *,
-        strategies: Any = None,
-        model: Any = None,
-        limits: Any = None,
-        policy: Any = None,
-        ledger: Any = None,
-        on_error: Any = None,
-        on_failure: str = "report",
-        on_limit: Any = None,
+        strategies: Strategies = None,
+        model: ChatModel = None,
+        limits: Limits | Mapping[str, Any] | None = None,
+        policy: ToolErrorPolicy | PolicySource | None = None,
+        ledger: Ledger | None = None,
+        on_error: ErrorHandlers = None,
+        on_failure: OnFailure = "report",
+        on_limit: OnLimit | None = None,
         hooks: Hooks | None = None,
-        nodes: Mapping[str, Any] | None = None,
+        nodes: Mapping[str, Node] | None = None,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
         show_errors: bool = False,
