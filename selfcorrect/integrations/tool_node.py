@@ -21,7 +21,7 @@ from selfcorrect.integrations.chat import (
     usable_name,
     written_calls,
 )
-from selfcorrect.integrations.tool_calls import Handler, Response, ToolCalls
+from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import (
     ChatModel,
     ErrorHandlers,
@@ -137,8 +137,8 @@ class SelfCorrectingToolNode(ToolNode):
             # What the wrappers let through is meant to be raised.
             handle_tool_errors=False,
             messages_key=messages_key,
-            wrap_tool_call=partial(_called, calls),
-            awrap_tool_call=calls.acall,
+            wrap_tool_call=partial(_called, calls, boxes),
+            awrap_tool_call=partial(_acalled, calls, boxes),
         )
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
@@ -178,10 +178,28 @@ class SelfCorrectingToolNode(ToolNode):
         return _all_calls(_last(_messages(input, self._messages_key))), kind
 
 
-def _called(calls: ToolCalls, request: ToolCallRequest, handler: Handler) -> Response:
+def _called(
+    calls: ToolCalls, boxes: Toolboxes, request: ToolCallRequest, handler: Handler
+) -> Response:
     if request.tool is not None and is_async_only(request.tool):
         return handler(request)  # LangChain's own error says what to do
-    return calls.call(request, handler)
+    return calls.call(_without_key(boxes, request), handler)
+
+
+async def _acalled(
+    calls: ToolCalls, boxes: Toolboxes, request: ToolCallRequest, handler: AsyncHandler
+) -> Response:
+    return await calls.acall(_without_key(boxes, request), handler)
+
+
+def _without_key(boxes: Toolboxes, request: ToolCallRequest) -> ToolCallRequest:
+    """The request without the idempotency key that a model may see here, and is not to choose."""
+    call = request.tool_call
+    spec = boxes.ready(call["name"], request.tool)
+    if spec is None or spec.takes_key is None or spec.takes_key not in call["args"]:
+        return request
+    args = {name: value for name, value in call["args"].items() if name != spec.takes_key}
+    return request.override(tool_call={**call, "args": args})
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:

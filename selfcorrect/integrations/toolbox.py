@@ -101,12 +101,19 @@ class Toolbox:
             their schema cannot be used.
         check: Mends calls and executes nothing.
         run: Mends calls and executes them.
+        shown: Tools as the model is to see them, by name, where it may not see all of them.
     """
 
     tools: Mapping[str, BaseTool]
     elsewhere: frozenset[str]
     check: Loop
     run: Loop
+    shown: Mapping[str, BaseTool] = field(default_factory=dict)
+
+    def for_model(self, tools: Sequence[Any]) -> list[Any]:
+        """The tools of a request, without what no model may see."""
+        names = (getattr(tool, "name", None) for tool in tools)
+        return [self.shown.get(str(name), tool) for name, tool in zip(names, tools, strict=True)]
 
     @property
     def specs(self) -> Mapping[str, ToolSpec]:
@@ -177,6 +184,11 @@ class Toolboxes:
             elsewhere,
             self._settings.loop(specs, executes=False),
             self._settings.loop(specs),
+            {
+                spec.name: own[spec.name].model_copy(update={"args_schema": dict(spec.schema)})
+                for spec in specs
+                if spec.takes_key is not None and spec.takes_key in own[spec.name].args
+            },
         )
 
 

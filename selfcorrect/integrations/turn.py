@@ -24,6 +24,9 @@ class Request(Protocol):
     def messages(self) -> list[Any]: ...
 
     @property
+    def tools(self) -> list[Any]: ...
+
+    @property
     def override(self) -> Callable[..., Any]: ...
 
 
@@ -111,9 +114,12 @@ class Turn:
 
     def asked(self) -> Any:
         """The request with everything that this turn added to it."""
-        if not self.renewed and len(self.messages) == len(self.request.messages):
-            return self.request
-        return self.request.override(messages=list(self.messages))
+        changes: dict[str, Any] = {}
+        if self.box.shown:
+            changes["tools"] = self.box.for_model(self.request.tools)
+        if self.renewed or len(self.messages) != len(self.request.messages):
+            changes["messages"] = list(self.messages)
+        return self.request.override(**changes) if changes else self.request
 
     def update(self) -> dict[str, Any]:
         """What changes in the agent's state beside the messages of the response."""

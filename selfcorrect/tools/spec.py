@@ -112,6 +112,17 @@ class ToolSpec:
         one_step = self.atomic if atomic is None else atomic
         return replace(self, effect=known, declared=True, atomic=one_step)
 
+    def hiding_key(self) -> ToolSpec:
+        """The tool whose parameter `idempotency_key` gets the key, and is seen by no model."""
+        known = self.schema.get("properties")
+        if self.takes_key is not None or not isinstance(known, dict) or KEY_ARGUMENT not in known:
+            return self
+        needed = [name for name in self.schema.get("required") or () if name != KEY_ARGUMENT]
+        shown = {name: told for name, told in known.items() if name != KEY_ARGUMENT}
+        schema = {**self.schema, "properties": shown, "required": needed}
+        checker = Checker(schema, self.name, local_times=self._checker.is_typed)
+        return replace(self, schema=schema, takes_key=KEY_ARGUMENT, _checker=checker)
+
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
         if self._checker.is_valid(args):
@@ -370,8 +381,8 @@ class ToolSpec:
         returned, or `{"content": …, "artifact": …}` where it has an artifact. Where LangChain
         insists on a message (an injected tool call id, `handle_tool_error`,
         `handle_validation_error`, `content_and_artifact`) the value is the message's content, and
-        LangChain turns what is not text into JSON text. An injected argument named
-        `idempotency_key` (`Annotated[str, InjectedToolArg]`) gets the idempotency key.
+        LangChain turns what is not text into JSON text. An argument named
+        `idempotency_key` gets the idempotency key, and is seen by no model.
 
         Args:
             tool: A `BaseTool`.
@@ -409,7 +420,7 @@ class ToolSpec:
             asks_first=asks_first,
             atomic=atomic or stated(metadata, "atomic") is True,
             home=home_of(tool),
-        )
+        ).hiding_key()
 
 
 def _spec(
