@@ -34,6 +34,9 @@ from selfcorrect.integrations.turn import Counters, Turn, with_calls
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, FailureReport
 from selfcorrect.models.held import held_call
+from selfcorrect.models.recovery import Answer
+from selfcorrect.models.recovery import Turn as ModelTurn
+from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
     EmptyResponsePolicy,
     Hooks,
@@ -94,7 +97,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         on_error: Handlers of errors, before the map's rules.
         on_failure: `"report"` tells the model, and the user where bounds are reached; `"raise"`
             raises.
-        on_model_error: Decides about calls of `model` that fail.
+        on_model_error: Decides about calls that fail, of the agent's own model and of `model`.
+            Below it, dropped connections and busy servers are tried again, three times in all,
+            unless the client does so itself (`max_retries`) or the answer is streamed.
         on_limit: Decides what is done where a limit is reached.
         hooks: Listeners of every call.
         nodes: Nodes of the loop by the keywords of `build_graph`, such as those of
@@ -169,6 +174,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_trail=on_trail,
             show_errors=show_errors,
         )
+        self._on_model_error = on_model_error
         self._raises = on_failure == "raise"
         self._max_misses = max_misses
         self._max_failed = max_failed
@@ -262,7 +268,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             if (ending := self._ending(turn)) is not None:
                 return _answered(turn, ModelResponse([ending]))
             try:
-                response = _as_response(await ask(turn.asked()))
+                response = _as_response(await self._asked(turn, ask))
             except Exception as error:
                 if is_control_flow(error) or (text := held_call(error)) is None:
                     raise
@@ -271,6 +277,28 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
                 done = await self._read(turn, response)
             if done is not None:
                 return _answered(turn, done)
+
+    async def _asked(self, turn: Turn, ask: Callable[[ModelRequest[Any]], Awaitable[Any]]) -> Any:
+        """What the model answers: again where the connection failed, then as is decided.
+
+        What was streamed is told already, and a client that retries needs nobody to retry it.
+        """
+        recovery, attempt = ModelTurn(self._on_model_error), 1
+        is_left_alone = _is_streamed() or client_retries(turn.request.model)
+        while True:
+            try:
+                return await ask(turn.asked())
+            except Exception as error:
+                if is_control_flow(error) or held_call(error) is not None:
+                    raise
+                wait = None if is_left_alone else wait_before(error, attempt)
+                attempt += 1
+                if wait is None:
+                    settled = recovery.after(error)
+                    if isinstance(settled, Answer):
+                        return _message_of(settled.value)
+                    wait, attempt = settled, 1
+            await turn.context.host.sleep(turn.context.time, wait)
 
     async def _read(self, turn: Turn, response: ModelResponse[Any]) -> ModelResponse[Any] | None:
         """The response to go on with, or None where the model is to be asked again."""
@@ -445,6 +473,32 @@ def _check(
                 f"SelfCorrection: {name} must be a policy with fresh and handle, such as those of "
                 f"selfcorrect.policies, not {policy!r:.80}"
             )
+
+
+def _message_of(value: Any) -> AIMessage:
+    """What `RespondWith` holds, as the model's answer.
+
+    Raises:
+        TypeError: If it is neither a message nor text.
+    """
+    if isinstance(value, AIMessage):
+        return value
+    if isinstance(value, str):
+        return AIMessage(value)
+    kind = type(value).__name__
+    raise TypeError(f"on_model_error: an agent answers with an AIMessage or text, not {kind}")
+
+
+def _is_streamed() -> bool:
+    """Whether somebody reads the model's tokens while they come."""
+    from langgraph.config import get_config
+
+    try:
+        callbacks = get_config().get("callbacks")
+    except RuntimeError:  # called outside a graph
+        return False
+    handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
+    return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
 
 def _answered(turn: Turn, response: ModelResponse[Any]) -> Any:

@@ -27,6 +27,9 @@ class Request(Protocol):
     def tools(self) -> list[Any]: ...
 
     @property
+    def model(self) -> Any: ...
+
+    @property
     def override(self) -> Callable[..., Any]: ...
 
 
