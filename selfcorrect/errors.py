@@ -113,7 +113,10 @@ class ToolErrorTerminal(CorrectionFailed):
 
 
 class ToolExecutionError(CorrectionFailed):
-    """A tool went on failing; `first_cause` and `last_cause` are the first and last errors."""
+    """A tool went on failing, or a handler gave it up for a `reason`.
+
+    `first_cause` and `last_cause` are the first and last errors.
+    """
 
     code: ClassVar[str] = "SC204"
 
@@ -124,14 +127,15 @@ class ToolExecutionError(CorrectionFailed):
         first_cause: BaseException | None,
         last_cause: BaseException | None,
         report: Any = None,
+        reason: str | None = None,
     ) -> None:
         self.tool = tool
         self.attempts = attempts
         self.first_cause = first_cause
         self.last_cause = last_cause
         message = f"tool {tool!r} failed after {attempts} execution{'s' if attempts != 1 else ''}"
-        if last_cause is not None:
-            message += f": {last_cause!r}"
+        if reason is not None or last_cause is not None:
+            message += f": {reason or repr(last_cause)}"
         if first_cause is not None and first_cause is not last_cause:
             message += f" (first: {first_cause!r})"
         super().__init__(message, report)

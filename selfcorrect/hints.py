@@ -1,8 +1,10 @@
-"""What an author probably meant: near matches for names in maps."""
+"""What an author probably meant: near matches for names, and numbers that can be meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from selfcorrect.errors import GraphSetupError
 
 _LONGEST = 200
 
@@ -27,3 +29,20 @@ def near(name: str, known: Iterable[str]) -> str | None:
     """
     close = close_names(name, known)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else None
+
+
+def whole(where: str, name: str, value: object, *, least: int = 0) -> None:
+    """Refuse a setting that is no whole number from `least` up.
+
+    Raises:
+        GraphSetupError: Where it is something else; it names the setting.
+
+    >>> whole("AutoCorrect", "max_retries", -1)
+    Traceback (most recent call last):
+    ...
+    selfcorrect.errors.GraphSetupError: AutoCorrect: max_retries is a whole number from 0 up, not -1
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise GraphSetupError(
+            f"{where}: {name} is a whole number from {least} up, not {value!r:.80}"
+        )

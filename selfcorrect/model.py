@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
 
@@ -352,7 +352,7 @@ class Attempt:
     kind: ErrorKind | None = None
 
 
-REASONS: Final = (
+Reason: TypeAlias = Literal[
     "no_strategy",
     "attempts_exhausted",
     "limit_reached",
@@ -365,7 +365,10 @@ REASONS: Final = (
     "unknown_outcome",
     "escalated",
     "invalid_input",
-)
+]
+"""Why a run ended without a result."""
+
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +395,7 @@ class FailureReport:
         counts: Executions, repair rounds, model calls, tokens, seconds.
     """
 
-    reason: str
+    reason: Reason
     detail: str
     tool: str | None = None
     call: JsonObject | None = None

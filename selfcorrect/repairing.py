@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from selfcorrect._walk import walk
 from selfcorrect.context import RunContext, Update
@@ -44,7 +44,7 @@ class RepairOutcome:
         failure: The report of a run that came to nothing; see `FailureReport`.
     """
 
-    outcome: str
+    outcome: Literal["valid", "repaired", "ask", "failed"]
     calls: tuple[Call, ...] = ()
     changes: tuple[Change, ...] = ()
     reason: str | None = None

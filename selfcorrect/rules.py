@@ -286,6 +286,7 @@ class MapPolicy(_Model):
         terminal: Kinds of error that end a run.
         per_tool: Kinds that end a run instead, by the tool's name or a glob.
         sensitive: Fields whose value never changes without a person.
+        bare_429: What a 429 means that says nothing of when to come back.
     """
 
     allow: Classes | SkipJsonSchema[None] = None
@@ -296,6 +297,8 @@ class MapPolicy(_Model):
     """Kinds of error that end a run instead, by the tool's name; `*`, `?` and `[…]` are globs."""
     sensitive: Texts | SkipJsonSchema[None] = None
     """Fields whose value never changes without a person."""
+    bare_429: Literal["rate_limit", "quota"] | SkipJsonSchema[None] = None
+    """What a 429 means that says nothing of when to come back; the default is rate_limit."""
 
     if TYPE_CHECKING:
 
@@ -306,6 +309,7 @@ class MapPolicy(_Model):
             terminal: Sequence[ErrorKind | str] | None = None,
             per_tool: Mapping[str, Sequence[ErrorKind | str]] | None = None,
             sensitive: Sequence[str] | None = None,
+            bare_429: Literal["rate_limit", "quota"] | None = None,
         ) -> None: ...
 
 

@@ -16,7 +16,7 @@ from selfcorrect.mapping.files import Document, MapSource, find_map, read_docume
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
-from selfcorrect.model import Finding, Safety
+from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy
 from selfcorrect.rules import ErrorRule, MapPolicy, ToolEffect, ToolResults
 
@@ -310,9 +310,12 @@ class StrategyMap:
         if retry_after is None:
             retry_after = seconds_of(captures.get("seconds"))
         hint = captures.get("hint")
+        kind = rule.kind or finding.kind
+        if kind is ErrorKind.RATE_LIMIT and retry_after is None and str(finding.status) == "429":
+            kind = ErrorKind(self._policy.bare_429 or kind)
         return replace(
             finding,
-            kind=rule.kind or finding.kind,
+            kind=kind,
             category=category,
             paths=paths,
             constraint=finding.constraint or constraint_of(captures, category),

@@ -112,7 +112,7 @@ def assemble(parts: Parts) -> Loop:
         limits=_limits(parts.limits, strategies),
         policy=_terminal(parts.policy, strategies, tools),
         safety=_safety(strategies, parts.model),
-        ledger=parts.ledger,
+        ledger=_ledger(parts.ledger),
         model=_model(parts.model),
         host=SyncHost(),
         time=parts.time or SystemTime(),
@@ -230,6 +230,15 @@ def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     if model is not None:
         classes |= {Safety.MODEL}
     return SafetyPolicy(classes, tuple(strategies.policy.sensitive or ()))
+
+
+def _ledger(ledger: Any) -> Any:
+    wanted = ("begin", "settle")
+    if ledger is not None and not all(callable(getattr(ledger, name, None)) for name in wanted):
+        raise GraphSetupError(
+            f"ledger must have begin and settle, such as SqliteLedger(path), not {ledger!r:.80}"
+        )
+    return ledger
 
 
 def _callable(given: Any, name: str) -> Any:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
+import ssl
 from email.utils import format_datetime
+from http.client import IncompleteRead, RemoteDisconnected
 from types import SimpleNamespace
 from typing import Any
+from urllib.error import URLError
 
+import httpx
 import pytest
 
 from selfcorrect import ToolSpec, build_graph
@@ -150,6 +156,12 @@ class TestTransport:
             TimeoutError(),
             APITimeoutError(),
             ValueError(),
+            PermissionError(13, "Permission denied"),
+            FileNotFoundError(2, "No such file or directory"),
+            ssl.SSLCertVerificationError(1, "certificate verify failed"),
+            URLError(ssl.SSLCertVerificationError(1, "certificate verify failed")),
+            URLError(TimeoutError("timed out")),
+            httpx.ConnectTimeout("timed out"),
         ],
         ids=repr,
     )
@@ -157,7 +169,25 @@ class TestTransport:
         assert wait_before(error, 1) is None
 
     @pytest.mark.parametrize(
-        "error", [ConnectionResetError(), ReadError(), ConnectionRefusedError()], ids=repr
+        "error",
+        [
+            ConnectionResetError(),
+            ReadError(),
+            ConnectionRefusedError(),
+            OSError(errno.ENETUNREACH, "Network is unreachable"),
+            OSError(errno.EHOSTUNREACH, "No route to host"),
+            socket.gaierror(-2, "Name or service not known"),
+            socket.gaierror(8, "nodename nor servname provided, or not known"),
+            URLError(socket.gaierror(-3, "Temporary failure in name resolution")),
+            URLError(OSError(errno.EHOSTUNREACH, "No route to host")),
+            EOFError("unexpected EOF"),
+            IncompleteRead(b""),
+            RemoteDisconnected("closed without response"),
+            ssl.SSLEOFError(8, "EOF occurred in violation of protocol"),
+            httpx.ConnectError("[Errno -2] Name or service not known"),
+            httpx.RemoteProtocolError("peer closed connection"),
+        ],
+        ids=repr,
     )
     def test_lost_connections(self, error):
         assert wait_before(error, 1) == 0.25

@@ -25,12 +25,13 @@ from selfcorrect import (
     Safety,
     StrategyMap,
     Terminal,
+    ToolErrorPolicy,
     ToolSpec,
     build_graph,
     default_on_error,
     on_error,
 )
-from selfcorrect.errors import GraphSetupError, ToolExecutionError
+from selfcorrect.errors import GraphSetupError, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.model import Ask, DeserializationError, ExecutionError, InvalidArgs, Severity
 from selfcorrect.testing import ScriptedModel, tool_call
 
@@ -548,3 +549,166 @@ def test_after_a_resume_a_stand_in_tells_what_was_raised():
     assert isinstance(error, ExecutionError)
     assert isinstance(error.cause, RemoteError)
     assert str(error.cause) == "TimeoutError: late"
+
+
+BAD: dict[str, Any] = {"call": {"name": "act", "args": {"a": []}}}
+
+
+def raising(error: Exception) -> Any:
+    def fails(given: Any) -> Any:
+        raise error
+
+    return fails
+
+
+def everywhere(error: Exception) -> dict[str, Any]:
+    fix = Fix(raising(error), 3)
+    return {"execution_error": fix, "invalid_args": fix}
+
+
+class TestHardFailure:
+    """It ends the run with its own reason and one type, whatever it is about."""
+
+    @pytest.mark.parametrize("kind", ["execution_error", "invalid_args"])
+    @pytest.mark.parametrize(
+        "decide",
+        [
+            lambda hard: lambda error: Fix(raising(hard), 5),
+            raising,
+            lambda hard: lambda error: Terminal(str(hard)),
+            lambda hard: Terminal(str(hard)),
+        ],
+    )
+    def test_keeps_its_reason_and_type(self, decide, kind):
+        hard = HardFailure("binary data, not JSON")
+        given = CALL if kind == "execution_error" else BAD
+        handler = on_error(**{kind: decide(hard)})
+        report = run(World(), handler, given)["failure"]
+        assert (report["reason"], report["detail"]) == ("terminal_kind", "binary data, not JSON")
+        with pytest.raises(ToolExecutionError, match=r"'act' failed.*: binary data") as caught:
+            run(World(), handler, given, on_failure="raise")
+        assert caught.value.report.detail == "binary data, not JSON"
+
+    @pytest.mark.parametrize("given", [CALL, BAD])
+    def test_the_exception_itself_is_the_cause(self, given):
+        hard = HardFailure("binary")
+        handler = on_error(**everywhere(hard))
+        with pytest.raises(ToolExecutionError) as caught:
+            run(World(), handler, given, on_failure="raise")
+        assert caught.value.__cause__ is hard
+        assert caught.value.last_cause is hard
+
+    @pytest.mark.parametrize("given", [CALL, BAD])
+    def test_an_escalation_too(self, given):
+        handler = on_error(**everywhere(Escalation("use a=7")))
+        with pytest.raises(ToolExecutionError, match="use a=7"):
+            run(World(), handler, given, on_failure="raise")
+
+    def test_its_secrets_stay_here(self):
+        key = "sk-proj-" + "a1B2" * 12
+        failure = run(World(), executing(raising(HardFailure(f"key {key}"))))["failure"]
+        assert key not in str(failure)
+
+
+class TestFixThatDoesNotParse:
+    """The fixer of bad arguments answers something else: the next handler hears of it."""
+
+    def handler(self, answers: list[Any], then: Any, retries: int = 1) -> Any:
+        def fixer(request):
+            return answers.pop(0)
+
+        return on_error(invalid_args=Fix(fixer, retries), deserialization_error=then)
+
+    @pytest.mark.parametrize("text", ["not JSON", "[1, 2]", '"1"', "{'a': 1", ""])
+    def test_reaches_deserialization_error(self, text):
+        seen: list[DeserializationError] = []
+
+        def then(error):
+            seen.append(error)
+            return Result("rescued")
+
+        world = World(0)
+        out = run(world, self.handler([text, text], then), BAD)
+        assert (out["result"], world.calls) == ("rescued", 0)
+        (error,) = seen
+        assert (error.raw, error.target) == (text, "act")
+        assert isinstance(error.cause, Exception)
+
+    def test_only_when_the_retries_are_used_up(self):
+        world = World(0)
+        out = run(world, self.handler(["no", '{"a": 1}'], raising(AssertionError())), BAD)
+        assert (out["result"], world.calls) == ("done 1", 1)
+
+    def test_whose_fix_is_validated_like_any_other(self):
+        requests = []
+
+        def second(request):
+            requests.append(request)
+            return '{"a": 7}'
+
+        out = run(World(0), self.handler(["7", "7"], Fix(second)), BAD)
+        assert out["result"] == "done 7"
+        assert (requests[0].raw, requests[0].wants) == ("7", "arguments")
+
+    @pytest.mark.parametrize("then", [None, lambda error: None, Retry(5)])
+    def test_that_declines_leaves_it_to_the_map(self, then):
+        given = {"call": {"name": "act", "args": {"a": "1"}}}
+        assert run(World(0), self.handler(["no", "no"], then), given)["result"] == "done 1"
+
+    @pytest.mark.parametrize("retries", [0, 3, 99])
+    def test_all_in_all_eight_steps(self, retries):
+        asked = []
+
+        def fixer(request):
+            asked.append(1)
+            return "no"
+
+        both = Fix(fixer, retries)
+        run(World(0), on_error(invalid_args=both, deserialization_error=both), BAD)
+        assert len(asked) <= 8
+
+    def test_a_hard_failure_there_ends_it(self):
+        then = raising(HardFailure("binary"))
+        with pytest.raises(ToolExecutionError, match="binary"):
+            run(World(0), self.handler(["no", "no"], then), BAD, on_failure="raise")
+
+
+class HttpError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status_code = status
+
+
+class TestTheOriginal:
+    """`on_failure="raise"`: where nothing was changed, the caller gets the tool's own exception."""
+
+    @pytest.mark.parametrize("effect", ["read_only", "mutating", "destructive", None])
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 410, 415, 422, 451, 501])
+    def test_whatever_the_status(self, status, effect):
+        raised = HttpError(status)
+
+        def act(a: int) -> str:
+            """Act."""
+            raise raised
+
+        spec = ToolSpec.from_function(act, effect=effect)
+        with pytest.raises(HttpError) as caught:
+            build_graph([spec], on_failure="raise").invoke(CALL)
+        assert caught.value is raised
+
+    def test_not_where_the_policy_ends_the_run(self):
+        def act(a: int) -> str:
+            """Act."""
+            raise HttpError(404)
+
+        spec = ToolSpec.from_function(act, effect="read_only")
+        policy = ToolErrorPolicy.of(["not_found"])
+        with pytest.raises(ToolErrorTerminal) as caught:
+            build_graph([spec], on_failure="raise", policy=policy).invoke(CALL)
+        assert isinstance(caught.value.__cause__, HttpError)
+
+    def test_not_where_something_was_changed(self):
+        world = World()
+        change = Change("/args/a", 1, 2, Safety.EXACT, "other")
+        with pytest.raises(ToolExecutionError):
+            run(world, executing(Changed(change)), on_failure="raise")

@@ -28,9 +28,12 @@ from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
+from selfcorrect.loading import load_map
+from selfcorrect.mapping.files import MapSource
 from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import split
 from selfcorrect.protocols import Tool
+from selfcorrect.strategy_map import StrategyMap
 
 __all__ = ["classify", "diagnosed", "masked", "read_error", "read_report", "settled"]
 
@@ -63,17 +66,28 @@ _SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
 _DATE_FORMATS: Final = ("date", "date-time", "time", "duration")
 
 
-def classify(error: BaseException | Finding) -> ErrorKind:
-    """The kind of an error: whether repeating or changing the call can help.
+def classify(
+    error: BaseException | Finding, strategies: MapSource | StrategyMap | None = None
+) -> ErrorKind:
+    """The kind of an error, as the loop decides it: whether repeating or changing can help.
+
+    Args:
+        error: An exception, or a finding of your own.
+        strategies: The error-strategy map: an object, a name or a path; by default the same one
+            that a graph takes.
+
+    Raises:
+        MapError: If the map is unusable.
 
     >>> classify(ConnectionResetError("peer went away"))
     <ErrorKind.TRANSIENT: 'transient'>
     >>> classify(Finding("too many requests", status=429))
     <ErrorKind.RATE_LIMIT: 'rate_limit'>
     """
+    decide = load_map(strategies).decide
     if isinstance(error, Finding):
-        return kind_of(error)
-    return read_error(error, Call(""), None)[0].kind
+        return decide(replace(error, kind=kind_of(error))).kind
+    return diagnosed(read_error(error, Call(""), None)[0], decide, {}).kind
 
 
 def read_error(

@@ -20,6 +20,7 @@ SPREAD: Final = 20
 
 WINDOW: Final = 32 * 1024
 
+_OWN_NUMBERS: Final = frozenset({"ssl.SSLError", "socket.gaierror", "socket.herror"})
 _WRAPPERS: Final = ("ToolException", "ToolInvocationError", "ToolError", "ToolExecutionError")
 
 
@@ -180,9 +181,14 @@ def _code(error: BaseException, response: Any) -> str | None:
         if isinstance(value, str):
             return value[:120]
     number = _get(error, "errno")
-    if isinstance(error, OSError) and isinstance(number, int):
+    if isinstance(error, OSError) and isinstance(number, int) and not _has_own_numbers(error):
         return errno.errorcode.get(number)
     return None
+
+
+def _has_own_numbers(error: OSError) -> bool:
+    """Whether its `errno` is none: OpenSSL's and the resolver's numbers mean something else."""
+    return any(f"{cls.__module__}.{cls.__name__}" in _OWN_NUMBERS for cls in type(error).__mro__)
 
 
 def _headers(error: BaseException, response: Any) -> dict[str, str]:

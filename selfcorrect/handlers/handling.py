@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -73,10 +73,15 @@ class Exhausted:
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What a handler came to, and what its fixer was asked for."""
+    """What a handler came to, and what its fixer was asked for.
+
+    Attributes:
+        raised: What was raised to end the run; it is the cause of what the caller sees.
+    """
 
     answer: Repair | Exhausted
     note: str = ""
+    raised: Exception | None = None
 
 
 class Handlers:
@@ -152,6 +157,7 @@ class Consultation:
         allowed: Executions that the handler allowed before, or None.
         seconds: What the run has left, or None.
         meter: Counts and bounds the models inside a fixer that is an agent.
+        most: How often a fixer may be asked; fewer where another's answer could not be read.
     """
 
     call: Call
@@ -165,6 +171,7 @@ class Consultation:
     allowed: int | None = None
     seconds: float | None = None
     meter: Meter = nullcontext
+    most: int = _MOST_ASKS
 
 
 async def consult(handler: OnError, asked: Consultation) -> tuple[Handled, int]:
@@ -177,13 +184,14 @@ async def consult(handler: OnError, asked: Consultation) -> tuple[Handled, int]:
     except Exception as error:
         if is_control_flow(error):
             raise
-        ending = _ending(error)
-        return Handled(ending or GiveUp(f"the handler raised {_short(error)}")), 0
+        if (ending := _ending(error)) is not None:
+            return Handled(ending, raised=error), 0
+        return Handled(GiveUp(f"the handler raised {_short(error)}")), 0
     match decision:
         case None:
             return Handled(GiveUp("the handler declined")), 0
         case Fix():
-            return await _fixed(decision, asked)
+            return await _fixed(decision, asked, handler)
         case Retry(times):
             return Handled(_retried(decision, times, asked)), 0
         case _ if isinstance(decision, Repair):
@@ -198,7 +206,7 @@ async def _decided(decide: Any, asked: Consultation) -> Any:
 
 
 def _retried(decision: Retry, times: Any, asked: Consultation) -> Repair | Exhausted:
-    if isinstance(asked.error, InvalidArgs):
+    if isinstance(asked.error, InvalidArgs) or asked.most < _MOST_ASKS:
         return GiveUp("the same arguments would be refused again")
     if type(times) is int and times >= 1 and asked.allowed is not None:
         if asked.executed >= asked.allowed:
@@ -207,13 +215,14 @@ def _retried(decision: Retry, times: Any, asked: Consultation) -> Repair | Exhau
     return decision
 
 
-async def _fixed(fix: Fix, asked: Consultation) -> tuple[Handled, int]:
+async def _fixed(fix: Fix, asked: Consultation, handler: OnError) -> tuple[Handled, int]:
     retries = fix.retries
     if type(retries) is not int or retries < 0 or not is_fixer(fix.fixer):
         return Handled(GiveUp("Fix needs a fixer that can be called, and retries from 0 up")), 0
     wants_result = isinstance(asked.error, ExecutionError)
-    budget = min(1 + retries, _MOST_ASKS)
+    budget = min(1 + retries, asked.most)
     asks, why = 0, "it was asked before"
+    unread: _Unread | None = None
     while asked.fixes + asks < budget:
         asks += 1
         try:
@@ -227,13 +236,28 @@ async def _fixed(fix: Fix, asked: Consultation) -> tuple[Handled, int]:
             if is_control_flow(error):
                 raise
             if (ending := _ending(error)) is not None:
-                return Handled(ending, name_of(fix.fixer)), asks
+                return Handled(ending, name_of(fix.fixer), error), asks
             why = _short(error)
+            unread = error if isinstance(error, _Unread) else None
             continue
         return Handled(repair, f"fixer {name_of(fix.fixer)}, asked {asked.fixes + asks}×"), asks
+    if unread is not None and isinstance(asked.error, InvalidArgs):
+        as_read = DeserializationError(unread.answer, asked.tool.name, unread.__cause__)
+        left = replace(asked, error=as_read, fixes=0, most=asked.most - asked.fixes - asks)
+        handled, more = await consult(handler, left)
+        if not isinstance(handled.answer, GiveUp):
+            return handled, asks + more
     told = f"fixer {name_of(fix.fixer)} failed, asked {asked.fixes + asks}×: {why}"
     # Arguments may still be mended by the map; a tool that failed has nobody left.
     return Handled(Exhausted(told) if wants_result else GiveUp(told)), asks
+
+
+class _Unread(ModelFailed):
+    """A fixer's arguments are no object."""
+
+    def __init__(self, why: str, answer: Any) -> None:
+        self.answer = answer if isinstance(answer, str) else as_text(answer)
+        super().__init__(why)
 
 
 def _ending(error: Exception) -> Repair | None:
@@ -251,6 +275,8 @@ def _request(asked: Consultation) -> FixRequest:
         case InvalidArgs():
             raw, text = asked.call.raw, error.parse_error
         case DeserializationError() | ExecutionError():
+            raw = error.raw if isinstance(error, DeserializationError) else None
+            raw = raw if isinstance(raw, str) else None
             cause = error.cause
             text = as_text(cause) if cause is not None else "the arguments could not be read"
             text = f"{type(cause).__name__}: {text}"
@@ -273,7 +299,10 @@ def _as_changes(answer: Any, fix: Fix, asked: Consultation) -> Repair:
     """The fixer's arguments as changes, key by key; policy judges them like any other."""
     if isinstance(answer, Repair):
         return answer
-    new = as_object(answer)
+    try:
+        new = as_object(answer)
+    except ModelFailed as error:
+        raise _Unread(str(error), answer) from error
     if (wrong := problem(new)) is not None:
         raise ModelFailed(f"the fixer answered what is not JSON: {wrong[1]}")
     if _has_redacted(new):

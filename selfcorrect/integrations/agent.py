@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final, NotRequired
+from functools import partial
+from typing import Annotated, Any, Final, NotRequired, cast
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
-from selfcorrect.context import AsyncHost, RunContext, SyncHost, run_sync
-from selfcorrect.errors import CorrectionFailed, MissingExtra
+from selfcorrect.context import AsyncHost, Node, RunContext, SyncHost, run_sync
+from selfcorrect.errors import CorrectionFailed, GraphSetupError, MissingExtra, is_control_flow
+from selfcorrect.hints import whole
 from selfcorrect.integrations.chat import OURS, is_blank
 from selfcorrect.integrations.mending import Mended, mended_calls
+from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
-from selfcorrect.integrations.toolbox import Settings, Toolbox, Toolboxes
+from selfcorrect.integrations.toolbox import (
+    ChatModel,
+    DeclaredTools,
+    ErrorHandlers,
+    OnFailure,
+    Settings,
+    Strategies,
+    Toolbox,
+    Toolboxes,
+)
 from selfcorrect.integrations.turn import Counters, Turn, with_calls
+from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, FailureReport
+from selfcorrect.models.held import held_call
+from selfcorrect.models.recovery import Answer
+from selfcorrect.models.recovery import Turn as ModelTurn
+from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
-    AutoCorrect,
     EmptyResponsePolicy,
-    Feedback,
     Hooks,
-    Raise,
+    OnLimit,
+    OnModelError,
+    PolicySource,
+    ToolErrorPolicy,
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
+from selfcorrect.protocols import Ledger
+from selfcorrect.tools import tool_specs
+from selfcorrect.tools.deadlines import in_time, late
+from selfcorrect.tools.langchain import is_async_only
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
@@ -40,6 +64,10 @@ except ImportError as error:
     raise MissingExtra("agent", "SelfCorrection") from error
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
+_UNREADABLE_CALL: Final = (
+    "Your last message was a tool call that could not be read. Make the call again, with the exact "
+    "name of a tool and its arguments as one JSON object."
+)
 
 
 class SelfCorrectionState(AgentState[Any]):
@@ -57,6 +85,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     Not the right tool for a graph of your own: see `SelfCorrectingToolNode` and `build_graph`.
 
     Args:
+        tools: Declarations of the agent's tools, by their names: `ToolSpec`s, or LangChain tools
+            whose metadata say it. Their effect, `verify`, `on_error` and `timeout` count; what runs
+            is the agent's own tool. A sync tool that is late goes on, and may still act.
         strategies: The error-strategy map: an object, a name or a path; see `build_graph`, also
             for the next five.
         model: A chat model for repairs that no rule can make; None: rules only.
@@ -66,7 +97,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         on_error: Handlers of errors, before the map's rules.
         on_failure: `"report"` tells the model, and the user where bounds are reached; `"raise"`
             raises.
-        on_model_error: Decides about calls of `model` that fail.
+        on_model_error: Decides about calls that fail, of the agent's own model and of `model`.
+            Below it, dropped connections and busy servers are tried again, three times in all,
+            unless the client does so itself (`max_retries`) or the answer is streamed.
         on_limit: Decides what is done where a limit is reached.
         hooks: Listeners of every call.
         nodes: Nodes of the loop by the keywords of `build_graph`, such as those of
@@ -74,7 +107,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         tool_not_found: Decides about names that no tool has; None: the model is told.
         on_empty: Decides about empty messages; None: the model is asked once more, then the user
             is told.
-        max_misses: Messages in a row with a call that cannot be made; one more ends the run.
+        max_misses: Messages in a row with calls of which none can be made; one more ends the run.
         max_failed: Messages in a row of whose calls none succeeds; one more ends the run.
         read_text: Whether calls that the model writes in its text are made.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
@@ -92,17 +125,18 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         *,
-        strategies: Any = None,
-        model: Any = None,
-        limits: Any = None,
-        policy: Any = None,
-        ledger: Any = None,
-        on_error: Any = None,
-        on_failure: str = "report",
-        on_model_error: Any = None,
-        on_limit: Any = None,
+        tools: DeclaredTools = (),
+        strategies: Strategies = None,
+        model: ChatModel = None,
+        limits: Limits | Mapping[str, Any] | None = None,
+        policy: ToolErrorPolicy | PolicySource | None = None,
+        ledger: Ledger | None = None,
+        on_error: ErrorHandlers = None,
+        on_failure: OnFailure = "report",
+        on_model_error: OnModelError | None = None,
+        on_limit: OnLimit | None = None,
         hooks: Hooks | None = None,
-        nodes: Mapping[str, Any] | None = None,
+        nodes: Mapping[str, Node] | None = None,
         tool_not_found: ToolNotFoundPolicy | None = None,
         on_empty: EmptyResponsePolicy | None = None,
         max_misses: int = 3,
@@ -126,8 +160,13 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_limit,
             hooks,
             nodes or {},
+            tool_specs(tools),
         )
+        self._timeouts = {
+            name: tool.timeout for name, tool in settings.tools.items() if tool.timeout is not None
+        }
         self._boxes = Toolboxes(settings)
+        _check(max_misses, max_failed, on_trail, tool_not_found, on_empty)
         self._calls = ToolCalls(
             settings,
             self._boxes,
@@ -135,10 +174,11 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_trail=on_trail,
             show_errors=show_errors,
         )
+        self._on_model_error = on_model_error
         self._raises = on_failure == "raise"
         self._max_misses = max_misses
         self._max_failed = max_failed
-        self._tool_not_found = tool_not_found
+        self._not_found = NotFound(tool_not_found)
         self._on_empty = on_empty
         self._read_text = read_text
         self._ask_person = ask_person
@@ -151,11 +191,40 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """Run the call; where it fails, correct it."""
-        return self._calls.call(request, handler)
+        if request.tool is not None and is_async_only(request.tool):
+            return handler(request)  # LangChain's own error says what to do
+        return self._calls.call(request, self._in_time(handler))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Run the call; where it fails, correct it."""
-        return await self._calls.acall(request, handler)
+        return await self._calls.acall(request, self._ain_time(handler))
+
+    def _in_time(self, handler: Handler) -> Handler:
+        """The handler, which waits for a tool as long as was declared."""
+
+        def timed(request: ToolCallRequest) -> Response:
+            name = request.tool_call["name"]
+            seconds = self._timeouts.get(name)
+            if seconds is None:
+                return handler(request)
+            return cast("Response", in_time(partial(handler, request), seconds, name))
+
+        return timed if self._timeouts else handler
+
+    def _ain_time(self, handler: AsyncHandler) -> AsyncHandler:
+        async def timed(request: ToolCallRequest) -> Response:
+            name = request.tool_call["name"]
+            limit = asyncio.timeout(self._timeouts.get(name))
+            try:
+                async with limit:
+                    return await handler(request)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                # A sync tool goes on in its thread, and nothing tells which kind this is.
+                raise late(name, self._timeouts[name], goes_on=True) from None
+
+        return timed if self._timeouts else handler
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
@@ -182,20 +251,54 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         box = self._boxes.of(request.tools)
         configurable = _configurable()
+        if self._ask_person and configurable.get(_CHECKPOINTER) is None:
+            raise GraphSetupError(
+                "SelfCorrection(ask_person=True) needs a checkpointer, which keeps the question: "
+                "create_agent(…, checkpointer=InMemorySaver())"
+            )
         turn = Turn(
             request=request,
             box=box,
             context=_context(box, configurable, is_async=is_async),
             stored=Counters.of(request.state, request.messages),
             has_checkpointer=configurable.get(_CHECKPOINTER) is not None,
+            thread=str(configurable.get("thread_id")),
         )
         while True:
             if (ending := self._ending(turn)) is not None:
                 return _answered(turn, ModelResponse([ending]))
-            response = _as_response(await ask(turn.asked()))
-            done = await self._read(turn, response)
+            try:
+                response = _as_response(await self._asked(turn, ask))
+            except Exception as error:
+                if is_control_flow(error) or (text := held_call(error)) is None:
+                    raise
+                done = await self._read_held(turn, text, error)
+            else:
+                done = await self._read(turn, response)
             if done is not None:
                 return _answered(turn, done)
+
+    async def _asked(self, turn: Turn, ask: Callable[[ModelRequest[Any]], Awaitable[Any]]) -> Any:
+        """What the model answers: again where the connection failed, then as is decided.
+
+        What was streamed is told already, and a client that retries needs nobody to retry it.
+        """
+        recovery, attempt = ModelTurn(self._on_model_error), 1
+        is_left_alone = _is_streamed() or client_retries(turn.request.model)
+        while True:
+            try:
+                return await ask(turn.asked())
+            except Exception as error:
+                if is_control_flow(error) or held_call(error) is not None:
+                    raise
+                wait = None if is_left_alone else wait_before(error, attempt)
+                attempt += 1
+                if wait is None:
+                    settled = recovery.after(error)
+                    if isinstance(settled, Answer):
+                        return _message_of(settled.value)
+                    wait, attempt = settled, 1
+            await turn.context.host.sleep(turn.context.time, wait)
 
     async def _read(self, turn: Turn, response: ModelResponse[Any]) -> ModelResponse[Any] | None:
         """The response to go on with, or None where the model is to be asked again."""
@@ -229,6 +332,25 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         turn.counters = replace(turn.counters, misses=0, failed=0, blank=0)
         return response
 
+    async def _read_held(
+        self, turn: Turn, text: str, error: Exception
+    ) -> ModelResponse[Any] | None:
+        """The response with the calls that the provider could not read; None: ask again.
+
+        Raises:
+            Exception: `error` itself, where the model has been asked often enough.
+        """
+        message = AIMessage(text, id=f"selfcorrect-{uuid4()}")
+        calls, _ = await calls_in_text(turn.box, message, turn.conversation, turn.context)
+        if calls:
+            return self._with_calls(turn, ModelResponse([message]), (0, message), calls, "")
+        misses = turn.counters.misses + 1
+        if misses > self._max_misses:
+            raise error
+        turn.counters = replace(turn.counters, misses=misses)
+        turn.ask_for_an_answer(message, _UNREADABLE_CALL)
+        return None
+
     def _with_calls(
         self,
         turn: Turn,
@@ -240,9 +362,9 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         self._tell(turn, calls)
         place, message = written
         ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
-        held = self._with_feedback(turn, [call for call in calls if call not in ready])
+        held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
         turn.missed = [call for call in held if not call.is_answer]
-        misses = turn.counters.misses + 1 if turn.missed else 0
+        misses = turn.counters.misses + 1 if turn.missed and not ready else 0
         turn.counters = replace(turn.counters, misses=misses, blank=0)
         if not held and words is None and not any(call.is_changed for call in calls):
             return response
@@ -256,29 +378,29 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         turn.refuse(response.result[:place], new, held)
         return None
 
-    def _with_feedback(self, turn: Turn, calls: list[Mended]) -> list[Mended]:
-        """The calls, those of unknown tools with the policy's words; they count as one miss.
+    def _with_feedback(
+        self, turn: Turn, calls: Sequence[Mended], held: list[Mended]
+    ) -> list[Mended]:
+        """The calls that are not made, those of unknown tools with the policy's words.
 
         Raises:
             ToolNotFoundError: If the policy says so.
         """
-        missing = [call for call in calls if call.is_unknown]
-        unknown = turn.counters.unknown + 1 if missing else 0
+        missing = [call for call in held if call.is_unknown]
+        found = any(call.call["name"] in turn.box.specs for call in calls if call not in missing)
+        names = [call.written.name for call in missing]
+        run, before = f"{turn.thread}|{turn.counters.run}", turn.counters.unknown
+        unknown, texts = self._not_found.decide(
+            run, before, names, list(turn.box.specs), found=found
+        )
         turn.counters = replace(turn.counters, unknown=unknown)
-        if not missing:
-            return calls
-        available = list(turn.box.specs)
-        told: dict[int, str] = {}
-        for call in missing:
-            policy = (self._tool_not_found or AutoCorrect(max_retries=unknown)).fresh()
-            # A policy counts by itself; replayed, it knows of this run's misses, and of no other's.
-            decisions = [policy.handle(call.written.name, available) for _ in range(unknown)]
-            match decisions[-1]:
-                case Raise(error):
-                    raise error
-                case Feedback(message):
-                    told[id(call)] = f"The call was not done. {message}"
-        return [replace(call, text=told.get(id(call), call.text)) for call in calls]
+        told = {id(call): text for call, text in zip(missing, texts, strict=True)}
+        return [
+            replace(call, text=f"The call was not done. {told[id(call)]}")
+            if id(call) in told
+            else call
+            for call in held
+        ]
 
     def _feedback_on_empty(self, blank: int) -> str | None:
         """What the model is told after this many empty messages; None: it stands."""
@@ -330,6 +452,53 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
                 self._on_trail(record)
             if writer is not None:
                 writer({OURS: record})
+
+
+def _check(
+    max_misses: Any, max_failed: Any, on_trail: Any, tool_not_found: Any, on_empty: Any
+) -> None:
+    """Refuse settings that can never be meant.
+
+    Raises:
+        GraphSetupError: If there is one; it names the setting.
+    """
+    whole("SelfCorrection", "max_misses", max_misses)
+    whole("SelfCorrection", "max_failed", max_failed)
+    if on_trail is not None and not callable(on_trail):
+        raise GraphSetupError(f"SelfCorrection: on_trail must be callable, not {on_trail!r:.80}")
+    for name, policy in (("tool_not_found", tool_not_found), ("on_empty", on_empty)):
+        wanted = ("fresh", "handle")
+        if policy is not None and not all(callable(getattr(policy, w, None)) for w in wanted):
+            raise GraphSetupError(
+                f"SelfCorrection: {name} must be a policy with fresh and handle, such as those of "
+                f"selfcorrect.policies, not {policy!r:.80}"
+            )
+
+
+def _message_of(value: Any) -> AIMessage:
+    """What `RespondWith` holds, as the model's answer.
+
+    Raises:
+        TypeError: If it is neither a message nor text.
+    """
+    if isinstance(value, AIMessage):
+        return value
+    if isinstance(value, str):
+        return AIMessage(value)
+    kind = type(value).__name__
+    raise TypeError(f"on_model_error: an agent answers with an AIMessage or text, not {kind}")
+
+
+def _is_streamed() -> bool:
+    """Whether somebody reads the model's tokens while they come."""
+    from langgraph.config import get_config
+
+    try:
+        callbacks = get_config().get("callbacks")
+    except RuntimeError:  # called outside a graph
+        return False
+    handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
+    return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
 
 def _answered(turn: Turn, response: ModelResponse[Any]) -> Any:

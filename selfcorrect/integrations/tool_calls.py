@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, TypeAlias
+from uuid import uuid4
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
@@ -93,18 +94,20 @@ class Handled:
         self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
     ) -> Any:
         """The tool's value, out of what the handler answers."""
-        del call_id, key  # the host's own id stays: it is what the answer is matched by
+        del call_id  # the host's own id stays: it is what the answer is matched by
         place = len(self.happened)
-        ended = self.known[place] if place < len(self.known) else await self._ended(tool, args)
+        known = self.known[place] if place < len(self.known) else None
+        ended = known if known is not None else await self._ended(tool, args, key)
         self.happened.append(ended)
         if ended.error is not None:
             raise ended.error
         return value_of(ended.response, ended.cause)
 
-    async def _ended(self, tool: ToolSpec, args: Any) -> Ended:
-        call = {**self.request.tool_call, "name": tool.name, "args": dict(args)}
-        for key in _BESIDE:
-            call.pop(key, None)
+    async def _ended(self, tool: ToolSpec, args: Any, key: str | None) -> Ended:
+        own = {tool.takes_key: key or uuid4().hex} if tool.takes_key is not None else {}
+        call = {**self.request.tool_call, "name": tool.name, "args": {**args, **own}}
+        for beside in _BESIDE:
+            call.pop(beside, None)
         self.made = {"name": tool.name, "args": dict(args)}
         changes: dict[str, Any] = {"tool_call": call}
         if tool.name != self.request.tool_call["name"] or self.request.tool is None:
@@ -218,6 +221,7 @@ class ToolCalls:
         args = call["args"]
         may = (
             spec is not None
+            and spec.takes_key is None
             and type(args) is dict
             and not _BESIDE & call.keys()
             and not self._always

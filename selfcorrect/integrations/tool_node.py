@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
+from selfcorrect.context import Node
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
@@ -18,10 +21,21 @@ from selfcorrect.integrations.chat import (
     usable_name,
     written_calls,
 )
-from selfcorrect.integrations.tool_calls import ToolCalls
-from selfcorrect.integrations.toolbox import Settings, Toolboxes, as_tools
+from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
+from selfcorrect.integrations.toolbox import (
+    ChatModel,
+    ErrorHandlers,
+    OnFailure,
+    Settings,
+    Strategies,
+    Toolboxes,
+    as_tools,
+)
+from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
-from selfcorrect.policies import Hooks
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
+from selfcorrect.protocols import Ledger
+from selfcorrect.tools.langchain import is_async_only
 
 
 class SelfCorrectingToolNode(ToolNode):
@@ -77,16 +91,16 @@ class SelfCorrectingToolNode(ToolNode):
         self,
         tools: Sequence[BaseTool | Callable[..., Any]],
         *,
-        strategies: Any = None,
-        model: Any = None,
-        limits: Any = None,
-        policy: Any = None,
-        ledger: Any = None,
-        on_error: Any = None,
-        on_failure: str = "report",
-        on_limit: Any = None,
+        strategies: Strategies = None,
+        model: ChatModel = None,
+        limits: Limits | Mapping[str, Any] | None = None,
+        policy: ToolErrorPolicy | PolicySource | None = None,
+        ledger: Ledger | None = None,
+        on_error: ErrorHandlers = None,
+        on_failure: OnFailure = "report",
+        on_limit: OnLimit | None = None,
         hooks: Hooks | None = None,
-        nodes: Mapping[str, Any] | None = None,
+        nodes: Mapping[str, Node] | None = None,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
         show_errors: bool = False,
@@ -123,8 +137,8 @@ class SelfCorrectingToolNode(ToolNode):
             # What the wrappers let through is meant to be raised.
             handle_tool_errors=False,
             messages_key=messages_key,
-            wrap_tool_call=calls.call,
-            awrap_tool_call=calls.acall,
+            wrap_tool_call=partial(_called, calls, boxes),
+            awrap_tool_call=partial(_acalled, calls, boxes),
         )
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
@@ -162,6 +176,30 @@ class SelfCorrectingToolNode(ToolNode):
         if kind == "tool_calls":
             return calls, kind
         return _all_calls(_last(_messages(input, self._messages_key))), kind
+
+
+def _called(
+    calls: ToolCalls, boxes: Toolboxes, request: ToolCallRequest, handler: Handler
+) -> Response:
+    if request.tool is not None and is_async_only(request.tool):
+        return handler(request)  # LangChain's own error says what to do
+    return calls.call(_without_key(boxes, request), handler)
+
+
+async def _acalled(
+    calls: ToolCalls, boxes: Toolboxes, request: ToolCallRequest, handler: AsyncHandler
+) -> Response:
+    return await calls.acall(_without_key(boxes, request), handler)
+
+
+def _without_key(boxes: Toolboxes, request: ToolCallRequest) -> ToolCallRequest:
+    """The request without the idempotency key that a model may see here, and is not to choose."""
+    call = request.tool_call
+    spec = boxes.ready(call["name"], request.tool)
+    if spec is None or spec.takes_key is None or spec.takes_key not in call["args"]:
+        return request
+    args = {name: value for name, value in call["args"].items() if name != spec.takes_key}
+    return request.override(tool_call={**call, "args": args})
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:

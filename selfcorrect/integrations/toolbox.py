@@ -4,38 +4,60 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, TypeAlias
 
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from selfcorrect.context import Node
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.handlers import OnError
+from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.limits import Limits
 from selfcorrect.log import sink
+from selfcorrect.mapping.files import MapSource
+from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
+from selfcorrect.protocols import Ledger
 from selfcorrect.repairing import check_only
+from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec, tool_specs
+from selfcorrect.tools.declarations import effect_of, stated_effect
 from selfcorrect.wiring import REMEMBERED, Loop, Parts, assemble
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
 
 
+Strategies: TypeAlias = StrategyMap | MapSource | None
+"""An error-strategy map: the object, its name or its path."""
+ChatModel: TypeAlias = Runnable[Any, Any] | None
+"""A chat model, also one with tools or options bound to it."""
+ErrorHandlers: TypeAlias = OnError | Callable[..., Any] | Mapping[str, Any] | None
+"""What `on_error(…)` made, a function for every kind of error, or one of both for each tool."""
+OnFailure: TypeAlias = Literal["report", "raise"]
+DeclaredTools: TypeAlias = Sequence[ToolSpec | BaseTool | Callable[..., Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a drop-in's loops are made of; see `build_graph` for each."""
 
-    strategies: Any = None
-    model: Any = None
-    limits: Any = None
-    policy: Any = None
-    ledger: Any = None
-    on_error: Any = None
-    on_failure: str = "report"
-    on_model_error: Any = None
-    on_limit: Any = None
-    hooks: Any = None
-    nodes: Mapping[str, Any] = field(default_factory=dict)
+    strategies: Strategies = None
+    model: ChatModel = None
+    limits: Limits | Mapping[str, Any] | None = None
+    policy: ToolErrorPolicy | PolicySource | None = None
+    ledger: Ledger | None = None
+    on_error: ErrorHandlers = None
+    on_failure: OnFailure = "report"
+    on_model_error: OnModelError | None = None
+    on_limit: OnLimit | None = None
+    hooks: Hooks | None = None
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    tools: Mapping[str, ToolSpec] = field(default_factory=dict)
     memory: MemoryLedger = field(default_factory=lambda: MemoryLedger(REMEMBERED))
 
     @property
@@ -79,12 +101,19 @@ class Toolbox:
             their schema cannot be used.
         check: Mends calls and executes nothing.
         run: Mends calls and executes them.
+        shown: Tools as the model is to see them, by name, where it may not see all of them.
     """
 
     tools: Mapping[str, BaseTool]
     elsewhere: frozenset[str]
     check: Loop
     run: Loop
+    shown: Mapping[str, BaseTool] = field(default_factory=dict)
+
+    def for_model(self, tools: Sequence[Any]) -> list[Any]:
+        """The tools of a request, without what no model may see."""
+        names = (getattr(tool, "name", None) for tool in tools)
+        return [self.shown.get(str(name), tool) for name, tool in zip(names, tools, strict=True)]
 
     @property
     def specs(self) -> Mapping[str, ToolSpec]:
@@ -96,6 +125,10 @@ class Toolboxes:
     """The toolboxes of one drop-in, by the tools that are in them; bounded."""
 
     def __init__(self, settings: Settings) -> None:
+        if not isinstance(settings.nodes, Mapping):
+            raise GraphSetupError(
+                f"nodes is a mapping of slots to nodes, not {settings.nodes!r:.80}"
+            )
         settings.loop(())  # a bad map or setting raises now, not in the middle of a run
         self._settings = settings
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
@@ -134,9 +167,12 @@ class Toolboxes:
             name for tool in tools if isinstance(tool, Mapping) and (name := name_in(tool))
         )
         specs: list[ToolSpec] = []
+        _check_names(self._settings.tools, {*own, *elsewhere})
         for name, tool in list(own.items()):
+            effect_of(stated_effect(tool.metadata or {}, name), name)  # a slip there is no schema
             try:
-                specs.append(tool_specs([_told(tool)])[name])
+                spec = tool_specs([_told(tool)])[name]
+                specs.append(_declared(spec, self._settings.tools.get(name)))
             except ToolDefinitionError as error:
                 # The host can run it all the same, so it goes on as before, unchecked.
                 del own[name]
@@ -148,7 +184,37 @@ class Toolboxes:
             elsewhere,
             self._settings.loop(specs, executes=False),
             self._settings.loop(specs),
+            {
+                spec.name: own[spec.name].model_copy(update={"args_schema": dict(spec.schema)})
+                for spec in specs
+                if spec.takes_key is not None and spec.takes_key in own[spec.name].args
+            },
         )
+
+
+def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:
+    """The host's tool with what was declared of it."""
+    if said is None:
+        return spec
+    return replace(
+        spec if not said.declared else spec.has_effect(said.effect),
+        timeout=said.timeout if said.timeout is not None else spec.timeout,
+        on_error=said.on_error if said.on_error is not None else spec.on_error,
+        verify=said.verify if said.verify is not None else spec.verify,
+        asks_first=said.asks_first if said.asks_first is not None else spec.asks_first,
+        atomic=said.atomic or spec.atomic,
+    )
+
+
+def _check_names(declared: Mapping[str, ToolSpec], known: AbstractSet[str]) -> None:
+    """Refuse a declaration for a tool that is there under a name that is nearly the same.
+
+    Raises:
+        GraphSetupError: If there is one. A tool that is not offered for now is no mistake.
+    """
+    for name in declared.keys() - known:
+        if hint := near(name, known - declared.keys()):
+            raise GraphSetupError(f"tools= declares {name!r}, which is no tool here; {hint}")
 
 
 def _told(tool: BaseTool) -> BaseTool:

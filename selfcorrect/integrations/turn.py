@@ -24,6 +24,12 @@ class Request(Protocol):
     def messages(self) -> list[Any]: ...
 
     @property
+    def tools(self) -> list[Any]: ...
+
+    @property
+    def model(self) -> Any: ...
+
+    @property
     def override(self) -> Callable[..., Any]: ...
 
 
@@ -33,8 +39,8 @@ class Counters:
 
     Attributes:
         run: The id of that message.
-        misses: Messages in a row with a call that could not be made.
-        unknown: Messages in a row with a call of a tool that does not exist.
+        misses: Messages in a row with calls of which none could be made.
+        unknown: Messages in a row with a call of a tool that does not exist, and no other name.
         failed: Messages in a row of whose calls none succeeded.
         blank: Empty messages in a row.
         unread: Texts that seemed to hold a call and could not be read.
@@ -73,6 +79,7 @@ class Turn:
         context: The context of the checking loop.
         stored: The counters as the agent's state has them.
         has_checkpointer: Whether a question could outlive the node that asks it.
+        thread: The conversation's id.
         counters: The counters now.
         messages: The history as it is sent.
         kept: Messages of this turn that stay in the history before its last one.
@@ -85,6 +92,7 @@ class Turn:
     context: RunContext
     stored: Counters
     has_checkpointer: bool
+    thread: str
     counters: Counters = field(init=False)
     messages: list[Any] = field(init=False)
     kept: list[Any] = field(default_factory=list)
@@ -109,9 +117,12 @@ class Turn:
 
     def asked(self) -> Any:
         """The request with everything that this turn added to it."""
-        if not self.renewed and len(self.messages) == len(self.request.messages):
-            return self.request
-        return self.request.override(messages=list(self.messages))
+        changes: dict[str, Any] = {}
+        if self.box.shown:
+            changes["tools"] = self.box.for_model(self.request.tools)
+        if self.renewed or len(self.messages) != len(self.request.messages):
+            changes["messages"] = list(self.messages)
+        return self.request.override(**changes) if changes else self.request
 
     def update(self) -> dict[str, Any]:
         """What changes in the agent's state beside the messages of the response."""

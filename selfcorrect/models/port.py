@@ -10,6 +10,7 @@ from typing import Any, Final
 from selfcorrect.errors import BudgetSpent, ModelFailed, is_control_flow
 from selfcorrect.limits import Limits, remaining, spent
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer, OnModelError, Turn
 from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.models.usage import estimated, name_of, price, usage_of
@@ -102,6 +103,8 @@ class CountingModel:
             except Exception as error:
                 if is_control_flow(error):
                     raise
+                if held_call(error) is not None:
+                    raise ModelFailed("the provider could not read the model's call") from error
                 settled = _settled(turn, error)
             if isinstance(settled, Answer):
                 return settled.value

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.errors import BudgetSpent
+from selfcorrect.errors import BudgetSpent, GraphSetupError
+from selfcorrect.hints import whole
 
 LONGEST_WAIT: Final = 30.0
 """Seconds; no backoff waits longer."""
@@ -33,10 +35,21 @@ class RetryModel:
 
     Attributes:
         initial_backoff: Seconds before the second call; doubles from call to call.
+
+    Raises:
+        GraphSetupError: If there is no call to make, or no time that one could wait.
     """
 
     max_attempts: int = 3
     initial_backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what can never be meant."""
+        whole("RetryModel", "max_attempts", self.max_attempts, least=1)
+        if not 0 <= self.initial_backoff < math.inf:
+            raise GraphSetupError(
+                f"RetryModel: initial_backoff is seconds from 0 up, not {self.initial_backoff!r}"
+            )
 
 
 ModelDecision: TypeAlias = Rethrow | RespondWith | RetryModel

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+
+from selfcorrect.models.held import held_call
 
 STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
 ATTEMPTS: Final = 3
@@ -15,8 +18,14 @@ BACKOFF: Final = 0.25
 LONGEST_WAIT: Final = 30.0
 _CONNECTION: Final = frozenset(
     {"APIConnectionError", "ConnectError", "ReadError", "WriteError", "RemoteProtocolError"}
+    | {"ConnectionError", "ClientConnectionError", "ClientPayloadError", "ChunkedEncodingError"}
+    | {"gaierror", "herror", "SSLError", "EOFError", "IncompleteRead", "ProtocolError"}
 )
-_TIMEOUT: Final = frozenset({"APITimeoutError", "TimeoutException", "Timeout"})
+_TIMEOUT: Final = frozenset({"APITimeoutError", "TimeoutException", "Timeout", "TimeoutError"})
+_UNTRUSTED: Final = frozenset({"SSLCertVerificationError", "ClientConnectorCertificateError"})
+_UNREACHABLE: Final = frozenset(
+    {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.ENETRESET}
+)
 _WRAPPERS: Final = 8
 
 
@@ -51,7 +60,7 @@ def wait_before(error: Exception, attempt: int) -> float | None:
     >>> wait_before(TimeoutError(), 1), wait_before(ConnectionResetError(), 3)
     (None, None)
     """
-    if attempt >= ATTEMPTS or not _is_transport(error):
+    if attempt >= ATTEMPTS or not _is_transport(error) or held_call(error) is not None:
         return None
     wait = BACKOFF * 2.0 ** (attempt - 1)
     asked = _retry_after(error)
@@ -60,15 +69,29 @@ def wait_before(error: Exception, attempt: int) -> float | None:
 
 
 def _is_transport(error: Exception) -> bool:
-    names = {cls.__name__ for cls in type(error).__mro__}
+    """Whether a status says that it may pass, or the connection failed before there was one."""
     status = getattr(error, "status_code", None)
     if status is None:
         status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(status, int):
         return status in STATUSES
-    if isinstance(error, TimeoutError) or names & _TIMEOUT:
+    layers = _layers(error)
+    names = {cls.__name__ for layer in layers for cls in type(layer).__mro__}
+    if names & (_TIMEOUT | _UNTRUSTED):
         return False
-    return isinstance(error, ConnectionError) or bool(names & _CONNECTION)
+    unreachable = any(getattr(layer, "errno", None) in _UNREACHABLE for layer in layers)
+    return unreachable or bool(names & _CONNECTION)
+
+
+def _layers(error: BaseException) -> list[BaseException]:
+    """The exception and what it says that it wraps."""
+    found = [error]
+    for layer in found:
+        for inner in (layer.__cause__, getattr(layer, "reason", None), *layer.args[:2]):
+            known = any(inner is each for each in found)
+            if isinstance(inner, BaseException) and not known and len(found) < _WRAPPERS:
+                found.append(inner)
+    return found
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -15,6 +15,7 @@ from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import ModelFailed, is_control_flow
 from selfcorrect.json_forms import call_to_json, finding_to_json
 from selfcorrect.model import JSON, Call, Finding
+from selfcorrect.models.held import held_call
 from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.reading import (
@@ -207,6 +208,8 @@ async def _from_request(
     except Exception as error:
         if is_control_flow(error):
             raise
+        if (text := held_call(error)) is not None:
+            return _from_text(text, context, state)
         raise _Unusable(f"the model could not plan a call: {as_text(error)[:200]}") from error
     reason = _why_it_stopped(getattr(answer, "response_metadata", None))
     calls = getattr(answer, "tool_calls", None) or []

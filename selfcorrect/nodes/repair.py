@@ -217,6 +217,8 @@ class _Round:
         handled, asks = await consult(handler, asked)
         for _ in range(asks):
             self.counts = add_to(self.counts, "fixes", kind)
+        if handled.raised is not None:
+            ctx.errors.add(self.state["run"], handled.raised)
         if isinstance(handled.answer, Exhausted):
             self.note(item, group, "exhausted", handled.answer.reason)
             self.stop("attempts_exhausted", handled.answer.reason)
@@ -285,11 +287,11 @@ class _Round:
             case Escalate(reason, severity):
                 self.note(item, group, "escalated", reason)
                 said = clean(redact(reason[:_LONGEST]))
-                detail, level = f"{item['strategy']}: {said}", severity.value
-                self.stop("escalated", detail, severity=level, escalation=said)
+                level = severity.value
+                self.stop("escalated", _by(item, said), severity=level, escalation=said)
             case Terminal(reason):
                 self.note(item, group, "terminal", reason)
-                self.stop("terminal_kind", f"{item['strategy']}: {reason}")
+                self.stop("terminal_kind", _by(item, redact(reason[:_LONGEST])))
             case Fix():
                 self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
 
@@ -419,6 +421,11 @@ class _Round:
         if self.wait is not None and not self.findings:
             return "changed" if self.state.get("pending") else "wait"
         return "gave_up"
+
+
+def _by(item: Mapping[str, Any], reason: str) -> str:
+    """Why the run ends, after the strategy that says so; a handler speaks for itself."""
+    return reason if item["strategy"] == ON_ERROR else f"{item['strategy']}: {reason}"
 
 
 def _mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call | str:

@@ -20,8 +20,9 @@ from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
 
 _LONGEST_TRACEBACK: Final = 8_000
-_NOBODY_ACTED = ("no_strategy", "repeated_failure", "refused", "unknown_outcome")
+_NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome", "needs_person", "refused")
 _INSIDE = ("key", "value")
+_ENDED_BY_HAND = ("terminal_kind", "escalated")
 _DECLINED = ("gave_up", "skipped")
 
 
@@ -118,21 +119,25 @@ def _fields(report: FailureReport) -> dict[str, Any]:
 
 def _raise(report: FailureReport, errors: Sequence[BaseException], state: CorrectionState) -> None:
     """Raise what the contract says: the original where nobody acted on it, else our own."""
-    if not errors:
-        report.raise_()
-    last = errors[-1]
     executed = len(state.get("attempts") or ())
     acted = any(
         item.get("strategy") == ON_ERROR and item.get("outcome") not in _DECLINED
         for item in report.tried
     )
+    if acted and report.reason in _ENDED_BY_HAND:
+        first, last = (errors[0], errors[-1]) if errors else (None, None)
+        tool, reason = report.tool or "", report.detail
+        raise ToolExecutionError(tool, executed, first, last, report, reason) from last
+    if not errors:
+        report.raise_()
+    last = errors[-1]
     unchanged = not report.changes or report.reason == "refused"
     if executed == 1 and unchanged and not acted and report.reason in _NOBODY_ACTED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last
     if executed == 0 and report.reason == "invalid_input":
         raise last
-    if report.reason == "terminal_kind" and not acted and not isinstance(last, HardFailure):
+    if report.reason == "terminal_kind" and not isinstance(last, HardFailure):
         message = f"{report.tool}: {report.detail}"
         raise ToolErrorTerminal(message, report) from last
     raise ToolExecutionError(report.tool or "", executed, errors[0], last, report) from last

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Protocol
 
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.hints import whole
 
 PLACEHOLDER: Final = "(empty)"
 """Stands for the blank turn when a model is asked again: providers reject blank messages."""
@@ -103,6 +104,14 @@ class RetryWithFeedback:
     max_retries: int = 1
     feedback: str = FEEDBACK
     blanks: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what can never be meant.
+
+        Raises:
+            GraphSetupError: If there are fewer than no retries.
+        """
+        whole("RetryWithFeedback", "max_retries", self.max_retries)
 
     def fresh(self) -> RetryWithFeedback:
         """The same settings, and no empty answers."""

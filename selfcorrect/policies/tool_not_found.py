@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from selfcorrect.errors import ToolNotFoundError
+from selfcorrect.errors import GraphSetupError, ToolNotFoundError
+from selfcorrect.hints import whole
 from selfcorrect.text import similar_names, tool_not_found_feedback
 
 
@@ -75,6 +76,19 @@ class AutoCorrect:
     min_token_length: int = 3
     min_token_similarity: float = 0.25
     misses: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what can never be meant.
+
+        Raises:
+            GraphSetupError: If there are fewer than no retries, or no share of words.
+        """
+        whole("AutoCorrect", "max_retries", self.max_retries)
+        whole("AutoCorrect", "min_token_length", self.min_token_length)
+        if not 0 <= self.min_token_similarity <= 1:
+            raise GraphSetupError(
+                f"AutoCorrect: min_token_similarity is 0 to 1, not {self.min_token_similarity!r}"
+            )
 
     def fresh(self) -> AutoCorrect:
         """The same settings, and no misses."""

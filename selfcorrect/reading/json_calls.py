@@ -43,7 +43,7 @@ _GOES_ON: Final = re.compile(r"\s*+,\s*+[\"'\u201c][\w-]{1,60}[\"'\u201d]\s*+:")
 """What stands behind an object that was closed too early: another key."""
 _FENCE_BEFORE: Final = re.compile(r"```\w*\s*\Z")
 _NAME_BACKWARDS: Final = re.compile(r"[\s\"'`*:>(]*+([\w.\-:/]{1,200})")
-_BEFORE_ARGUMENTS: Final = ">]`:(\"'*_,"
+_BEFORE_ARGUMENTS: Final = ">]`:=(\"'*_,"
 _ONE_TOO_MANY: Final = "a closing bracket too many"
 _BACK: Final = 260
 _FRONT: Final = 400

@@ -16,7 +16,7 @@ _NAME: Final = r"(?P<name>[\w.\-:/]{1,200}?)"
 _FORMS: Final = tuple(
     re.compile(form + r"\s*\Z")
     for form in (
-        rf"<function[= ](?:name=)?[\"']?{_NAME}[\"']?(?:\[\])?[>,]?",
+        rf"<function[= ](?:name=)?[\"']?{_NAME}[\"']?(?:\[\])?[>,=]?",
         rf"(?:<\|start\|>assistant)?(?:<\|channel\|>\w+\s*)?\bto=(?:functions\.)?{_NAME}(?:\s|<\|\w+\|>|\b(?:json|code|commentary)\b)*",
         rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?",
         rf"(?:function)?<\uff5ctool\u2581sep\uff5c>{_NAME}\s*(?:```json)?",

@@ -25,12 +25,13 @@ class Escalate:
 
     Attributes:
         severity: `LOW`, `MEDIUM`, `HIGH` or `CRITICAL`.
-        reason: What is handed up; None says which tool failed, and how.
+        reason: What is handed up; None says which tool failed, and how. The tool's own words are
+            never in it: whether a model reads those is the policy's matter.
 
     >>> from selfcorrect.model import Finding
     >>> broken = Diagnosis((Finding("disk full"),))
     >>> Escalate(severity="CRITICAL")(Call("save"), broken, RepairContext()).reason
-    '"save" failed (internal): "disk full"'
+    '"save" failed (internal)'
     """
 
     name: ClassVar[str] = "escalate"
@@ -51,6 +52,5 @@ class Escalate:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Escalate the first finding."""
         del context
-        finding = diagnosis.finding
-        told = f"{quoted(call.name, 80)} failed ({finding.kind.value}): {quoted(finding.text, 300)}"
+        told = f"{quoted(call.name, 80)} failed ({diagnosis.finding.kind.value})"
         return Escalated(self.reason or told, Severity(self.severity))

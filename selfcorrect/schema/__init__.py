@@ -29,15 +29,25 @@ class Checker:
 
     The engines are loaded and the schema is compiled when first needed, once.
 
+    Args:
+        schema: The schema of the tool's arguments.
+        tool: The tool's name, for errors.
+        local_times: Whether a time may lack its offset, as in the schemas that pydantic makes.
+        inside: Whether the objects inside the arguments are closed, too.
+
     Raises:
         ToolDefinitionError: If the schema cannot be used.
     """
 
-    __slots__ = ("_fits", "_formats", "_schema", "_tool")
+    __slots__ = ("_fits", "_formats", "_local_times", "_opened", "_schema", "_tool")
 
-    def __init__(self, schema: Schema, tool: str, *, local_times: bool = False) -> None:
+    def __init__(
+        self, schema: Schema, tool: str, *, local_times: bool = False, inside: bool = True
+    ) -> None:
         self._tool = tool
-        self._schema = prepared(schema, tool, local_times=local_times)
+        self._local_times = local_times
+        self._opened: Checker | None = None
+        self._schema = prepared(schema, tool, local_times=local_times, inside=inside)
         self._formats: Mapping[str, FormatCheck] = FORMATS
         self._fits: Callable[[Any], bool] | None = None
 
@@ -59,6 +69,17 @@ class Checker:
         if type(args) is not dict:
             args = dict(args)
         return problem(args) is None and fits(args)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether pydantic made the schema: its types drop what they do not declare."""
+        return self._local_times
+
+    def opened(self, schema: JsonObject) -> Checker:
+        """The checker that leaves the objects inside the arguments as open as the schema does."""
+        if self._opened is None:
+            self._opened = Checker(dict(schema), self._tool, inside=False)
+        return self._opened
 
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, in the order of the schema."""

@@ -94,7 +94,7 @@ def same_place(root: Schema, schema: Schema) -> list[Schema]:
     return list(_reached(root, [schema], lambda keyword: keyword in SAME_PLACE - {"not"}).values())
 
 
-def close(root: Schema) -> None:
+def close(root: Schema, *, inside: bool = True) -> None:
     """Close every object that declares properties, and the whole, to keys that are not declared.
 
     An object may be described in several places at once (`$ref`, `allOf`, `anyOf` …). It is closed
@@ -104,6 +104,7 @@ def close(root: Schema) -> None:
 
     Args:
         root: A schema in normal form; it is changed.
+        inside: Whether the objects inside it are closed, too.
     """
     tops, conditions = _tops(root)
     fixed = _reached(root, conditions, lambda _: True)
@@ -122,7 +123,7 @@ def close(root: Schema) -> None:
     edits: list[tuple[Schema, str]] = []
     for key, top in tops.items():
         place = plans[key]
-        if place is None:
+        if place is None or not (inside or top is root):
             continue
         if is_free(place, place):
             whole = place is not top or _declares_all(top, members[key])

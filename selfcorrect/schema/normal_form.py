@@ -34,13 +34,16 @@ _LARGEST: Final = 50_000
 _MOST_ALTERNATIVES: Final = 2_000
 
 
-def prepared(schema: Schema, tool: str, *, local_times: bool = False) -> Schema:
+def prepared(
+    schema: Schema, tool: str, *, local_times: bool = False, inside: bool = True
+) -> Schema:
     """The private copy: one draft, pointers only, closed objects.
 
     Args:
         schema: The schema of a tool's arguments; it stays as it is.
         tool: The tool's name, for errors.
         local_times: Whether a time may lack its offset, as in the schemas that pydantic makes.
+        inside: Whether the objects inside the arguments are closed, too.
 
     Raises:
         ToolDefinitionError: If the schema cannot be used.
@@ -50,7 +53,7 @@ def prepared(schema: Schema, tool: str, *, local_times: bool = False) -> Schema:
     copy.setdefault("type", "object")
     _normalise(copy, tool, local_times=local_times)
     _check_loops(copy, tool)
-    close(copy)
+    close(copy, inside=inside)
     return copy
 
 

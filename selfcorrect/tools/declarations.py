@@ -31,6 +31,24 @@ def stated(metadata: Mapping[str, Any], key: str) -> Any:
     return None if _SERVER_HINTS & metadata.keys() else metadata.get(key)
 
 
+def stated_effect(metadata: Mapping[str, Any], tool: str) -> Any:
+    """The effect that code wrote down; an MCP server may write anything beside its hints.
+
+    Raises:
+        ToolDefinitionError: If it seems to be written under another key.
+    """
+    if _SERVER_HINTS & metadata.keys():
+        return None
+    for key, value in metadata.items():
+        is_like = isinstance(key, str) and key != "effect" and near(key.lower(), ("effect",))
+        if is_like and isinstance(value, str) and near(value.lower(), EFFECTS):
+            raise ToolDefinitionError(
+                f"tool {tool!r}: its metadata have {key!r}, which is not read; write 'effect': "
+                f"{value!r} (one of {', '.join(EFFECTS)})"
+            )
+    return metadata.get("effect")
+
+
 def home_of(function: Any) -> str:
     """The top-level package of what is called: a function, an object, or a LangChain tool's own."""
     inner = getattr(function, "func", None) or getattr(function, "coroutine", None) or function

@@ -80,7 +80,7 @@ def adapted(tool: Any) -> Adapted:
         name=tool.name,
         description=tool.description,
         schema=schema,
-        is_async=_is_async_only(tool),
+        is_async=is_async_only(tool),
         local_times=not isinstance(tool.args_schema, dict),
         takes_key=takes_key,
         run=run,
@@ -150,7 +150,8 @@ def _needs_message(tool: Any) -> bool:
     )
 
 
-def _is_async_only(tool: Any) -> bool:
+def is_async_only(tool: Any) -> bool:
+    """Whether a LangChain tool has nothing to call but a coroutine."""
     has_both = hasattr(tool, "func") and hasattr(tool, "coroutine")
     return has_both and tool.func is None and tool.coroutine is not None
 

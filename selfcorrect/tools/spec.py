@@ -31,6 +31,7 @@ from selfcorrect.tools.declarations import (
     schema_parts,
     sparing,
     stated,
+    stated_effect,
     timeout_of,
 )
 from selfcorrect.tools.signatures import signature_of
@@ -65,7 +66,8 @@ class ToolSpec:
         schema: JSON Schema of the arguments, as it is sent to the model. Arguments are checked
             against a stricter copy: an object takes only the keys that are declared for it, unless
             the schema says otherwise (`additionalProperties`, `patternProperties`,
-            `unevaluatedProperties`).
+            `unevaluatedProperties`). A key inside an argument may stay, too, where the schema does
+            not forbid it, no Python type would lose it, and it cannot be meant for a declared one.
         effect: What calling it does to the world.
         declared: Whether anybody said so; if not, it is taken for mutating.
         is_async: Whether it can only be awaited.
@@ -115,13 +117,35 @@ class ToolSpec:
         one_step = self.atomic if atomic is None else atomic
         return replace(self, effect=known, declared=True, atomic=one_step)
 
+    def hiding_key(self) -> ToolSpec:
+        """The tool whose parameter `idempotency_key` gets the key, and is seen by no model."""
+        known = self.schema.get("properties")
+        if self.takes_key is not None or not isinstance(known, dict) or KEY_ARGUMENT not in known:
+            return self
+        needed = [name for name in self.schema.get("required") or () if name != KEY_ARGUMENT]
+        shown = {name: told for name, told in known.items() if name != KEY_ARGUMENT}
+        schema = {**self.schema, "properties": shown, "required": needed}
+        checker = Checker(schema, self.name, local_times=self._checker.is_typed)
+        return replace(self, schema=schema, takes_key=KEY_ARGUMENT, _checker=checker)
+
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
-        return self._checker.is_valid(args)
+        if self._checker.is_valid(args):
+            return True
+        if self._checker.is_typed or not self._checker.opened(self.schema).is_valid(args):
+            return False
+        return not self.violations(args)
 
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, without kind, category or ladder."""
-        return self._checker.violations(args)
+        found = self._checker.violations(args)
+        unknown = any(finding.code == "additionalProperties" for finding in found)
+        if not unknown or self._checker.is_typed:
+            return found
+        from selfcorrect.schema.undeclared import may_stay  # a healthy call needs none of it
+
+        kept = tuple(finding for finding in found if not may_stay(finding, args, self))
+        return kept if kept or self._checker.opened(self.schema).is_valid(args) else found
 
     def is_error(self, value: Any) -> bool:
         """Whether a value that the tool returned is an error."""
@@ -378,8 +402,8 @@ class ToolSpec:
         returned, or `{"content": …, "artifact": …}` where it has an artifact. Where LangChain
         insists on a message (an injected tool call id, `handle_tool_error`,
         `handle_validation_error`, `content_and_artifact`) the value is the message's content, and
-        LangChain turns what is not text into JSON text. An injected argument named
-        `idempotency_key` (`Annotated[str, InjectedToolArg]`) gets the idempotency key.
+        LangChain turns what is not text into JSON text. An argument named
+        `idempotency_key` gets the idempotency key, and is seen by no model.
 
         Args:
             tool: A `BaseTool`.
@@ -408,7 +432,7 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else stated(metadata, "effect"),
+            effect=effect if effect is not None else stated_effect(metadata, found.name),
             on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
             is_async=found.is_async,
@@ -419,7 +443,7 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(tool),
-        )
+        ).hiding_key()
 
 
 def _spec(

@@ -95,6 +95,7 @@ MODELS: dict[str, Form] = {
     "llama 3 json": each("<|python_tag|>{llama}<|eom_id|>", ""),
     "llama 3 semicolons": each("{llama}", "; "),
     "llama 3 function": each("<function={name}>{args}</function><|eom_id|>", ""),
+    "llama 3 at groq": each("<function={name}={args}</function>", ""),
     "llama 4": coded("<|python_start|>[{}]<|python_end|><|eot|>"),
     "mistral v3": listed("[TOOL_CALLS] {}</s>"),
     "mistral v3 ids": listed("[TOOL_CALLS]{}", lambda c: {**pair(c), "id": "a1"}),

@@ -71,7 +71,8 @@ def test_a_declared_argument_is_never_dropped():
 
 @pytest.mark.parametrize("effect", ["read_only", "mutating"])
 def test_what_stands_in_an_object_may_be_sent_on_as_it_is(effect):
-    params = {"type": "object", "properties": {"lat": {"type": "number"}}}
+    known = {"lat": {"type": "number"}, "place": {"type": "string"}}
+    params = {"type": "object", "properties": known}
     schema = {"properties": {"url": {"type": "string"}, "params": params}}
     args = {"url": "http://x", "params": {"lat": 1.5, "daily": "rain", "until": "2026-11-21"}}
     answer = try_strategy(DropExtra(), schema, args, effect=effect)

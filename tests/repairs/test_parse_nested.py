@@ -25,6 +25,7 @@ TREE = {"type": "object", "properties": {"a": OBJECT, "b": TEXTS}}
         (OBJECT, json.dumps('{"a": 1}'), {"a": 1}),
         (OBJECT, json.dumps(json.dumps('{"a": 1}')), {"a": 1}),
         (OBJECT, '{"a": "1"}', {"a": "1"}),
+        (OBJECT, '{"a": 1, "b": 2}', {"a": 1, "b": 2}),
         (TEXTS, '["x", "y"]', ["x", "y"]),
         (TEXTS, "['x', 'y']", ["x", "y"]),
         (TEXTS, "[]", []),
@@ -43,7 +44,7 @@ def test_parses(mend, schema, value, after):
     [
         (OBJECT, '{"a": 1, "a": 2}'),
         (OBJECT, '{"b": 1}'),
-        (OBJECT, '{"a": 1, "b": 2}'),
+        ({**OBJECT, "additionalProperties": False}, '{"a": 1, "b": 2}'),
         (OBJECT, '{"a": 1'),
         (OBJECT, '{"a": "x'),
         (OBJECT, '{"a": NaN}'),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
 from selfcorrect.model import Attempt, Call, Diagnosis, Escalate, Finding, GiveUp, Severity
 from selfcorrect.model import Wait as WaitFor
 from selfcorrect.protocols import RepairContext
@@ -65,11 +66,28 @@ class TestWait:
 def test_escalate():
     diagnosis = Diagnosis((Finding("disk full\u202e", ("OSError",)),))
     answer = EscalateStrategy()(Call("save"), diagnosis, RepairContext())
-    assert answer == Escalate('"save" failed (internal): "disk full\\u202e"', Severity.HIGH)
+    assert answer == Escalate('"save" failed (internal)', Severity.HIGH)
     answer = EscalateStrategy("low", "call Ann")(Call("save"), diagnosis, RepairContext())
     assert answer == Escalate("call Ann", Severity.LOW)
     with pytest.raises(ValueError):
         EscalateStrategy("urgent")
+
+
+def test_an_escalation_by_a_map_hands_up_nothing_that_the_tool_said():
+    """Whether a model reads the tool's words is the policy's matter, not a strategy's."""
+
+    def save() -> str:
+        """Save."""
+        raise RuntimeError("/srv/internal/db7 is out of inodes")
+
+    rule = ErrorRule(id="up", match="inodes", repair="escalate")
+    strategies = StrategyMap([rule], extends=["default"])
+    tool = ToolSpec.from_function(save, effect="read_only")
+    out = build_graph([tool], strategies=strategies).invoke({"call": {"name": "save"}})
+    failure = out["failure"]
+    assert failure["reason"] == "escalated"
+    assert failure["detail"] == 'escalate: "save" failed (internal)'
+    assert "inodes" in str(failure["findings"])
 
 
 def test_give_up():
