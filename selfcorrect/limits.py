@@ -37,6 +37,10 @@ class Limits(BaseModel):
         wait: The longest single wait, in seconds.
         retry_ratio: Repeats of failed calls of one tool, per call of it, over all runs of this
             process, such as 0.1; None for no bound.
+        nudge: In an agent, how often the same call gave the same answer when its model is told so;
+            0: never.
+        repeats: In an agent, the same call with the same answers so far that is not made any more;
+            0: no bound.
         per_kind: Repairs after an error of a kind; 0 means report at once.
         per_strategy: Uses of a strategy.
         ceiling: The hard cap on executions.
@@ -53,6 +57,8 @@ class Limits(BaseModel):
     prices: Mapping[str, Price] = Field(default_factory=dict)
     wait: float = Field(default=30.0, ge=0)
     retry_ratio: float | None = Field(default=None, ge=0, le=1)
+    nudge: NonNegativeInt = 3
+    repeats: NonNegativeInt = 5
     per_kind: Mapping[ErrorKind, NonNegativeInt] = Field(default_factory=dict)
     per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
     ceiling: PositiveInt = CEILING

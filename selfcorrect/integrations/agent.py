@@ -15,7 +15,7 @@ from langgraph.types import Command
 from selfcorrect.context import AsyncHost, Node, RunContext, SyncHost, run_sync
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, MissingExtra, is_control_flow
 from selfcorrect.hints import whole
-from selfcorrect.integrations.chat import OURS, is_blank
+from selfcorrect.integrations.chat import OURS, is_blank, note_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.text_calls import calls_in_text
@@ -421,6 +421,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
     def _ending(self, turn: Turn) -> AIMessage | None:
         """What the user is told where the bounds of the run are reached."""
         counters = turn.counters
+        if (terminal := _terminal(turn.request.messages)) is not None:
+            return self._end(turn, "terminal_kind", terminal)
         if counters.misses > self._max_misses:
             return self._end(turn, "misses", f"{counters.misses} calls in a row could not be made")
         if counters.failed > self._max_failed:
@@ -440,7 +442,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
                 if report is not None:
                     report.raise_()
             raise CorrectionFailed(text)
-        return AIMessage(text, response_metadata={OURS: {"reason": "limit_reached", "what": what}})
+        reason = what if what == "terminal_kind" else "limit_reached"
+        return AIMessage(text, response_metadata={OURS: {"reason": reason, "what": what}})
 
     def _tell(self, turn: Turn, calls: Sequence[Mended]) -> None:
         writer = getattr(getattr(turn.request, "runtime", None), "stream_writer", None)
@@ -499,6 +502,17 @@ def _is_streamed() -> bool:
         return False
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
     return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
+
+
+def _terminal(messages: Sequence[BaseMessage]) -> str | None:
+    """Why a call of the last message ended the run for good, if one did."""
+    for message in reversed(messages):
+        if not isinstance(message, ToolMessage):
+            return None
+        note = note_of(message)
+        if note.get("reason") == "terminal_kind":
+            return f"{message.name}: {note.get('detail')}"
+    return None
 
 
 def _answered(turn: Turn, response: ModelResponse[Any]) -> Any:

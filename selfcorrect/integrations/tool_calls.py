@@ -19,14 +19,20 @@ from langgraph.types import Command, interrupt
 from selfcorrect._walk import walk_in
 from selfcorrect.context import AGAIN, AsyncHost, RunContext, SyncHost, run_sync
 from selfcorrect.effects import acts
-from selfcorrect.errors import ToolReportedError, is_control_flow
+from selfcorrect.errors import (
+    HardFailure,
+    ToolExecutionError,
+    ToolReportedError,
+    is_control_flow,
+)
 from selfcorrect.integrations.chat import OURS, last_messages, note_of, refusal, request_of
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
 from selfcorrect.integrations.once import Once
+from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
 from selfcorrect.integrations.toolbox import Settings, Toolboxes
 from selfcorrect.intents import scope_of_call
 from selfcorrect.log import sink
-from selfcorrect.model import JSON, Call
+from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
 from selfcorrect.progress import call_key
 from selfcorrect.redaction import outside
@@ -182,6 +188,9 @@ class ToolCalls:
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
+        times = repeats(messages_of(request.state), request.tool_call)
+        if is_too_often(times, self._boxes.limits):
+            return _repeated(request, times)
         first: list[Ended] = []
         if (spec := self._ready(request)) is not None:
             once, watched = _watched(request, spec)
@@ -193,12 +202,15 @@ class ToolCalls:
                 first.append(Ended(error=_told(error, request)))
             else:
                 if not _is_error(response, spec):
-                    return response
+                    return nudged(response, times, self._boxes.limits)
                 first.append(Ended(response, cause=once.error))
         return run_sync(self._corrected(request, handler, first, SyncHandled))
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Like `call`, where the handler is async."""
+        times = repeats(messages_of(request.state), request.tool_call)
+        if is_too_often(times, self._boxes.limits):
+            return _repeated(request, times)
         first: list[Ended] = []
         if (spec := self._ready(request)) is not None:
             once, watched = _watched(request, spec)
@@ -210,7 +222,7 @@ class ToolCalls:
                 first.append(Ended(error=_told(error, request)))
             else:
                 if not _is_error(response, spec):
-                    return response
+                    return nudged(response, times, self._boxes.limits)
                 first.append(Ended(response, cause=once.error))
         return await self._corrected(request, handler, first, AsyncHandled)
 
@@ -299,6 +311,13 @@ class ToolCalls:
             note["call"] = host.made
         if note or len(host.happened) > 1:
             self._tell(request, out)
+        last = host.happened[-1].error if host.happened else None
+        if failure and isinstance(last, HardFailure):
+            report = FailureReport.from_state({"failure": failure})
+            first = host.happened[0].error
+            raise ToolExecutionError(
+                call["name"], len(host.happened), first, last, report
+            ) from last
         if failure and failure.get("value") is not None and host.happened:
             return _marked(host.happened[-1].response, note)
         if failure:
@@ -326,6 +345,12 @@ class ToolCalls:
         writer = getattr(request.runtime, "stream_writer", None)
         if writer is not None:
             writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})
+
+
+def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:
+    """The answer to a call that gave the same answer too often."""
+    call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
+    return refusal(call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False})
 
 
 def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
@@ -364,6 +389,7 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
     attempts: Sequence[Any] = failure.get("attempts") or ()
     if failure:
         note["reason"] = failure["reason"]
+        note["detail"] = failure["detail"]
         note["kind"] = next((item.get("kind") for item in failure.get("findings") or ()), None)
         note["executed"] = bool(attempts)
         note["retryable"] = bool(attempts) and bool(attempts[-1].get("retryable"))

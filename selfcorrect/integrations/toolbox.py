@@ -129,7 +129,8 @@ class Toolboxes:
             raise GraphSetupError(
                 f"nodes is a mapping of slots to nodes, not {settings.nodes!r:.80}"
             )
-        settings.loop(())  # a bad map or setting raises now, not in the middle of a run
+        # A bad map or setting raises now, not in the middle of a run.
+        self.limits = settings.loop(()).context.limits
         self._settings = settings
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
         self._specs: dict[str, tuple[Any, ToolSpec]] = {}
