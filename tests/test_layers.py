@@ -19,7 +19,7 @@ LAYERS = (
     {"errors"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "state"},
+    {"hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "sizes", "state"},
     {"effects", "redaction", "text", "words"},
     {"values"},
     # tools, and models behind their port
