@@ -38,7 +38,7 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     state = {**state}  # the finish reason of a planning model's answer is added to it
     started = context.time.monotonic()
     if (wrong := _too_long(state, context)) is not None:
-        return _started({**state, "call": None, "raw": None}, None, counts) | _stopped(wrong)
+        return _too_large(state, counts, wrong)
     try:
         call, broken = await _read(state, context, counts)
     except _Unusable as error:
@@ -52,7 +52,7 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         where = f"/args{place[0]}"
         return _started(state, None, counts) | _stopped(f"{where}: {place[1]}")
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
-        return _started({**state, "call": None}, None, counts) | _stopped(wrong)
+        return _too_large(state, counts, wrong)
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
         return _started(state, None, counts) | _stopped(detail)
@@ -82,6 +82,12 @@ def _too_long(state: CorrectionState, context: RunContext) -> str | None:
             if wrong is not None:
                 return wrong
     return None
+
+
+def _too_large(state: CorrectionState, counts: dict[str, Any], why: str) -> Update:
+    """The end of a run whose input is too large to be kept."""
+    rest: Any = {key: value for key, value in state.items() if key not in ("call", "raw")}
+    return _started(rest, None, counts) | _stopped(why)
 
 
 def unknown_tool(context: RunContext) -> Finding:
