@@ -30,7 +30,7 @@ class Limits(BaseModel):
         rounds: Repair rounds per attempt.
         findings: Findings that one repair round takes up, in all its passes.
         strategy_calls: Strategies that one repair round calls.
-        argument_bytes: How long the arguments of a call may be, written as JSON.
+        argument_bytes: How long the arguments of a call, or the text that holds it, may be as JSON.
         model_calls: Calls of a model.
         tokens: Tokens of all model calls, or None for no bound.
         seconds: Wall time of the run, waits included, or None for no bound. It cuts short what can

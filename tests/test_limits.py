@@ -144,3 +144,28 @@ def test_a_mend_does_not_make_arguments_too_large() -> None:
 
 def test_one_megabyte_by_default() -> None:
     assert Limits().argument_bytes == 1 << 20
+
+
+@pytest.mark.parametrize("wrong", [10, 3_000, 40_000])
+def test_reports_are_bounded(wrong: int) -> None:
+    out, _ = _played({"ids": ["x" * 5] * wrong}, {})
+    failure = out["failure"]
+    assert len(failure["findings"]) <= 200
+    rest = {key: item for key, item in failure.items() if key not in ("call", "original")}
+    assert len(json.dumps(rest)) < 500_000
+
+
+def test_a_report_says_what_it_leaves_out() -> None:
+    out, _ = _played({"ids": [*map(str, range(1_000)), "x"]}, {"rounds": 1})
+    failure = out["failure"]
+    assert len(failure["changes"]) == 200
+    assert failure["counts"]["left_out"]["changes"] > 0
+
+
+def test_long_texts_in_a_report_are_cut() -> None:
+    def act() -> None:
+        """Act."""
+        raise ValueError("x" * 1_000_000)
+
+    graph = build_graph([ToolSpec.from_function(act, effect="read_only")])
+    assert len(json.dumps(graph.invoke({"call": {"name": "act"}})["failure"])) < 50_000

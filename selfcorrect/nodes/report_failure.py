@@ -22,6 +22,11 @@ from selfcorrect.text import similar_names
 _LONGEST_TRACEBACK: Final = 8_000
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "refused", "unknown_outcome")
 _DECLINED = ("gave_up", "skipped")
+_LISTS = ("findings", "changes", "tried")
+_WHOLE = frozenset({"call", "original", "question"})
+_MOST_ITEMS = 200
+_LONGEST_TEXT = 4_000
+_DEEPEST = 20
 
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
@@ -90,13 +95,48 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     refused: Sequence[Any] = state.get("refused") or ()
     tool = context.tools.get(str((call or {}).get("name") or ""))
     mask = Mask.of(call, tool, context.safety)
-    report = FailureReport.from_state({"failure": mask.event(to_json(report))}) or report
-    refused = [mask.change(item) for item in refused]
+    shown = _bounded(dict(mask.event(to_json(report))))
+    report = FailureReport.from_state({"failure": shown}) or report
+    refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
     texts = {
         "advice": tuple(advice(report, refused)),
         "for_model": for_model(report, escalation=stop.get("escalation")),
     }
     return FailureReport(**{**_fields(report), **texts})
+
+
+def _bounded(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, its lists and texts short enough to be read; it says how much is left out.
+
+    Calls are whole: they are bounded where they come in, and somebody may want to make them.
+    """
+    left = {name: len(report.get(name) or ()) - _MOST_ITEMS for name in _LISTS}
+    left = {name: more for name, more in left.items() if more > 0}
+    short = {name: item if name in _WHOLE else _short(item) for name, item in report.items()}
+    short |= {name: short[name][:_MOST_ITEMS] for name in left}
+    if report.get("attempts"):
+        short["attempts"] = [
+            {key: item if key in _WHOLE else _short(item) for key, item in each.items()}
+            for each in report["attempts"]
+        ]
+    return short | {"counts": {**report["counts"], "left_out": left}} if left else short
+
+
+def _short(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        more = len(value) - _LONGEST_TEXT
+        return value if more <= 0 else f"{value[:_LONGEST_TEXT]}… {more} more characters"
+    if isinstance(value, list | tuple | Mapping) and depth > _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        kept = list(value.items())[:_MOST_ITEMS]
+        return {_short(key): _short(item, depth + 1) for key, item in kept}
+    if isinstance(value, list | tuple):
+        more = len(value) - _MOST_ITEMS
+        return [_short(item, depth + 1) for item in value[:_MOST_ITEMS]] + (
+            [f"… {more} more"] if more > 0 else []
+        )
+    return value
 
 
 def _nearest_first(
