@@ -61,6 +61,15 @@ def is_plain(error: BaseException) -> bool:
     )
 
 
+def causes(error: BaseException) -> tuple[BaseException | None, BaseException | None]:
+    """What an exception was raised from, and during; a property of its class is not asked."""
+    return _CAUSE.__get__(error), _CONTEXT.__get__(error)
+
+
+_CAUSE: Final[Any] = BaseException.__dict__["__cause__"]
+_CONTEXT: Final[Any] = BaseException.__dict__["__context__"]
+
+
 def text_of(value: Any) -> str | None:
     """The text of a value, or None if it cannot be read.
 

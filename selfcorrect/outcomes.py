@@ -21,6 +21,7 @@ from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.evidence.exceptions import facts, type_names
 from selfcorrect.evidence.kinds import kind_of_code
+from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind
 
 _MOST: Final = 200
@@ -141,7 +142,7 @@ def _promises(raised: _Raised) -> bool:
 
 def _before_the_body(raised: _Raised) -> bool:
     """Whether the host's parser is in the traceback, and nothing of a tool's body before it."""
-    return any(map(_ends_in_parser, (raised.error, raised.error.__cause__)))
+    return any(map(_ends_in_parser, (raised.error, causes(raised.error)[0])))
 
 
 def _ends_in_parser(error: BaseException | None) -> bool:
@@ -235,7 +236,7 @@ def _all(error: BaseException) -> Iterator[BaseException]:
         yield item
         if isinstance(item, BaseExceptionGroup):
             todo.extend(item.exceptions)
-        todo.extend(each for each in (item.__cause__, item.__context__) if each is not None)
+        todo.extend(each for each in causes(item) if each is not None)
 
 
 def _status(error: BaseException) -> int | None:

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.foreign import told as heard
+from selfcorrect.foreign import unreadable
 from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.json_forms import to_json
 from selfcorrect.log import warning
@@ -62,7 +64,7 @@ def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
     }
     told = {key: value for key, value in values.items() if value is not None}
     if errors and finding.get("kind") == ErrorKind.INTERNAL:
-        told["traceback"] = redact("".join(format_exception(errors[-1]))[-_LONGEST_TRACEBACK:])
+        told["traceback"] = redact(_traceback(errors[-1])[-_LONGEST_TRACEBACK:])
     warn("selfcorrect.failed", told)
 
 
@@ -103,6 +105,10 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         "for_model": for_model(report, escalation=stop.get("escalation")),
     }
     return FailureReport(**{**_fields(report), **texts})
+
+
+def _traceback(error: BaseException) -> str:
+    return heard(lambda: "".join(format_exception(error)), unreadable(error))
 
 
 def _bounded(report: dict[str, Any]) -> dict[str, Any]:
