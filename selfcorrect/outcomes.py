@@ -19,7 +19,8 @@ from typing import Final
 
 from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.evidence.exceptions import facts, type_names
+from selfcorrect.evidence.exceptions import heard as facts
+from selfcorrect.evidence.exceptions import type_names
 from selfcorrect.evidence.kinds import kind_of_code
 from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind

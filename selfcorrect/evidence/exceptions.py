@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from selfcorrect.foreign import unreadable
+from selfcorrect.foreign import is_plain, told, unreadable
 
 DEPTH: Final = 6
 """How deep causes and groups are followed."""
@@ -51,6 +51,12 @@ def facts(error: BaseException) -> Facts:
         headers=_headers(error, response),
         body=_exact(_body(error, response)),
     )
+
+
+def heard(error: BaseException) -> Facts:
+    """The same, in bounded time; its class alone where it cannot be read."""
+    unread = Facts(error, type_names(error), unreadable(error))
+    return facts(error) if is_plain(error) else told(lambda: facts(error), unread)
 
 
 def _exact(text: str | None) -> str | None:
