@@ -28,6 +28,9 @@ class Limits(BaseModel):
     Attributes:
         attempts: Executions of the tool.
         rounds: Repair rounds per attempt.
+        findings: Findings that one repair round takes up, in all its passes.
+        strategy_calls: Strategies that one repair round calls.
+        argument_bytes: How long the arguments of a call, or the text that holds it, may be as JSON.
         model_calls: Calls of a model.
         tokens: Tokens of all model calls, or None for no bound.
         seconds: Wall time of the run, waits included, or None for no bound. It cuts short what can
@@ -50,6 +53,9 @@ class Limits(BaseModel):
 
     attempts: PositiveInt = 3
     rounds: PositiveInt = 8
+    findings: PositiveInt = 5_000
+    strategy_calls: PositiveInt = 5_000
+    argument_bytes: PositiveInt = 1 << 20
     model_calls: NonNegativeInt = 4
     tokens: NonNegativeInt | None = None
     seconds: float | None = Field(default=300.0, gt=0)
@@ -79,6 +85,8 @@ class Limits(BaseModel):
 _BOUNDED: Final = {
     "attempts": "executions",
     "rounds": "repair rounds in one attempt",
+    "findings": "findings in one repair round",
+    "strategy_calls": "strategy calls in one repair round",
     "model_calls": "model calls",
     "tokens": "tokens",
     "seconds": "seconds",
@@ -96,8 +104,8 @@ def spent(
     Args:
         counts: The counters of the run.
         limits: The bounds of the run.
-        what: `attempts`, `rounds`, `model_calls`, `tokens`, `seconds`, `per_kind`, `per_strategy`.
-        key: The kind or the strategy, for the last two.
+        what: The bound's name.
+        key: The kind or the strategy, for `per_kind` and `per_strategy`.
     """
     if what in ("per_kind", "per_strategy"):
         bounds: Mapping[Any, int] = getattr(limits, what)

@@ -36,15 +36,22 @@ _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
 
 @dataclass(frozen=True, slots=True)
 class LintFault(MapFault):
-    """One thing that is most likely not meant; `level` is `error` or `warning`."""
+    """One thing that is most likely not meant; `level` is `error`, `warning` or `unchecked`."""
 
     level: str = "error"
 
 
 def check_map(source: MapSource, *, allow_code: bool = True) -> list[MapFault]:
-    """Everything that is wrong with a map: why it cannot be loaded, or else what `lint` finds."""
+    """Everything that is wrong with a map: why it cannot be loaded, or else what `lint` finds.
+
+    Args:
+        source: A name, or the path of a file.
+        allow_code: Whether the Python that it brings along is run; else its strategies are
+            looked up in the source, and each is named with the level `unchecked`.
+    """
     try:
-        return list(lint(StrategyMap.load(source, allow_code=allow_code)))
+        strategies = StrategyMap.load(source) if allow_code else StrategyMap.read(source)
+        return [*lint(strategies), *_unchecked(strategies)]
     except MapError as error:
         return list(error.faults)
 
@@ -62,6 +69,11 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
         *_hopeless(strategies),
         *_secrets(strategies),
     ]
+
+
+def _unchecked(strategies: StrategyMap) -> Iterator[LintFault]:
+    for fault in strategies.unchecked.values():
+        yield LintFault(fault.message, fault.file, key=fault.key, level="unchecked")
 
 
 def example_finding(rule: ErrorRule, example: str) -> tuple[Finding, str | None]:

@@ -14,7 +14,7 @@ from selfcorrect.model import JSON
 from selfcorrect.pointer import join
 from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
 from selfcorrect.protocols import Tool
-from selfcorrect.redaction import BARE, SHORTEST, is_clean, redact
+from selfcorrect.redaction import BARE, SHORTEST, is_clean, redact, shown_at
 
 SENSITIVE: Final = "[sensitive]"
 """Stands for the value of a sensitive field."""
@@ -97,9 +97,9 @@ class Mask:
             return SENSITIVE if path and self.hides(path) else self.text(value)
         if isinstance(value, Mapping):
             return {
-                key: item
+                self._key(key): item
                 if not path and key in _STRUCTURE
-                else self.value(item, f"{path}{join(key)}" if path else "")
+                else self.value(shown_at(key, item), f"{path}{join(key)}" if path else "")
                 for key, item in value.items()
             }
         if isinstance(value, list | tuple):
@@ -117,10 +117,14 @@ class Mask:
             return event
         shown: dict[str, JSON] = {}
         for key, item in event.items():
-            if type(item) in BARE or key in _STRUCTURE:
+            if key in _STRUCTURE:
                 shown[key] = item
+            elif type(item) in BARE:
+                shown[self._key(key)] = item
             elif key in _CALLS:
                 shown[key] = self.call(item)
+            elif isinstance(item, str):
+                shown[self._key(key)] = self.value(shown_at(key, item))
             elif key in _CHANGES and isinstance(item, list | tuple):
                 shown[key] = [self.change(each) for each in item]
             elif key == "attempts" and isinstance(item, list | tuple):
@@ -128,8 +132,11 @@ class Mask:
             elif key == "question" and isinstance(item, Mapping):
                 shown[key] = self._question(item)
             else:
-                shown[key] = self.value(item)
+                shown[self._key(key)] = self.value(item)
         return shown
+
+    def _key(self, key: Any) -> Any:
+        return self.text(key) if isinstance(key, str) else key
 
     def _question(self, question: Mapping[str, Any]) -> JSON:
         path = str(question.get("path") or "")

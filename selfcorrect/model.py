@@ -392,7 +392,8 @@ class FailureReport:
         where: File and line of the tool's own code that the last error came from, if known.
         advice: What a person could do, one sentence each.
         for_model: Text for the model: no status codes, paths, vendor text or values echoed.
-        counts: Executions, repair rounds, model calls, tokens, seconds.
+        counts: Executions, repair rounds, model calls, tokens, seconds; `left_out` says how many
+            items of a long list the report does not hold.
     """
 
     reason: Reason

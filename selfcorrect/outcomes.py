@@ -19,8 +19,10 @@ from typing import Final
 
 from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.evidence.exceptions import facts, type_names
+from selfcorrect.evidence.exceptions import heard as facts
+from selfcorrect.evidence.exceptions import type_names
 from selfcorrect.evidence.kinds import kind_of_code
+from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind
 
 _MOST: Final = 200
@@ -122,8 +124,8 @@ def ending_of(error: BaseException, home: str = "") -> Ending:
         home: The top-level package of the tool's function, whose code is the tool's own even where
             it is installed as a library.
     """
-    if isinstance(error, ToolReportedError) and error.__cause__ is not None:
-        error = error.__cause__  # a host made an answer of what the tool raised
+    if isinstance(error, ToolReportedError) and (cause := causes(error)[0]) is not None:
+        error = cause  # a host made an answer of what the tool raised
     try:
         raised = _Raised(error, tuple(_all(error)), home)
         where = _where(error, home)
@@ -141,7 +143,7 @@ def _promises(raised: _Raised) -> bool:
 
 def _before_the_body(raised: _Raised) -> bool:
     """Whether the host's parser is in the traceback, and nothing of a tool's body before it."""
-    return any(map(_ends_in_parser, (raised.error, raised.error.__cause__)))
+    return any(map(_ends_in_parser, (raised.error, causes(raised.error)[0])))
 
 
 def _ends_in_parser(error: BaseException | None) -> bool:
@@ -159,7 +161,7 @@ def _ends_in_parser(error: BaseException | None) -> bool:
 
 def _refused_by_server(raised: _Raised) -> bool:
     error = raised.error
-    return getattr(error, "trusted", False) is True and facts(error).code in _PROTOCOL_REFUSALS
+    return error.__dict__.get("trusted") is True and facts(error).code in _PROTOCOL_REFUSALS
 
 
 def _broke_off(raised: _Raised) -> bool:
@@ -235,7 +237,7 @@ def _all(error: BaseException) -> Iterator[BaseException]:
         yield item
         if isinstance(item, BaseExceptionGroup):
             todo.extend(item.exceptions)
-        todo.extend(each for each in (item.__cause__, item.__context__) if each is not None)
+        todo.extend(each for each in causes(item) if each is not None)
 
 
 def _status(error: BaseException) -> int | None:

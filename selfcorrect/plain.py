@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from selfcorrect.foreign import text_of
 from selfcorrect.model import JSON, Call
 from selfcorrect.pointer import join
 
@@ -188,7 +189,5 @@ def _has_surrogate(text: str) -> bool:
 
 
 def _as_text(value: Any) -> str:
-    try:
-        return str(value)
-    except Exception:  # a hostile __str__
-        return f"<{type(value).__name__}>"
+    text = text_of(value)
+    return f"<{type(value).__name__}>" if text is None else text

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.mapping.binding import Binder
+from selfcorrect.mapping.binding import Binder, Code
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
@@ -97,6 +97,7 @@ class StrategyMap:
         "_policy",
         "_results",
         "_rules",
+        "_unchecked",
     )
 
     def __init__(
@@ -125,7 +126,8 @@ class StrategyMap:
             "rule": list(rules),
         }
         content, faults = read_document(raw)
-        self._link(Document(name, content, Path(), faults=tuple(faults)), allow_code=allow_code)
+        root = Document(name, content, Path(), faults=tuple(faults))
+        self._link(root, "run" if allow_code else "refuse")
 
     @classmethod
     def load(cls, source: MapSource, *, allow_code: bool = True) -> StrategyMap:
@@ -151,17 +153,36 @@ class StrategyMap:
             MapError: If anything is wrong with it or with what it extends.
         """
         made = cls.__new__(cls)
-        made._link(document, allow_code=allow_code)  # noqa: SLF001 -- its own
+        made._link(document, "run" if allow_code else "refuse")  # noqa: SLF001 -- its own
         return made
 
-    def _link(self, root: Document, *, allow_code: bool) -> None:
-        documents, faults = linked(root, _Loader())
+    @classmethod
+    def read(cls, source: MapSource) -> StrategyMap:
+        """The map of this name, or in this file, to be looked at and not to be used.
+
+        No Python of it is imported or run: the options of its `[use]` strategies are checked
+        against what the source shows, and `unchecked` names them.
+
+        Raises:
+            MapError: If there is no such map, or anything is wrong with it.
+        """
+        made = cls.__new__(cls)
+        made._link(read_map(find_map(source, run_code=False)), "read")  # noqa: SLF001 -- its own
+        return made
+
+    @property
+    def unchecked(self) -> Mapping[str, MapFault]:
+        """The strategies that were read, but not run, by name."""
+        return self._unchecked
+
+    def _link(self, root: Document, code: Code) -> None:
+        documents, faults = linked(root, _Loader(run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
         rules, wrong = merged_rules(documents)
         faults += wrong
         conditions, wrong = _compiled(rules)
         faults += wrong
-        self._binder, wrong = Binder.of(rules, documents, allow_code=allow_code)
+        self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
         if faults:
             raise MapError(list(dict.fromkeys(faults)))
@@ -179,6 +200,7 @@ class StrategyMap:
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
+        self._unchecked = _not_run(documents) if code == "read" else {}
 
     @property
     def rules(self) -> tuple[MapRule, ...]:
@@ -342,12 +364,13 @@ class StrategyMap:
 class _Loader:
     """Reads the maps that others extend, each file once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, run_code: bool) -> None:
+        self._run_code = run_code
         self._read: dict[Path, Document] = {}
 
     def __call__(self, name: str, document: Document) -> Document | MapFault:
         try:
-            path = find_map(name, document.folder)
+            path = find_map(name, document.folder, run_code=self._run_code)
         except MapError as error:
             fault = error.faults[0]
             message = f"{fault.file}: {fault.message}" if fault.file else fault.message
@@ -356,6 +379,15 @@ class _Loader:
         if key not in self._read:
             self._read[key] = read_map(path)
         return self._read[key]
+
+
+def _not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
+    used: dict[str, MapFault] = {}
+    for document in documents:
+        for name, place in document.content.use.items():
+            why = f"{place} is not run; its options are checked as far as its source shows them"
+            used.setdefault(name, document.fault(why, key=f"use.{name}"))
+    return used
 
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:

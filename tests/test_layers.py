@@ -19,9 +19,9 @@ LAYERS = (
     {"errors"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"hints", "json_forms", "limits", "log", "plain", "pointer", "protocols", "results"}
-    | {"state"},
-    {"effects", "redaction", "text", "words"},
+    {"foreign", "hints", "json_forms", "limits", "log", "plain", "pointer", "protocols"}
+    | {"results", "sizes", "state"},
+    {"effects", "redaction", "secret_forms", "text", "words"},
     {"values"},
     # tools, and models behind their port
     {"schema"},

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from selfcorrect.limits import Limits, spent
+from selfcorrect import Change, ErrorRule, Limits, StrategyMap, ToolSpec, build_graph
+from selfcorrect.limits import spent
+from selfcorrect.model import Changed
 
 
 @pytest.mark.parametrize(
@@ -51,3 +58,114 @@ def test_groups_are_merged_key_by_key() -> None:
 def test_unusable_bounds_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Limits.model_validate(bad)
+
+
+INT = {"type": "integer"}
+
+
+def _tool(properties: dict[str, Any], ran: list[Any]) -> ToolSpec:
+    parameters = {"type": "object", "properties": properties}
+    schema = {"name": "put", "parameters": parameters}
+    return ToolSpec.from_schema(schema, call=lambda **args: ran.append(args), effect="read_only")
+
+
+def _played(args: Any, bounds: dict[str, Any], properties: dict[str, Any] | None = None) -> Any:
+    """What a run comes to whose bounds a map sets, and what was executed."""
+    ran: list[Any] = []
+    strategies = StrategyMap(extends=["default"], limits=bounds)
+    call = {"name": "put", "args": args} if isinstance(args, dict) else args
+    graph = build_graph([_tool(properties or {"ids": {"items": INT}}, ran)], strategies=strategies)
+    return graph.invoke({"call": call} if isinstance(call, dict) else {"raw": call}), ran
+
+
+@pytest.mark.parametrize("what", ["findings", "strategy_calls"])
+@pytest.mark.parametrize("wrong", [1, 4, 5, 9, 300])
+def test_a_round_takes_up_so_much_and_no_more(what: str, wrong: int) -> None:
+    # Two strategies are asked about each: the first of the ladder has nothing to say.
+    out, ran = _played({"ids": [str(n) for n in range(wrong)]}, {what: 8})
+    if wrong <= 4:
+        assert ran == [{"ids": list(range(wrong))}]
+        return
+    assert ran == []
+    assert out["failure"]["reason"] == "limit_reached"
+    assert "of at most 8 " in out["failure"]["detail"]
+    assert out["failure"]["detail"].endswith("in one repair round")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 3_000), st.sampled_from(["a", "é", "😀", '"', "\n"]), st.booleans())
+def test_arguments_have_a_size(length: int, char: str, deep: bool) -> None:
+    text = char * length
+    args: dict[str, Any] = {"to": "ann", "body": [{"x": text}] if deep else text}
+    size = len(json.dumps(args, ensure_ascii=False, separators=(",", ":")).encode())
+    out, ran = _played(args, {"argument_bytes": 2_000}, {"to": {}, "body": {}})
+    assert (ran == [args]) is (size <= 2_000)
+    if not ran:
+        failure = out["failure"]
+        assert failure["reason"] == "invalid_input"
+        for told in ("/args/body", f"{size:,}", "2,000", "by reference", "argument_bytes"):
+            assert told in failure["detail"]
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        '{"name": "put", "args": {"ids": [' + "1, " * 2_000 + "1]}}",
+        {"name": "put", "arguments": '{"ids": [' + "1, " * 2_000 + "1]}"},
+        {"name": "no_such_tool", "args": {"ids": [1] * 2_000}},
+        {"name": "put", "args": {"unknown": "x" * 3_000}},
+        "words " * 1_000,
+    ],
+)
+def test_what_is_too_large_is_not_even_read(given_: Any) -> None:
+    ran: list[Any] = []
+    graph = build_graph([_tool({"ids": {}}, ran)], limits=Limits(argument_bytes=2_000))
+    out = graph.invoke({"raw": given_} if isinstance(given_, str) else {"call": given_})
+    assert (out["failure"]["reason"], ran) == ("invalid_input", [])
+    assert "argument_bytes" in out["failure"]["detail"]
+    assert len(json.dumps(out["failure"])) < 5_000
+
+
+def test_a_mend_does_not_make_arguments_too_large() -> None:
+    def grow(call: Any, diagnosis: Any, context: Any) -> Changed:
+        before = call.args["ids"]
+        return Changed((Change("/args/ids", before, ["x" * 3_000], "exact", "grown"),))
+
+    ran: list[Any] = []
+    rule = ErrorRule(id="grow", error="InvalidArgs", repair=(grow,))
+    graph = build_graph(
+        [_tool({"ids": {"type": "array"}}, ran)],
+        strategies=StrategyMap([rule]),
+        limits=Limits(argument_bytes=2_000),
+    )
+    out = graph.invoke({"call": {"name": "put", "args": {"ids": "a"}}})
+    assert (out["failure"]["reason"], ran) == ("invalid_input", [])
+
+
+def test_one_megabyte_by_default() -> None:
+    assert Limits().argument_bytes == 1 << 20
+
+
+@pytest.mark.parametrize("wrong", [10, 3_000, 40_000])
+def test_reports_are_bounded(wrong: int) -> None:
+    out, _ = _played({"ids": ["x" * 5] * wrong}, {})
+    failure = out["failure"]
+    assert len(failure["findings"]) <= 200
+    rest = {key: item for key, item in failure.items() if key not in ("call", "original")}
+    assert len(json.dumps(rest)) < 500_000
+
+
+def test_a_report_says_what_it_leaves_out() -> None:
+    out, _ = _played({"ids": [*map(str, range(1_000)), "x"]}, {"rounds": 1})
+    failure = out["failure"]
+    assert len(failure["changes"]) == 200
+    assert failure["counts"]["left_out"]["changes"] > 0
+
+
+def test_long_texts_in_a_report_are_cut() -> None:
+    def act() -> None:
+        """Act."""
+        raise ValueError("x" * 1_000_000)
+
+    graph = build_graph([ToolSpec.from_function(act, effect="read_only")])
+    assert len(json.dumps(graph.invoke({"call": {"name": "act"}})["failure"])) < 50_000

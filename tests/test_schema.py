@@ -636,17 +636,52 @@ class TestHostileArguments:
         assert check.violations({"b": [*({"k": n} for n in range(30_000)), {"k": 1}]})
         assert time.perf_counter() - started < 5
 
-    @pytest.mark.parametrize(
-        "pattern",
-        ["^(a+)+$", "^(a|aa)*$", "(?=.*[0-9])b", "^(a|a)*\\1$", "^(([a-z])+.)+[A-Z]([a-z])+$"],
-    )
-    def test_patterns_take_bounded_time(self, pattern):
+    @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)*$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+    def test_patterns_take_linear_time(self, pattern):
         check = of(a={"pattern": pattern})
-        started = time.perf_counter()
         for size in (30, 9_000, 1_000_000):
             assert not check.is_valid({"a": "a" * size + "!"})
             assert check.violations({"a": "a" * size + "!"})
-        assert time.perf_counter() - started < 5
+        assert _growth(lambda size: check.is_valid({"a": "a" * size + "!"})) < 3
+
+    @pytest.mark.parametrize(
+        ("pattern", "text"),
+        [
+            ("(?=.*[0-9])b", "a"),
+            (r"^(a|a)*\1$", "a"),
+            ("^(?:a(?=.?)|a)+c$", "a"),
+            ("(?:(?=(?:.*x)|)a)+$", "a"),
+            (r"^(a+)+\1!$", "a"),
+            ("^(?!.*(.).*\\1)[a-z]+$", "ab"),
+        ],
+    )
+    def test_backtracking_is_bounded(self, pattern, text):
+        check = of(a={"pattern": pattern})
+        check.is_valid({"a": ""})
+        # What a text costs stops to grow where the bound is reached.
+        assert _growth(lambda size: check.is_valid({"a": text * size + "?"})) < 3
+
+    @pytest.mark.parametrize(
+        "text", ["a" * 40 + "b", "a" * 9_000 + "b", "a" * 1_000_000 + "b"], ids=len
+    )
+    def test_what_cannot_be_told_in_bounded_time_is_left_to_the_host_and_said_once(
+        self, text, caplog
+    ):
+        caplog.set_level("INFO", logger="selfcorrect")
+        pattern = f"^(?:a(?=.?)|a)+c{{1,{len(text) % 97}}}$"
+        for _ in range(3):
+            check = of(a={"pattern": pattern})
+            assert check.is_valid({"a": text})
+            assert check.violations({"a": text}) == ()
+            assert not check.is_valid({"a": "b"})
+        assert caplog.text.count("unchecked_pattern") == 1
+        assert "the host's own validation decides" in caplog.text
+
+    @pytest.mark.parametrize("pattern", ["((a{0,100}){0,100}){0,100}", "(a{1000}){1000}"])
+    def test_a_pattern_too_large_to_compile_is_left_to_the_host(self, pattern):
+        check = of(a={"pattern": pattern}, b=INTEGER)
+        assert check.is_valid({"a": "a"})
+        assert not check.is_valid({"b": "x"})
 
     def test_huge_numbers(self):
         check = of(a={"type": "integer", "minimum": 1}, b={"multipleOf": 0.5}, c={"enum": [1]})
@@ -700,3 +735,18 @@ class TestPatterns:
                     pool.map(lambda n, check=check: check.is_valid({f"p{n}": str(n)}), range(8))
                 )
             assert not any(found)
+
+
+def _growth(run, small: int = 100_000, times: int = 4) -> float:
+    """How much more each character costs where there are `times` as many."""
+
+    def best(size: int) -> float:
+        seconds = []
+        for _ in range(3):
+            started = time.perf_counter()
+            run(size)
+            seconds.append(time.perf_counter() - started)
+        return min(seconds) / size
+
+    run(small)
+    return best(small * times) / best(small)

@@ -202,15 +202,21 @@ class TestWithoutJsonschemaRs:
         assert check.is_valid({"a": "Aa"})
         assert not check.is_valid({"a": "A" + "a" * 50 + "!"})
 
-    @pytest.mark.parametrize("pattern", ["^(?!a)", "("])
-    def test_what_it_cannot_read_is_refused(self, pattern):
-        with pytest.raises(ToolDefinitionError, match="cannot be matched here"):
-            Checker({"properties": {"a": {"pattern": pattern}}}, "t").compile()
+    def test_what_is_no_pattern_is_refused(self):
+        with pytest.raises(ToolDefinitionError, match="is not a regular expression"):
+            Checker({"properties": {"a": {"pattern": "("}}}, "t").compile()
 
-    def test_a_pattern_that_nothing_can_read(self, monkeypatch):
+    def test_what_it_cannot_read_is_left_to_the_host(self):
+        check = Checker({"properties": {"a": {"pattern": "^(?!a)", "maxLength": 3}}}, "t")
+        assert check.is_valid({"a": "abc"})
+        assert not check.is_valid({"a": "abcd"})
+
+    @pytest.mark.parametrize("pattern", ["^(a+)+$", r"^(a|a)*\1$", "^(?:a(?=.?)|a)+c$"])
+    def test_no_pattern_reaches_the_engine_of_python(self, pattern, monkeypatch):
         monkeypatch.setitem(sys.modules, "re2", None)
-        with pytest.raises(ToolDefinitionError, match="jsonschema-rs or google-re2"):
-            Checker({"properties": {"a": {"pattern": "a"}}}, "t").compile()
+        check = Checker({"properties": {"a": {"pattern": pattern}}}, "t")
+        assert check.is_valid({"a": "a" * 100 + "!"})
+        assert check.violations({"a": "a" * 100 + "!"}) == ()
 
     def test_a_bad_schema_is_refused(self):
         with pytest.raises(ToolDefinitionError, match="not JSON Schema 2020-12"):

@@ -12,7 +12,7 @@ from selfcorrect.errors import MapError
 from selfcorrect.evidence import read_report
 from selfcorrect.loading import load_map
 from selfcorrect.model import Finding
-from selfcorrect.strategy_map import Explanation
+from selfcorrect.strategy_map import Explanation, StrategyMap
 
 
 def explain(
@@ -25,10 +25,13 @@ def explain(
         str | None, typer.Option(metavar="T", help="Dotted class name of the exception.")
     ] = None,
     tool: Annotated[str | None, typer.Option(metavar="NAME", help="The tool that failed.")] = None,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Run the Python that the map names in [use].")
+    ] = False,
 ) -> None:
     """Show the evidence, the rule that decides, and why each earlier rule does not."""
     try:
-        strategies = load_map(name)
+        strategies = load_map(name) if allow_code else StrategyMap.read(name)
     except MapError as error:
         refuse(str(error))
     known = int(status) if status is not None and status.isdecimal() else status
@@ -39,6 +42,10 @@ def explain(
         explanation = strategies.explain(finding, tool)
         for line in told(finding, explanation):
             screen.print(line)
+        for rung in explanation.finding.ladder:
+            if rung in strategies.unchecked:
+                what = "its Python is not run without --allow-code"
+                screen.print(row("unchecked", (rung, "bold"), f"  {what}"))
         decided = decided and explanation.finding.rule is not None
     raise typer.Exit(0 if decided else 1)
 

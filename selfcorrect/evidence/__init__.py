@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from selfcorrect.evidence import structured
@@ -18,7 +19,7 @@ from selfcorrect.evidence.clean import visible, windowed
 from selfcorrect.evidence.constraints import constraint_in
 from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.culprits import CLASSES, culprits
-from selfcorrect.evidence.exceptions import Facts, chain, facts, text_of, type_names
+from selfcorrect.evidence.exceptions import Facts, chain, facts, type_names
 from selfcorrect.evidence.faults import Place, category_at, from_wire, settle
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.kinds import category_of, kind_of, spoken_name
@@ -28,6 +29,7 @@ from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
+from selfcorrect.foreign import is_plain, told, unreadable
 from selfcorrect.loading import load_map
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject
@@ -95,11 +97,30 @@ def read_error(
 ) -> tuple[Finding, ...]:
     """Everything that an exception says is wrong; at least one finding. Never raises."""
     schema = tool.schema if tool is not None else {}
+    read = partial(_heard, error)
+    heard = read() if is_plain(error) else told(read, None)
+    if heard is None:
+        return (Finding(unreadable(error), types=type_names(error)),)
+    layers, carried = heard
     try:
-        layers = tuple(facts(item) for item in chain(error))
-        return _finish(_from_error(layers, call.args, schema), layers, call.args, schema, now)
+        found = _from_error(layers, carried, call.args, schema)
+        return _finish(found, layers, call.args, schema, now)
     except Exception:  # a mistake in reading must not hide the tool's own error
-        return (Finding(text_of(error), types=type_names(error)),)
+        return (Finding(layers[0].text, types=layers[0].types),)
+
+
+def _heard(error: BaseException) -> tuple[tuple[Facts, ...], tuple[Finding, ...]]:
+    """All that an exception and what it wraps say of themselves; runs code of theirs."""
+    layers = tuple(facts(item) for item in chain(error))
+    for layer in layers:
+        found = structured.violations(layer.error)
+        data = structured.carried(layer.error) if not found else None
+        found = found or (read_body(data) if data else ())
+        if found:
+            return layers, tuple(
+                over(Finding(layer.text, types=layer.types), item) for item in found
+            )
+    return layers, ()
 
 
 def read_report(
@@ -278,15 +299,14 @@ def category_of_constraint(constraint: JsonObject) -> Category | None:
 
 
 def _from_error(
-    layers: Sequence[Facts], arguments: JSON, schema: JsonObject
+    layers: Sequence[Facts],
+    carried: tuple[Finding, ...],
+    arguments: JSON,
+    schema: JsonObject,
 ) -> tuple[Finding, ...]:
     """The findings of an exception and what it wraps; those that carry data come first."""
-    for layer in layers:
-        found = structured.violations(layer.error)
-        data = structured.carried(layer.error) if not found else None
-        found = found or (read_body(data) if data else ())
-        if found:
-            return tuple(over(Finding(layer.text, types=layer.types), item) for item in found)
+    if carried:
+        return carried
     for layer in layers:
         if layer.body and find_json(visible(layer.body)) is not None:
             return read_text(layer.body, arguments, schema)

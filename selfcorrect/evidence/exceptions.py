@@ -1,7 +1,8 @@
 """Read what an exception carries: class names, text, status, code, headers, body, causes.
 
 A tool's exception is hostile input: properties may raise, `__str__` may return 10 MB or nothing,
-causes may form a ring. Nothing here raises, and every list is bounded.
+causes may form a ring. Nothing here raises, and every list is bounded. What is read in bounded time
+is read through `foreign.told`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from selfcorrect.foreign import is_plain, told, unreadable
 
 DEPTH: Final = 6
 """How deep causes and groups are followed."""
@@ -45,10 +48,21 @@ def facts(error: BaseException) -> Facts:
         types=type_names(error),
         text=text_of(error),
         status=_status(error, response),
-        code=_code(error, response),
+        code=_exact(_code(error, response)),
         headers=_headers(error, response),
-        body=_body(error, response),
+        body=_exact(_body(error, response)),
     )
+
+
+def heard(error: BaseException) -> Facts:
+    """The same, in bounded time; its class alone where it cannot be read."""
+    unread = Facts(error, type_names(error), unreadable(error))
+    return facts(error) if is_plain(error) else told(lambda: facts(error), unread)
+
+
+def _exact(text: str | None) -> str | None:
+    """The text as a plain `str`: a subclass may do anything wherever it is used."""
+    return None if text is None else str.__str__(text)
 
 
 def chain(error: BaseException) -> tuple[BaseException, ...]:
@@ -85,19 +99,21 @@ def type_names(error: BaseException) -> tuple[str, ...]:
 def text_of(error: BaseException) -> str:
     """The exception's own words, at most the first and last 32 kB; else its class name."""
     text: Any = None
-    with contextlib.suppress(Exception):
-        text = str(error)
-    if not isinstance(text, str) or not text.strip():
+    with contextlib.suppress(BaseException):
+        text = str.__str__(str(error))
+    if text is None:
+        return unreadable(error)
+    if not text.strip():
         text = ""
-        with contextlib.suppress(Exception):
-            text = ", ".join(arg for arg in error.args[:5] if isinstance(arg, str))
+        with contextlib.suppress(BaseException):
+            text = ", ".join(str.__str__(arg) for arg in error.args[:5] if isinstance(arg, str))
     text = text if text.strip() else type(error).__name__
     return text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
 
 
 def _wrapped(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(BaseException):
             yield from error.exceptions[:SPREAD]
     cause = _get(error, "__cause__")
     if isinstance(cause, BaseException):
@@ -118,7 +134,7 @@ def _wrapped(error: BaseException) -> Iterator[BaseException]:
 def _get(value: Any, name: str) -> Any:
     try:
         return getattr(value, name, None)
-    except Exception:  # a property of somebody else's object
+    except BaseException:  # a property of somebody else's object
         return None
 
 
@@ -137,7 +153,7 @@ def _status(error: BaseException, response: Any) -> int | str | None:
     for name in ("sqlstate", "pgcode"):
         value = _get(error, name)
         if isinstance(value, str) and 0 < len(value) <= 10:
-            return value
+            return str.__str__(value)
     if any(cls.__name__ == "RpcError" for cls in type(error).__mro__):
         return _grpc(error)
     candidates = [
@@ -162,10 +178,10 @@ def _status(error: BaseException, response: Any) -> int | str | None:
 
 def _grpc(error: BaseException) -> str | None:
     code = _get(error, "code")
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         code = code() if callable(code) else code
     name = _get(code, "name")
-    return name if isinstance(name, str) and len(name) <= 40 else None
+    return str.__str__(name) if isinstance(name, str) and len(name) <= 40 else None
 
 
 def _code(error: BaseException, response: Any) -> str | None:
@@ -197,7 +213,7 @@ def _headers(error: BaseException, response: Any) -> dict[str, str]:
         meta = response.get("ResponseMetadata")
         raw = meta.get("HTTPHeaders") if isinstance(meta, dict) else None
     found: dict[str, str] = {}
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         for name, value in list(raw.items())[:100] if raw is not None else ():
             if isinstance(name, str) and isinstance(value, str | int | float):
                 found[name.lower()] = str(value)[:200]
@@ -212,6 +228,6 @@ def _body(error: BaseException, response: Any) -> str | None:
         if isinstance(value, dict | list):
             import json
 
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(BaseException):
                 return json.dumps(value, default=str)[: 2 * WINDOW]
     return None

@@ -81,7 +81,7 @@ def _extra(error: BaseException, value: JSON) -> list[str]:
 
 def _pydantic(error: BaseException) -> JSON:
     items: Any = None
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         items = error.errors()  # type: ignore[attr-defined]
     if not isinstance(items, list):
         return None
@@ -104,7 +104,7 @@ def _plain(value: Any, depth: int) -> JSON:
 
 
 def _text(value: Any) -> str:
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         return str(value)[:_LONGEST]
     return ""
 
@@ -112,5 +112,5 @@ def _text(value: Any) -> str:
 def _get(value: Any, name: str) -> Any:
     try:
         return getattr(value, name, None)
-    except Exception:
+    except BaseException:  # a property of somebody else's object
         return None

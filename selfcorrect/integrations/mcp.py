@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from selfcorrect.errors import SelfCorrectError, ToolReportedError
+from selfcorrect.plain import as_text
 from selfcorrect.protocols import Effect
 from selfcorrect.tools import ToolSpec
 
@@ -112,7 +113,7 @@ def protocol_error(error: BaseException, *, trusted: bool = False) -> MCPProtoco
     number = getattr(data, "code", None)
     if not isinstance(number, int):
         return None
-    message = str(getattr(data, "message", error))
+    message = as_text(getattr(data, "message", error))
     return MCPProtocolError(number, message, _data(data), trusted=trusted)
 
 

@@ -314,10 +314,8 @@ class ToolCalls:
         last = host.happened[-1].error if host.happened else None
         if failure and isinstance(last, HardFailure):
             report = FailureReport.from_state({"failure": failure})
-            first = host.happened[0].error
-            raise ToolExecutionError(
-                call["name"], len(host.happened), first, last, report
-            ) from last
+            name, times = str(call["name"]), len(host.happened)
+            raise ToolExecutionError(name, times, host.happened[0].error, last, report) from last
         if failure and failure.get("value") is not None and host.happened:
             return _marked(host.happened[-1].response, note)
         if failure:

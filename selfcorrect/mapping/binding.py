@@ -10,15 +10,26 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
 from selfcorrect.mapping.files import Document, load_object
 from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.source import read_object, stand_in
 from selfcorrect.protocols import Strategy
-from selfcorrect.registry import Factory, bind, built_in_names, resolve
+from selfcorrect.registry import (
+    Factory,
+    bind,
+    built_in_names,
+    installed_names,
+    resolve,
+    strategy_names,
+)
 from selfcorrect.rules import STRATEGY_NAME
+
+Code: TypeAlias = Literal["run", "read", "refuse"]
+"""What becomes of the Python that maps bring along."""
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
@@ -27,21 +38,22 @@ _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 class Binder:
     """The ladders of all rules, and their strategies."""
 
-    __slots__ = ("_absent", "_bound", "_ladders", "_used")
+    __slots__ = ("_absent", "_bound", "_ladders", "_run", "_used")
 
-    def __init__(self, used: Mapping[str, Factory]) -> None:
+    def __init__(self, used: Mapping[str, Factory], *, run: bool) -> None:
         self._used = used
+        self._run = run
         self._ladders: dict[str, tuple[str, ...]] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
         self._absent: dict[str, MapFault] = {}
 
     @classmethod
     def of(
-        cls, rules: Sequence[MapRule], documents: Sequence[Document], *, allow_code: bool
+        cls, rules: Sequence[MapRule], documents: Sequence[Document], code: Code
     ) -> tuple[Binder, list[MapFault]]:
         """The strategies of these rules, and every fault in naming and binding them."""
-        used, broken, faults = _brought_along(documents, allow_code=allow_code)
-        binder = cls(used)
+        used, broken, faults = _brought_along(documents, code)
+        binder = cls(used, run=code != "read")
         for placed in rules:
             faults += binder._add(placed, broken)
         return binder, faults
@@ -97,7 +109,7 @@ class Binder:
         if rung is None and name in self._absent:
             return [self._absent[name]]
         try:
-            factory = rung if rung is not None else resolve(name, extra=self._used)
+            factory = rung if rung is not None else self._found(name)
             self._bound[None if shared else rule_id, name] = bind(factory, options)
         except StrategyNotFound as error:
             hint = f"did you mean {' or '.join(map(repr, error.near))}?" if error.near else None
@@ -108,6 +120,13 @@ class Binder:
         except Exception as error:
             return [MapFault(f"{name!r} cannot be loaded: {type(error).__name__}: {error}")]
         return ()
+
+    def _found(self, name: str) -> Factory:
+        if not self._run and name not in (*self._used, *built_in_names()):
+            if name in installed_names():
+                return stand_in(name)
+            raise StrategyNotFound(name, close_names(name, strategy_names(self._used)))
+        return resolve(name, extra=self._used)
 
     def _is_plain_built_in(self, name: str) -> bool:
         return name not in self._used and name in built_in_names()
@@ -146,7 +165,7 @@ def name_of(strategy: Any) -> str:
 
 
 def _brought_along(
-    documents: Sequence[Document], *, allow_code: bool
+    documents: Sequence[Document], code: Code
 ) -> tuple[dict[str, Factory], set[str], list[MapFault]]:
     """What `[use]` of all documents names, the more specific first; names that failed; faults."""
     used: dict[str, Factory] = {}
@@ -156,11 +175,12 @@ def _brought_along(
         for name, value in document.content.use.items():
             if name in used or name in broken:
                 continue
-            wrong = _unusable(name, value, document, allow_code=allow_code)
+            wrong = _unusable(name, value, document, code)
             if wrong is None:
+                look_up = read_object if code == "read" else load_object
                 try:
                     used[name] = (
-                        load_object(value, document.folder) if isinstance(value, str) else value
+                        look_up(value, document.folder) if isinstance(value, str) else value
                     )
                 except LookupError as error:
                     wrong = str(error.args[0])
@@ -173,11 +193,11 @@ def _brought_along(
     return used, broken, faults
 
 
-def _unusable(name: str, value: Any, document: Document, *, allow_code: bool) -> str | None:
+def _unusable(name: str, value: Any, document: Document, code: Code) -> str | None:
     if not STRATEGY_NAME.fullmatch(name):
         return "a strategy's name is kebab-case"
     if isinstance(value, str):
-        return None if allow_code else "code is not allowed here, and [use] runs a file"
+        return None if code != "refuse" else "code is not allowed here, and [use] runs a file"
     if document.file is not None or not callable(value):
         return "write it as './file.py:Object'"
     return None

@@ -94,12 +94,13 @@ def is_path(source: MapSource) -> bool:
     return source.endswith(".toml") or "/" in source or os.sep in source
 
 
-def find_map(source: MapSource, folder: Path | None = None) -> Path:
+def find_map(source: MapSource, folder: Path | None = None, *, run_code: bool = True) -> Path:
     """The file of a map. A bare name is never looked up in the working directory.
 
     Args:
         source: A bare name, or a path.
         folder: Where relative paths start; by default the working directory.
+        run_code: Whether an installed package may be asked where its map is.
 
     Raises:
         MapError: If there is no such map.
@@ -121,6 +122,9 @@ def find_map(source: MapSource, folder: Path | None = None) -> Path:
         if path.is_file():
             return path
     if name in _entry_points():
+        if not run_code:
+            why = f"the map {name!r} is in an installed package, which would have to be run"
+            raise MapError([MapFault(why, hint="allow code, or give the path of its file")])
         return _from_entry_point(name)
     hint = near(name, map_names()) or "a file in the working directory is named as ./name.toml"
     raise MapError([MapFault(f"there is no map named {name!r}", hint=hint)])
@@ -317,14 +321,7 @@ def load_object(reference: str, folder: Path) -> Any:
     Raises:
         LookupError: If there is no such file or object, or the file cannot be run.
     """
-    place, separator, name = reference.rpartition(":")
-    if not separator or not place.endswith(".py") or not name.isidentifier():
-        raise LookupError(f"{reference!r} should be written as './file.py:Object'")
-    path = folder / place
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise LookupError(f"{place}: {error.strerror or error}") from None
+    path, source, name = referred(reference, folder)
     with _LOADING:
         module = _module(path.resolve(), source)
     try:
@@ -332,7 +329,24 @@ def load_object(reference: str, folder: Path) -> Any:
     except AttributeError:
         public = [item for item in vars(module) if not item.startswith("_")]
         hint = near(name, public)
+        place = reference.rpartition(":")[0]
         raise LookupError(f"{place} has no {name!r}" + (f"; {hint}" if hint else "")) from None
+
+
+def referred(reference: str, folder: Path) -> tuple[Path, bytes, str]:
+    """The file that `./file.py:Object` names, what is in it, and the object's name.
+
+    Raises:
+        LookupError: If there is no such file.
+    """
+    place, separator, name = reference.rpartition(":")
+    if not separator or not place.endswith(".py") or not name.isidentifier():
+        raise LookupError(f"{reference!r} should be written as './file.py:Object'")
+    path = folder / place
+    try:
+        return path, path.read_bytes(), name
+    except OSError as error:
+        raise LookupError(f"{place}: {error.strerror or error}") from None
 
 
 def _module(path: Path, source: bytes) -> ModuleType:

@@ -37,6 +37,7 @@ from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.progress import add, call_key
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.redaction import redact
+from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.deadlines import StillRunning
@@ -71,6 +72,8 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     if tool is None or call.raw is not None:
         finding = Finding("there is no such tool", ("UnknownTool",), code="unknown_tool")
         return _failed("plan", (finding,), {})
+    if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
+        return _stopped("invalid_input", wrong)
     if violations := tool.violations(call.args):
         return _failed("schema", violations, {"call": state["current"]})
 

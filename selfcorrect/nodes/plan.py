@@ -26,6 +26,7 @@ from selfcorrect.reading import (
     read_calls,
     refusal_of,
 )
+from selfcorrect.sizes import too_large
 from selfcorrect.state import FORMAT, CorrectionState
 
 _MOST_NAMES = 50
@@ -37,6 +38,8 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     counts: dict[str, Any] = {}
     state = {**state}  # the finish reason of a planning model's answer is added to it
     started = context.time.monotonic()
+    if (wrong := _too_long(state, context)) is not None:
+        return _too_large(state, counts, wrong)
     try:
         call, broken = await _read(state, context, counts)
     except _Unusable as error:
@@ -49,6 +52,8 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     if (place := problem(call.args)) is not None:
         where = f"/args{place[0]}"
         return _started(state, None, counts) | _stopped(f"{where}: {place[1]}")
+    if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
+        return _too_large(state, counts, wrong)
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
         return _started(state, None, counts) | _stopped(detail)
@@ -66,6 +71,24 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         update["outcome"] = "planned"
         update["trail"] = [{"call": update["current"]}]
     return update
+
+
+def _too_long(state: CorrectionState, context: RunContext) -> str | None:
+    """Why a text is not read: it is longer than the arguments in it may be."""
+    given = state.get("call")
+    texts = given.items() if isinstance(given, Mapping) else [("call", given)]
+    for name, text in (*texts, ("raw", state.get("raw"))):
+        if isinstance(text, str):
+            wrong = too_large(text, context.limits.argument_bytes, f"/{name}")
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _too_large(state: CorrectionState, counts: dict[str, Any], why: str) -> Update:
+    """The end of a run whose input is too large to be kept."""
+    rest: Any = {key: value for key, value in state.items() if key not in ("call", "raw")}
+    return _started(rest, None, counts) | _stopped(why)
 
 
 def unknown_tool(context: RunContext) -> Finding:

@@ -85,6 +85,7 @@ class _Round:
     settled: set[int] = field(default_factory=set)
     final: dict[str, Any] | None = None
     wait: float | None = None
+    used: dict[str, int] = field(default_factory=dict)
     question: dict[str, Any] | None = None
     barred: dict[str, Any] | None = None
     _keyed: tuple[Call | None, str] = (None, "")
@@ -105,6 +106,8 @@ class _Round:
         started = self.context.time.monotonic()
         selected = self.state["selected"]
         for _ in range(_MOST_PASSES):
+            if self._beyond("findings", len(self.findings)):
+                break
             await self._pass(selected)
             if self.final is not None:
                 break
@@ -118,6 +121,14 @@ class _Round:
         self.counts = add(add(self.counts, "rounds"), "seconds", spent_seconds)
         for kind in sorted({item["kind"] for item in self.state["findings"]}):
             self.counts = add_to(self.counts, "per_kind", kind)
+
+    def _beyond(self, what: str, more: int) -> bool:
+        """End the round, and with it the run, where it would use more than it may."""
+        self.used[what] = self.used.get(what, 0) + more
+        bound = spent({what: self.used[what] - 1}, self.context.limits, what)
+        if bound is not None:
+            self.stop("limit_reached", bound)
+        return bound is not None
 
     def _keep_open(self) -> None:
         """Drop what is settled, so that the question's round starts from what is open."""
@@ -151,21 +162,32 @@ class _Round:
                 if strategy in batched:
                     continue
                 batched.append(strategy)
-                group += [
-                    self.findings[other["finding"]]
-                    for other in selected
-                    if other is not item
-                    and other["strategy"] == item["strategy"]
-                    and self._strategy(other) == strategy
-                ]
-            if bound := spent(self.counts, self.context.limits, "per_strategy", item["strategy"]):
-                self.note(item, group, "skipped", bound)
-                continue
-            self.counts = add_to(self.counts, "per_strategy", item["strategy"])
-            answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)))
-            self.take(item, group, answer)
+                group += self._others(selected, item, strategy)
+            await self._apply(strategy, item, group)
             if self.final is not None:
                 return
+
+    async def _apply(self, strategy: Any, item: dict[str, Any], group: list[Finding]) -> None:
+        """Call a strategy, within its bounds, and take what it answers."""
+        if bound := spent(self.counts, self.context.limits, "per_strategy", item["strategy"]):
+            self.note(item, group, "skipped", bound)
+            return
+        if self._beyond("strategy_calls", 1):
+            return
+        self.counts = add_to(self.counts, "per_strategy", item["strategy"])
+        self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group))))
+
+    def _others(
+        self, selected: list[dict[str, Any]], item: Mapping[str, Any], strategy: Any
+    ) -> list[Finding]:
+        """What else this strategy was selected for."""
+        return [
+            self.findings[other["finding"]]
+            for other in selected
+            if other is not item
+            and other["strategy"] == item["strategy"]
+            and self._strategy(other) == strategy
+        ]
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
         """The strategy with the options of its rule."""

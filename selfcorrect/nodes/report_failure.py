@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext, Update
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.foreign import told as heard
+from selfcorrect.foreign import unreadable
 from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.json_forms import to_json
 from selfcorrect.log import warning
@@ -24,6 +26,11 @@ _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome", "needs_pe
 _INSIDE = ("key", "value")
 _ENDED_BY_HAND = ("terminal_kind", "escalated")
 _DECLINED = ("gave_up", "skipped")
+_LISTS = ("findings", "changes", "tried")
+_WHOLE = frozenset({"call", "original", "question"})
+_MOST_ITEMS = 200
+_LONGEST_TEXT = 4_000
+_DEEPEST = 20
 
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
@@ -59,7 +66,7 @@ def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
     }
     told = {key: value for key, value in values.items() if value is not None}
     if errors and finding.get("kind") == ErrorKind.INTERNAL:
-        told["traceback"] = redact("".join(format_exception(errors[-1]))[-_LONGEST_TRACEBACK:])
+        told["traceback"] = redact(_traceback(errors[-1])[-_LONGEST_TRACEBACK:])
     warn("selfcorrect.failed", told)
 
 
@@ -92,13 +99,52 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     refused: Sequence[Any] = state.get("refused") or ()
     tool = context.tools.get(str((call or {}).get("name") or ""))
     mask = Mask.of(call, tool, context.safety)
-    report = FailureReport.from_state({"failure": mask.event(to_json(report))}) or report
-    refused = [mask.change(item) for item in refused]
+    shown = _bounded(dict(mask.event(to_json(report))))
+    report = FailureReport.from_state({"failure": shown}) or report
+    refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
     texts = {
         "advice": tuple(advice(report, refused)),
         "for_model": for_model(report, escalation=stop.get("escalation")),
     }
     return FailureReport(**{**_fields(report), **texts})
+
+
+def _traceback(error: BaseException) -> str:
+    return heard(lambda: "".join(format_exception(error)), unreadable(error))
+
+
+def _bounded(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, its lists and texts short enough to be read; it says how much is left out.
+
+    Calls are whole: they are bounded where they come in, and somebody may want to make them.
+    """
+    left = {name: len(report.get(name) or ()) - _MOST_ITEMS for name in _LISTS}
+    left = {name: more for name, more in left.items() if more > 0}
+    short = {name: item if name in _WHOLE else _short(item) for name, item in report.items()}
+    short |= {name: short[name][:_MOST_ITEMS] for name in left}
+    if report.get("attempts"):
+        short["attempts"] = [
+            {key: item if key in _WHOLE else _short(item) for key, item in each.items()}
+            for each in report["attempts"]
+        ]
+    return short | {"counts": {**report["counts"], "left_out": left}} if left else short
+
+
+def _short(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        more = len(value) - _LONGEST_TEXT
+        return value if more <= 0 else f"{value[:_LONGEST_TEXT]}… {more} more characters"
+    if isinstance(value, list | tuple | Mapping) and depth > _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        kept = list(value.items())[:_MOST_ITEMS]
+        return {_short(key): _short(item, depth + 1) for key, item in kept}
+    if isinstance(value, list | tuple):
+        more = len(value) - _MOST_ITEMS
+        return [_short(item, depth + 1) for item in value[:_MOST_ITEMS]] + (
+            [f"… {more} more"] if more > 0 else []
+        )
+    return value
 
 
 def _nearest_first(

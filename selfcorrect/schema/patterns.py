@@ -2,7 +2,8 @@
 
 jsonschema-rs reads them; it has an automaton for those that can be one. What needs look-around or
 a back-reference goes to its backtracking engine, with a limit on the steps and on the text.
-Where there is no wheel of jsonschema-rs, RE2 reads them.
+Where there is no wheel of jsonschema-rs, RE2 reads them. What none of them can answer within these
+bounds is not checked here, which is said once: whoever hosts the tool checks it again anyway.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-_BACKTRACKS: Final = 100_000
+from selfcorrect.log import sink
+from selfcorrect.redaction import quoted
+
+_BACKTRACKS: Final = 10_000
 _LONGEST_BACKTRACKED: Final = 10_000
+"""Characters of a text that may be gone through at every one of the steps."""
 _UNICODE_ESCAPE: Final = re.compile(r"\\(?:\\|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4}))")
 
 
@@ -23,8 +28,9 @@ class Pattern:
     """A compiled pattern.
 
     Attributes:
-        search: Whether the pattern occurs in a text.
-        linear: Whether that takes time linear in the text, whatever the text.
+        search: Whether the pattern occurs in a text, or may occur where that cannot be told in
+            bounded time.
+        linear: Whether that takes time linear in the text, whatever the text, and is always told.
     """
 
     search: Callable[[str], bool]
@@ -33,50 +39,77 @@ class Pattern:
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Pattern:
-    r"""The pattern, ready to be searched for. A text that would take too long does not match.
+    r"""The pattern, ready to be searched for.
 
     >>> compiled(r"^\d+$").search("42"), compiled(r"^\d+$").search("42\n")
     (True, False)
 
     Raises:
-        ValueError: If it is not a pattern, or not one that can be matched here.
+        ValueError: If it is not a pattern.
     """
     try:
         import jsonschema_rs
     except ImportError:
-        return Pattern(_re2(pattern), linear=True)
+        search = _re2(pattern)
+        return Pattern(search, linear=True) if search else _unchecked(pattern)
     try:
-        search = _rust(pattern, jsonschema_rs.RegexOptions())
+        return Pattern(_rust(pattern, jsonschema_rs.RegexOptions()).is_valid, linear=True)
     except ValueError:
         try:
-            search = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
+            bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
         except ValueError:
-            raise ValueError(f"{pattern!r} is not a regular expression of ECMA-262") from None
-        return Pattern(
-            lambda text: len(text) <= _LONGEST_BACKTRACKED and search(text), linear=False
-        )
-    return Pattern(search, linear=True)
+            return _unchecked(pattern)
+        return Pattern(_within_bounds(pattern, bounded), linear=False)
 
 
-def _rust(pattern: str, options: Any) -> Callable[[str], bool]:
+def _within_bounds(pattern: str, validator: Any) -> Callable[[str], bool]:
+    def search(text: str) -> bool:
+        if len(text) <= _LONGEST_BACKTRACKED:
+            if validator.is_valid(text):
+                return True
+            error = next(validator.iter_errors(text))
+            if not isinstance(error.kind, error.kind.BacktrackLimitExceeded):
+                return False
+        _say_unchecked(pattern)
+        return True
+
+    return search
+
+
+def _unchecked(pattern: str) -> Pattern:
+    try:
+        re.compile(pattern)  # only read, never matched: its engine has no bound
+    except (re.error, RecursionError, OverflowError):
+        raise ValueError(f"{pattern!r} is not a regular expression of ECMA-262") from None
+    _say_unchecked(pattern)
+    return Pattern(lambda _: True, linear=False)
+
+
+@lru_cache(maxsize=1024)
+def _say_unchecked(pattern: str) -> None:
+    """Say it once."""
+    if emit := sink():
+        why = "cannot be answered in bounded time; the host's own validation decides"
+        emit("selfcorrect.unchecked_pattern", {"pattern": quoted(pattern, 200), "why": why})
+
+
+def _rust(pattern: str, options: Any) -> Any:
     from jsonschema_rs import Draft202012Validator
 
-    return Draft202012Validator({"pattern": pattern}, pattern_options=options).is_valid
+    return Draft202012Validator({"pattern": pattern}, pattern_options=options)
 
 
-def _re2(pattern: str) -> Callable[[str], bool]:
+def _re2(pattern: str) -> Callable[[str], bool] | None:
     try:
         import re2
     except ImportError:
-        raise ValueError(
-            f"the pattern {pattern!r} needs the package jsonschema-rs or google-re2"
-        ) from None
+        return None
     options = re2.Options()
     options.log_errors = False
     try:
         search = re2.compile(_UNICODE_ESCAPE.sub(_code_point, pattern), options).search
-    except re2.error as error:
-        raise ValueError(f"the pattern {pattern!r} cannot be matched here: {error}") from None
+    except re2.error:
+        return None
     return lambda text: search(text) is not None
 
 

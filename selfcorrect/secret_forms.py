@@ -1,0 +1,438 @@
+"""Where in a text secrets stand: those that mark themselves, and those that a name announces.
+
+A name announces what stands behind it: `password=x`, `"password": "x"`, `--password x`,
+`<password>x</password>`, `{"name": "password", "value": "x"}`. Texts travel quoted in other texts,
+so escapes of JSON, URLs and XML, however often repeated, are read once, and what is found is found
+in the text as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+Span = tuple[int, int]
+
+
+def spans(text: str) -> list[Span]:
+    """The places of all secrets in a text, in order; none touches another.
+
+    Takes time linear in the length of the text.
+    """
+    found = []
+    for level in _levels(text):
+        found += [level.origin(*span) for span in (*_marked(level.text), *_announced(level.text))]
+    return _joined(found)
+
+
+def announces(name: str, value: str) -> bool:
+    """Whether a name says that a value is a secret.
+
+    >>> announces("db_password", "hunter"), announces("token", "invalid")
+    (True, False)
+    """
+    if _NAME_HINT.search(name) is None:
+        return False
+    return any(True for _ in _announced(f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"))
+
+
+def _joined(found: list[Span]) -> list[Span]:
+    out: list[Span] = []
+    for start, end in sorted(found):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        elif end > start:
+            out.append((start, end))
+    return out
+
+
+# --- escapes --------------------------------------------------------------------------------------
+
+_MOST_LEVELS: Final = 8
+_ESCAPE: Final = re.compile(
+    r"\\(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|([\"'/=:&<>\\])|([nrt]))"
+    r"|%([2-7][0-9a-fA-F]|0[aAdD])"
+    r"|&(?:#0*([0-9]{2,3});|#[xX]0*([2-7][0-9a-fA-F]);|(quot|apos|lt|gt|amp|equals|colon);)"
+)
+_ENTITIES: Final = {"quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&"} | {
+    "equals": "=",
+    "colon": ":",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A text with some of its escapes read, and where each of its characters comes from.
+
+    Attributes:
+        text: The text.
+        escaped: The same with one escape more, or None for the text as it stands.
+        ends: Where in `text` each escape ends.
+        moved: How far `escaped` is ahead of `text` from there on.
+    """
+
+    text: str
+    escaped: _Level | None = None
+    ends: tuple[int, ...] = ()
+    moved: tuple[int, ...] = ()
+
+    def origin(self, start: int, end: int) -> Span:
+        """The same piece of the text as it stands."""
+        level: _Level | None = self
+        while level is not None:
+            start, end = level.before(start), level.before(end)
+            level = level.escaped
+        return start, end
+
+    def before(self, place: int) -> int:
+        """Where in `escaped` what stands at this place begins."""
+        known = bisect_right(self.ends, place)
+        return place + (self.moved[known - 1] if known else 0)
+
+
+def _levels(text: str) -> Iterator[_Level]:
+    """The text as it stands, then as whoever unpacks it sees it, until nothing is left to read."""
+    level = _Level(text)
+    yield level
+    for _ in range(_MOST_LEVELS):
+        if "\\" not in level.text and "%" not in level.text and "&" not in level.text:
+            return
+        level = _unescaped(level)
+        if not level.ends:
+            return
+        yield level
+
+
+def _unescaped(level: _Level) -> _Level:
+    raw = level.text
+    parts, ends, moved, last, size = [], [], [], 0, 0
+    for escape in _ESCAPE.finditer(raw):
+        parts += [raw[last : escape.start()], _char(escape)]
+        size += escape.start() - last + 1
+        last = escape.end()
+        ends.append(size)
+        moved.append(last - size)
+    return _Level("".join([*parts, raw[last:]]), level, tuple(ends), tuple(moved))
+
+
+def _char(escape: re.Match[str]) -> str:
+    *hexes, plain, space, percent, decimal, entity_hex, name = escape.groups()
+    code = next((item for item in (*hexes, percent, entity_hex) if item), None)
+    if code:
+        return chr(int(code, 16))
+    if decimal:
+        return chr(int(decimal))
+    return plain or _ENTITIES.get(name or "", "\n" if space in ("n", "r") else " ")
+
+
+# --- secrets that mark themselves -----------------------------------------------------------------
+
+_WITH_DIGIT: Final = r"(?=[^\s\"'<>?#\\]{0,255}\d)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Secret:
+    """One form of secret.
+
+    Attributes:
+        hints: Lower-case texts of which one must occur; spares the pattern on most texts.
+        pattern: Starts at a fixed text and repeats within bounds, so that it stays linear. A group
+            in it is the secret itself, else all of it is.
+    """
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _token(prefix: str, rest: str, *hints: str) -> _Secret:
+    """A token that a vendor marks with a prefix; it starts where a word starts."""
+    return _Secret(hints, re.compile(rf"(?<![A-Za-z0-9_])(?:{prefix}){rest}"))
+
+
+_MARKED: Final = (
+    _Secret(
+        ("private key",),
+        re.compile(
+            r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+            r"(?:(?!---- ?END)[\s\S])*(?:---- ?END [A-Z0-9 ]{0,60}-{4,5})?"
+        ),
+    ),
+    _Secret(("://",), re.compile(r"://([^\s/:@\"']{0,128}:[^\s/@\"']{1,256})@")),
+    _Secret(
+        ("bearer ", "basic "),
+        re.compile(r"(?i)(?<![a-z])(?:bearer|basic)[ \t]{1,4}([\w+/=.~\-]{12,2048})"),
+    ),
+    _token(
+        r"A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA",
+        r"[A-Z0-9]{16}(?![A-Z0-9])",
+        *("a3t", "abia", "acca", "akia", "asia"),
+    ),
+    _token(r"gh[pousr]_", r"[A-Za-z0-9]{20,255}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    _token(r"github_pat_", r"\w{20,255}", "github_pat_"),
+    _token(r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-", r"[\w\-]{20,1100}", "gl"),
+    _token(r"GR1348941", r"[\w\-]{20,50}", "gr1348941"),
+    _token(r"AP(?=[0-9A-F][a-zA-Z]{0,40}[0-9])[0-9A-F]", r"[a-zA-Z0-9]{8,128}", "ap"),
+    _Secret(
+        ("aws",),
+        re.compile(
+            r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?[\"']([0-9a-z/+]{40})[\"']"
+        ),
+    ),
+    _token(r"(?i:xox[a-z])-|xapp-", r"[\w\-]{5,255}", "xox", "xapp-"),
+    _Secret(
+        ("hook",),
+        re.compile(
+            r"(?i)(?:(?<=[/.])hooks\.[\w.\-]{3,60}(?:/(?:services|workflows|triggers))?"
+            r"|(?<=/)[\w\-]{0,20}hooks?\w{0,3})"
+            rf"/({_WITH_DIGIT}[^\s\"'<>?#\\]{{8,1024}})"
+        ),
+    ),
+    _Secret(
+        ("/with/key/",),
+        re.compile(r"/with/key/([\w\-]{8,255})"),
+    ),
+    _token(
+        r"[rs]k_(?:live|test)_|whsec_", r"[A-Za-z0-9+/=]{10,255}", "k_live_", "k_test_", "whsec_"
+    ),
+    _token(r"(?<!-)eyJ", r"[\w\-]{5,8192}\.[\w\-]{5,8192}(?:\.[\w\-]{0,8192}){0,3}", "eyj"),
+    _token(r"sk-", r"[\w\-]{16,255}", "sk-"),
+    _token(r"SG\.", r"[\w\-]{16,64}\.[\w\-]{16,64}", "sg."),
+    _token(r"AC|SK", r"(?=[a-z]{0,31}[0-9])[0-9a-z]{32}(?![0-9a-z])", "ac", "sk"),
+    _token(r"npm_", r"[A-Za-z0-9]{30,64}", "npm_"),
+    _token(r"pypi-", r"[\w\-]{16,1024}", "pypi-"),
+    _token(r"[MNO][\w\-]{23,28}\.[\w\-]{6}\.", r"[\w\-]{27,64}", "."),
+    _token(r"(?:bot)?[0-9]{8,10}:[\w\-]{35}", r"(?![\w\-])", ":"),
+    _token(r"AIza", r"[\w\-]{35}", "aiza"),
+    _token(r"ya29\.|GOCSPX-", r"[\w\-]{20,1024}", "ya29.", "gocspx-"),
+    _token(
+        r"hf_|gsk_|r8_|xai-|hvs\.|hvb\.",
+        r"[A-Za-z0-9_\-]{20,255}",
+        *("hf_", "gsk_", "r8_", "xai-", "hv"),
+    ),
+    _token(r"dop_v1_|doo_v1_|dor_v1_|dapi", r"[0-9a-f]{32,64}", "_v1_", "dapi"),
+    _token(r"shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}", "shp"),
+    _token(r"sq0(?:atp|csp|idp)-", r"[\w\\\-]{22,64}", "sq0"),
+    _token(r"AKC(?=[a-zA-Z]{0,40}[0-9])", r"[a-zA-Z0-9]{10,128}", "akc"),
+    _token(
+        r"ATATT3|lin_api_|PMAK-|NRAK-", r"[\w\-=]{20,255}", "atatt3", "lin_api_", "pmak-", "nrak-"
+    ),
+    _token(r"[0-9a-z]{32}-us[0-9]{1,2}", r"(?![0-9a-z])", "-us"),
+    _token(r"[A-Za-z0-9_~.]{3}[0-9]Q~", r"[A-Za-z0-9_~.\-]{31,34}", "q~"),
+    _Secret(
+        ("-u", "--user", "--proxy-user"),
+        re.compile(
+            r"(?<![\w\-])(?:-u|--user|--proxy-user)[\s=\"',]{0,8}[\w.@+\-]{0,128}:"
+            r"(?!\d{1,9}(?![\w!-/:-@]))([^\s\"'\\]{1,256})"
+        ),
+    ),
+)
+"""What marks itself as a secret, by a prefix of its vendor or by where it stands."""
+
+
+def _marked(text: str) -> Iterator[Span]:
+    lowered = text.lower()
+    for secret in _MARKED:
+        if any(hint in lowered for hint in secret.hints):
+            for found in secret.pattern.finditer(text):
+                yield found.span(found.lastindex or 0)
+
+
+# --- secrets that a name announces ----------------------------------------------------------------
+
+_CHOSEN: Final = (
+    r"passw(?:or)?d|passphrase|passcode|pwd|secret|(?<![a-z])pass(?=[\"']?[ \t]{0,8}=|[\"'])"
+)
+_ISSUED: Final = (
+    r"token|credentials?|(?:api|access|private|account|auth|signing|encryption)[_\- ]?key"
+    r"|session[_\-]?(?:id|key)|sessid|connect\.sid|auth(?:orization)?[_\-]code"
+)
+_HEADER: Final = r"(?<![a-z])(?:authorization|(?:set-)?cookies?)(?![a-z\-])"
+_WEAK: Final = r"(?<![a-z])(?:sig|key)|signature"
+_NAME: Final = re.compile(
+    rf"(?i)(?:(?P<chosen>{_CHOSEN})|(?P<issued>{_ISSUED})|(?P<header>{_HEADER})|(?P<weak>{_WEAK}))"
+    r"(?P<rest>[\w\-]{0,24})"
+)
+_NAME_HINT: Final = re.compile(
+    r"(?i)pass|pwd|secret|token|credential|key|sess|connect\.sid|auth|cookie|sig"
+)
+_EXACT: Final = re.compile(r"(?i)(?:[\w\-]{0,20}(?:key|token|secret|passw(?:or)?d|pwd))?")
+"""How the rest of a name ends that says no more than its beginning."""
+_SEPARATOR: Final = re.compile(
+    r"[\"'`]?\]?[ \t+]{0,8}(=>|:=|==?|::?)[ \t+]{0,8}(?:[\[({][ \t+]{0,8})?"
+)
+_VALUE_NEXT: Final = re.compile(
+    r"(?i)[\"']?[\s,;&+]{1,16}[\"']?(?:value|val|data|content|text|default|current)[\"']?"
+    r"[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}"
+)
+_VALUE_BEFORE: Final = re.compile(
+    r"(?i)(?<![a-z])(?:value|val)[\"']?[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}[\"']([^\"'\n]{1,1024})[\"']"
+    r"[\s,;+]{1,16}[\"']?(?:name|key|field|param|header|id)[\"']?[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}"
+    rf"[\"']?[\w.\-]{{0,24}}?(?:{_CHOSEN}|{_ISSUED}|{_HEADER})"
+)
+_NEXT_ITEM: Final = re.compile(r"[\"'][ \t+]{0,8},[\s+]{0,8}(?=[\"'])")
+_TAG_END: Final = re.compile(r"[^<>]{0,300}>(?:<!\[CDATA\[)?")
+_NEXT_WORD: Final = re.compile(r"[ \t+]{1,8}(?!-)")
+_IN_TAG: Final = re.compile(r"<[\w.:\-]{0,64}\Z|<[^<>]{1,64}=[\"'][\w.:\-]{0,64}\Z")
+_IN_OPTION: Final = re.compile(r"(?:\A|[\s\"'\[(,`+])--?[\w.\-]{0,40}\Z")
+_IN_QUERY: Final = re.compile(r"[?&;][\w\-]{0,40}\Z")
+_IN_QUOTES: Final = re.compile(r"([\[(]\s{0,4})?[\"'][\w.\-]{0,64}\Z")
+_PAIR_END: Final = re.compile(r"[\"'][\s,]{0,4}[\])]")
+_LOOKED_BACK: Final = 100
+
+_QUOTE: Final = re.compile(r"(?i)[bruf]{0,2}([\"'`])")
+_QUOTED: Final = {sign: re.compile(rf"(?s)(?:[^\\{sign}]|\\.)*") for sign in "\"'`"}
+_BARE: Final = re.compile(r"(?:[^\s\"'&,;<>{}\[\]\\`]|\\(?![\\\"'/nrtu]))+")
+_TO_TAG: Final = re.compile(r"[^<\]]{1,4096}(?=(?:\]\]>)?</)|[^<\s]+")
+_TO_LINE_END: Final = re.compile(r"(?:(?!\\+[nrt]|\\*[\"'](?:[\s,}\])]|\Z))[^\n\r])+")
+_PLAIN_WORDS: Final = frozenset(
+    """
+    a an and any are at be blank can cannot contains could denied does empty ensure expected
+    expired false field for has have header hidden in incorrect input invalid is it length may
+    missing must no none not null of optional or please provided required revoked sent should
+    str string that the this too true type undefined unknown unset value was were will with
+    without wrong you your
+    """.split()  # noqa: SIM905 -- seventy lines otherwise
+)
+"""With what a sentence about a secret goes on: `password: must have 8 letters`."""
+
+
+def _announced(text: str) -> Iterator[Span]:
+    if _NAME_HINT.search(text) is None:
+        return
+    for before in _VALUE_BEFORE.finditer(text):
+        yield before.span(1)
+    done = 0
+    words = _Words(text)
+    for name in _NAME.finditer(text):
+        if name.start() < done:
+            continue
+        span = _behind(text, name, words)
+        if span is not None:
+            yield span
+            done = span[1]
+
+
+class _Words:
+    """The bare words of a text. Each is gone through once, however many names it holds."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._known = text, (0, 0)
+
+    def at(self, start: int) -> Span | None:
+        """The rest of the word at a place."""
+        if not self._known[0] <= start < self._known[1]:
+            found = _BARE.match(self._text, start)
+            if found is None:
+                return None
+            self._known = found.span()
+        return start, self._known[1]
+
+
+def _behind(text: str, name: re.Match[str], words: _Words) -> Span | None:
+    """The secret that a name announces, if it does."""
+    end = name.end()
+    before = text[max(0, name.start() - _LOOKED_BACK) : name.start()]
+    exact = _EXACT.fullmatch(name["rest"]) is not None
+    option = exact and _IN_OPTION.search(before) is not None
+    if (found := _SEPARATOR.match(text, end)) is not None:
+        tight = "=" in found[1] or found.end() == found.end(1) or found[0][:1] in "\"'`"
+        tight = exact and (tight or option or "-" in name[0])
+        in_query = _IN_QUERY.search(before) is not None
+        about = _About(name, exact=exact, tight=tight, in_query=in_query)
+        return _value(text, found.end(), about, words)
+    if name["weak"]:
+        return None
+    about = _About(name, exact=exact, tight=exact)
+    if (found := _VALUE_NEXT.match(text, end)) is not None:
+        return _value(text, found.end(), about, words)
+    if (found := _TAG_END.match(text, end)) is not None and _IN_TAG.search(before):
+        inner = _TO_TAG.match(text, found.end())
+        return inner.span() if inner is not None and inner[0].strip() else None
+    next_item = _NEXT_ITEM.match(text, end)
+    if option and (found := next_item or _NEXT_WORD.match(text, end)) is not None:
+        return _value(text, found.end(), about, words)
+    quoted = _IN_QUOTES.search(before)
+    if next_item is None or quoted is None:
+        return None
+    span = _value(text, next_item.end(), about, words)
+    if span is None:
+        return None
+    # What stands beside it may be one more name: ["password", "email"].
+    pair = name["header"] and quoted[1] and _PAIR_END.match(text, span[1])
+    return span if pair or not text[slice(*span)].isidentifier() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """How a name announces what stands behind it.
+
+    Attributes:
+        name: The name, as it was found.
+        exact: Whether it says no more than that: `password`, not `password_policy`.
+        tight: Whether its value stands as values do, and not as a sentence goes on.
+        in_query: Whether it is a parameter of a URL.
+    """
+
+    name: re.Match[str]
+    exact: bool
+    tight: bool
+    in_query: bool = False
+
+
+def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
+    """Where the value at a place stands, if it is a secret."""
+    name, tight, end = about.name, about.tight, None
+    if (opened := _QUOTE.match(text, start)) is not None:
+        start = opened.end()
+        end = _closed(text, start, opened[1])
+        if name["chosen"] or name["header"]:
+            return (start, end) if start < end and text[start:end] not in _HIDDEN else None
+    word = words.at(start)
+    if word is None:
+        return None
+    first = text[start : min(word[1], start + _JUDGED)]
+    if name["header"]:
+        line = None if _is_plain(first) else _TO_LINE_END.match(text, start)
+        return line.span() if line is not None else None
+    if not name["chosen"]:
+        tight = tight if end is None else about.exact and word[1] >= end
+        return word if _is_issued(first, about, tight=tight) else None
+    if _is_plain(first) or first.startswith("//"):
+        return None
+    return word if about.exact or not first.isalpha() else None
+
+
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_JUDGED: Final = 256
+"""Characters of a word that say what it is."""
+_HIDDEN: Final = ("[secret]", "[sensitive]")
+
+
+def _is_plain(word: str) -> bool:
+    return word.rstrip(".:!?)").lower() in _PLAIN_WORDS or not word.strip("*.:!?()$")
+
+
+def _is_issued(value: str, about: _About, *, tight: bool) -> bool:
+    """Whether a value looks as those that machines issue: letters and digits, or letters alone."""
+    if len(value) < 8 or value.isdigit():
+        return False
+    if _DIGIT.search(value):
+        return _LETTER.search(value) is not None
+    name = about.name
+    if name["weak"]:
+        return about.in_query and name[0].lower() != "key"
+    return tight and not _is_plain(value)
+
+
+def _closed(text: str, start: int, quote: str) -> int:
+    """Where a text ends that was opened with this quote: before the same one, or with its line."""
+    found = _QUOTED[quote].match(text, start)
+    if found is not None and found.end() < len(text):
+        return found.end()
+    line = text.find("\n", start)
+    return len(text) if line < 0 else line
