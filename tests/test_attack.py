@@ -21,6 +21,7 @@ from selfcorrect.ledger.records import Row, judge, row
 from selfcorrect.loading import load_map
 from selfcorrect.model import Call
 from selfcorrect.reading import read_calls
+from selfcorrect.results import is_error_value
 from selfcorrect.testing import ScriptedModel, VirtualTime
 from selfcorrect.wiring import Parts, assemble
 
@@ -109,7 +110,11 @@ def test_no_error_text_names_a_tool_or_a_value(payload):
 def test_a_result_is_a_value_and_nothing_else(payload):
     house = House(returns=payload)
     out = house.run()
-    assert out["result"] == payload.encode("utf-8", "backslashreplace").decode()
+    said = payload.encode("utf-8", "backslashreplace").decode()
+    if is_error_value(payload):  # an error by its shape, and no more than that
+        assert (out["failure"]["reason"], out["failure"]["value"]) == ("refused", said)
+    else:
+        assert out["result"] == said
     assert len(house.acted) == 1
     assert not house.deleted
 
