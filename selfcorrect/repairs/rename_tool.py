@@ -56,9 +56,10 @@ class RenameTool:
 
     Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
-    a namespace that was left out; any other one that was put before a name is another action
+    a namespace that was left out; any other that was put before a name makes another action of it
     (`schedule.transfer`). The arguments decide between two tools of one name, and for a name
-    without a letter; a call inside the arguments of one (`execute`) is taken out of them. Never onto a destructive tool, nor by a slip onto one whose name says that it destroys
+    without a letter; a call inside the arguments of one (`execute`) is taken out of them. Never
+    onto a destructive tool, nor by a slip or a namespace onto one whose name says that it destroys
     something and that nobody declared; never by swapping a word for another (`delete_order` is not
     `create_order`); where two tools are near, it gives up and says which.
 
