@@ -201,9 +201,14 @@ def _from_text(place: Place, found: Quantity) -> _Candidate:
     around, above = _arguments(place, "/args"), parent(place.path)
     beside = around if above == "/args" else _arguments(place, above)
     meets = place.meets if place.kinds & {"integer", "number"} else _any
-    check(found, Wanted(place.name, place.description, most, meets, beside, around))
+    told = [one[key] for one in place.schemas for key in _TELL_UNITS if key in one]
+    description = f"{place.description} {' '.join(f'({unit})' for unit in told)}".strip()
+    check(found, Wanted(place.name, description, most, meets, beside, around))
     safety = Safety.EXACT if found.exact else Safety.INFERRED
     return _Candidate(found.value, safety, "a number written as text")
+
+
+_TELL_UNITS: Final = ("unit", "x-unit", "x-currency")
 
 
 def _any(_: JSON) -> bool:

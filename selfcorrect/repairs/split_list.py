@@ -157,7 +157,7 @@ def _numbers(parts: Sequence[str], *, whole: bool) -> list[JSON] | None:
         found = [read_quantity(part, whole=whole) for part in parts]
     except Unclear:
         return None
-    if any(one.currencies or one.unit or one.percent or one.may_mean_more for one in found):
+    if any(one.currency or one.unit or one.percent or one.may_mean_more for one in found):
         return None
     return [one.value for one in found]
 

@@ -9,7 +9,7 @@ from selfcorrect.model import JSON, JsonObject
 from selfcorrect.schema.descriptions import speaks_of, words_of
 from selfcorrect.schema.subschema import Alternatives, members, strings
 from selfcorrect.text import LONGEST, spelling, tokens
-from selfcorrect.values.quantities import currencies_in, unit_agrees, units_in
+from selfcorrect.values.measures import currencies_in, unit_agrees, units_in
 from selfcorrect.words import NEGATIONS, singular
 
 IDENTIFIES: Final = frozenset(

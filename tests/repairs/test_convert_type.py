@@ -12,6 +12,8 @@ from selfcorrect.repairs.convert_type import ConvertType
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
 INTS = {"type": "array", "items": INT}
 STRS = {"type": "array", "items": STR}
+DOLLARS = NUM | {"description": "Amount in USD"}
+EURO = NUM | {"description": "Amount in euros"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 EXACT, INFERRED = "exact", "inferred"
 
@@ -48,15 +50,15 @@ EXACT, INFERRED = "exact", "inferred"
         (NUM, "1,234,567", 1234567, EXACT),
         (NUM, "1.234,50", 1234.5, EXACT),
         (NUM, "-1.234.567,5", -1234567.5, EXACT),
-        (NUM, "1.234,50 Euro", 1234.5, INFERRED),
+        (EURO, "1.234,50 Euro", 1234.5, INFERRED),
         (NUM, "one and a half", 1.5, INFERRED),
         (NUM, "two and three quarters", 2.75, INFERRED),
         (NUM, "1.25 million", 1_250_000, INFERRED),
-        (NUM, "$1,250.00", 1250.0, EXACT),
-        (NUM, "1250 USD", 1250, EXACT),
-        (NUM, "$1,250", 1250, EXACT),
-        (NUM, "-$5.25", -5.25, EXACT),
-        (NUM, "20 dollars", 20, INFERRED),
+        (DOLLARS, "$1,250.00", 1250.0, EXACT),
+        (DOLLARS, "1250 USD", 1250, EXACT),
+        (DOLLARS, "$1,250", 1250, EXACT),
+        (DOLLARS, "-$5.25", -5.25, EXACT),
+        (DOLLARS, "20 dollars", 20, INFERRED),
         (BOOL, "true", True, EXACT),
         (BOOL, "TRUE ", True, EXACT),
         (BOOL, "False", False, EXACT),
@@ -114,7 +116,8 @@ def test_converts(mend, schema, value, after, safety):
             for v in ("1,234", "NaN", "Infinity", "1e400", "1e-400", "1.234,567", "5%", "5 km")
         ),
         *((NUM, v) for v in ("12345678901234567.89", "0." + "1" * 40, "1e", "e5", ".", "$", "$-")),
-        *((NUM, v) for v in ("\u20ac1,250", "1,250 EUR", "5 XYZ", "$5 USD", "$1.5k", True)),
+        *((EURO, v) for v in ("\u20ac1,250", "1,250 EUR", "5 XYZ", "$5 USD", "$1.5k", True)),
+        *((NUM, v) for v in ("$5", "5 USD", "\u20ac5", "5 euros", "20 dollars", "$1,250.00")),
         *((BOOL, v) for v in (2, 1.0, 0.5, "maybe", "", "not true", "yes please", -1, "truee")),
         *((STR, v) for v in ({"a": 1}, [1, 2], [], [["a"]], 1e22, 10**1000, None)),
         *((STRS, v) for v in ("a, b", "Smith, John", "", "[a", "Alice and Bob", "a;b", "a\nb")),
