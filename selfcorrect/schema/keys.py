@@ -32,6 +32,7 @@ from selfcorrect.text import (
     spelling,
     tokens,
 )
+from selfcorrect.values.measures import tells_same_measure
 from selfcorrect.words import (
     NEGATIONS,
     SHORT_WORDS,
@@ -144,7 +145,10 @@ def _may_mean(key: str, value: JSON, name: str, around: Surroundings) -> bool:
     ours, theirs = _words(key), _words(name)
     if not could_identify(value, ours, theirs) or is_measured(set(theirs) - set(ours)):
         return False
-    return unit_agrees_with(key, name, said_of(around.names[name])) is not False
+    said = said_of(around.names[name])
+    if not tells_same_measure(key[:LONGEST], name[:LONGEST], said):
+        return False
+    return unit_agrees_with(key, name, said) is not False
 
 
 def is_spelled(key: str, name: str) -> bool:

@@ -244,6 +244,25 @@ def units_in(text: str) -> frozenset[int]:
     return frozenset(row for row in rows if row is not None)
 
 
+def tells_same_measure(key: str, name: str, description: str) -> bool:
+    """Whether each unit and currency that a key adds to a name is the one that is asked for.
+
+    >>> tells_same_measure("amount_usd", "amount", "Amount in US dollars")
+    True
+    >>> tells_same_measure("amount_dollars", "amount", "Amount in Canadian dollars")
+    False
+    """
+    units = [word for word in words_of(key) if word not in words_of(name) and _is_told(word)]
+    codes = currencies_in(key) - currencies_in(name)
+    return all(unit_agrees(unit, name, description) for unit in units) and all(
+        names_currency(code, name, description) for code in codes
+    )
+
+
+def _is_told(word: str) -> bool:
+    return word not in _ALSO_WORDS and (word in _OF_FOLDED or _told(word) is not None)
+
+
 def is_unit(word: str) -> bool:
     """Whether a word names a unit of measure, and is no noun that is counted."""
     return _row(word) is not None
