@@ -266,7 +266,8 @@ def _one_word_off(
     if _is_slip_of_name(word, meant, alone=len(ours) == 1):
         return True
     short, long = sorted((word, meant), key=len)
-    if len(short) >= 3 and long.startswith(short) and len(long) - len(short) > 1:
+    begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
+    if len(short) >= 3 and begun:
         return {word, meant}.isdisjoint(WORDS) and not is_english(short)
     other = {w for one in around.names if one != name for w in tokens(one)}
     own = frozenset(tokens(around.tool.description[:LONGEST]))

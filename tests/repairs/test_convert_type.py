@@ -63,7 +63,6 @@ EXACT, INFERRED = "exact", "inferred"
         (BOOL, "TRUE ", True, EXACT),
         (BOOL, "False", False, EXACT),
         (BOOL, "yes", True, INFERRED),
-        (BOOL, "off", False, INFERRED),
         (BOOL, "1", True, INFERRED),
         (BOOL, 1, True, INFERRED),
         (BOOL, 0, False, INFERRED),
@@ -170,6 +169,28 @@ def test_the_word_null_where_null_is_allowed(mend):
 def test_null_inside_a_list_stays(mend):
     finding = Finding("no", ("InvalidArgs",), paths=("/args/x/1",))
     assert mend(ConvertType(), INTS, [1, None], finding) is None
+
+
+NEGATING = """
+disable_cache no_cache mute muted skip_tests without_tax is_disabled hide_names do_not_disturb off
+power_off turn_off disable_mode enable_no_cache unset ignore_case suppress_output opt_out wifi x
+block_ads exclude_active stop_when_on
+"""
+SWITCHED = "enabled is_enabled on is_on dark_mode active power enable_cache use_gpu turn_on"
+
+
+@pytest.mark.parametrize("name", NEGATING.split())
+@pytest.mark.parametrize("word", ["on", "off", "On", " OFF "])
+def test_on_and_off_need_a_name_that_says_what_is_on(mend, name, word):
+    assert mend(ConvertType(), BOOL, word, name=name) is None
+    assert mend(ConvertType(), BOOL, "yes", name=name) == (True, INFERRED)
+    assert mend(ConvertType(), BOOL, "true", name=name) == (True, EXACT)
+
+
+@pytest.mark.parametrize("name", SWITCHED.split())
+def test_on_and_off_where_the_name_says_it(mend, name):
+    assert mend(ConvertType(), BOOL, "on", name=name) == (True, INFERRED)
+    assert mend(ConvertType(), BOOL, "off", name=name) == (False, INFERRED)
 
 
 PRICED = {"properties": {"x": NUM, "currency": {"type": "string"}}}

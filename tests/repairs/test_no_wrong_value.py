@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect import repair_call
+from selfcorrect import build_graph, repair_call
 from selfcorrect.tools import ToolSpec
 
 TEXT, INT, NUM = {"type": "string"}, {"type": "integer"}, {"type": "number"}
@@ -248,7 +248,7 @@ WRITTEN = {
 PHRASES = ("Amount in {}", "Price ({})", "The total, in {}.", "{} to pay", "How much: {}")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.sampled_from(sorted(WRITTEN)).flatmap(
         lambda code: st.tuples(st.just(code), st.sampled_from(WRITTEN[code]))
@@ -304,7 +304,7 @@ def test_a_unit_that_the_schema_names_runs(pair, form, key):
     assert mended(told(NUM, form.format(pair[1])), pair[0], key) == 5
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.sampled_from(OTHER_UNIT), st.sampled_from(FORMS), st.sampled_from(["x", "value", "amount"])
 )
@@ -316,7 +316,7 @@ UNITS = ("km", "miles", "m", "mg", "kg", "lbs", "MB", "hours", "days", "litres",
 QUALIFIERS = ("nautical", "square", "cubic", "fluid", "business", "light", "metric", "board", "per")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.sampled_from(UNITS),
     st.sampled_from(QUALIFIERS) | st.from_regex("[a-z]{4,8}", fullmatch=True),
@@ -342,3 +342,98 @@ def test_a_keyword_of_the_schema_may_name_them():
     assert mended({**NUM, "x-unit": "miles"}, "5 km") is None
     assert mended({**NUM, "x-currency": "USD"}, "5 USD") == 5
     assert mended({**NUM, "x-currency": "USD"}, "5 MXN") is None
+
+
+# --- listed values, list items, bounds ------------------------------------------------------------
+
+STEMS = ("approv", "activ", "standar", "busines", "premium", "monthl", "direc", "northeas")
+ENDINGS = (
+    "e",
+    "ed",
+    "y",
+    "s",
+    "al",
+    "ing",
+    "ation",
+    "ard",
+    "d",
+    "t",
+    "_plus",
+    "_review",
+    " flight",
+)
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(STEMS),
+    st.lists(st.sampled_from(ENDINGS), min_size=2, max_size=4, unique=True),
+    st.sampled_from([str.lower, str.title, str.upper]),
+)
+def test_the_beginning_of_two_listed_values_is_neither(stem, endings, case):
+    members = [stem + ending for ending in endings]
+    assert mended({"enum": members}, case(stem)) is None
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_an_edit_of_a_digit_makes_another_value(data):
+    prefix = data.draw(st.sampled_from(["", "v", "gpt-", "size ", "room_", "Q", "2025-"]))
+    numbers = data.draw(st.lists(st.integers(0, 999), min_size=2, max_size=6, unique=True))
+    members = [f"{prefix}{number}" for number in numbers[1:]]
+    assert mended({"enum": members}, f"{prefix}{numbers[0]}") is None
+    keys = dict.fromkeys((f"line{number}" for number in numbers[1:]), TEXT)
+    out = repair_call({"name": "act", "arguments": {f"line{numbers[0]}": "x"}}, [tool("act", keys)])
+    assert not out.calls
+
+
+BEGINNINGS = ("in", "un", "non", "dis", "im", "not", "out", "re", "off", "a")
+REST = ("active", "available", "paid", "visible", "abled", "possible", "opened", "typical")
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(BEGINNINGS), st.sampled_from(REST), st.sampled_from([" ", "  ", "_", "\t"]))
+@pytest.mark.parametrize("beside", [(), ("other",)])
+def test_a_word_that_is_pulled_apart_is_another(beside, beginning, rest, space):
+    members = [beginning + rest, *beside]
+    assert mended({"enum": members}, beginning + space + rest) is None
+    listed = {"type": "array", "items": {"enum": members}}
+    assert mended(listed, f"{beginning}{space}{rest}, {members[-1]}") is None
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("email", "e-mail"), ("fulltime", "Full Time"), ("full_time", "full time"), ("wifi", "Wi-Fi")],
+)
+def test_a_word_in_another_spelling_is_the_same(member, value):
+    assert mended({"enum": [member, "x"]}, value) == member
+
+
+HOLDERS = ("]", "[", "...", "\u2026", "<{}>", "${}", "${{{}}}", "{{{{{}}}}}", "%{}%", "{}]", "[{}")
+HOLDERS += ("{}...", "{}, ...", "{}\u2026", "<{}", "{}>", "`", '"', "|", "-", "--", "`{}`")
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(HOLDERS),
+    st.sampled_from(["tags", "TAGS", "item", "your_tags", "a b"]),
+    st.sampled_from(["{}", "red;{}", "{};red", "- red\n- {}", "[red, {}]", "red, {}"]),
+)
+def test_what_only_holds_the_place_of_an_item_is_none(holder, word, form):
+    listed = {"type": "array", "items": TEXT}
+    assert mended(listed, form.format(holder.format(word))) is None
+
+
+@pytest.mark.parametrize("effect", ["read_only", "mutating", "destructive"])
+@pytest.mark.parametrize("strategies", ["default", "local_model", "development", "rest_api"])
+@pytest.mark.parametrize("text", ["limit must be <= 10", "Value for 'limit' must be at most 10"])
+def test_a_number_that_only_an_error_tells_runs_nowhere(effect, strategies, text):
+    asked = []
+
+    def find(limit: int) -> str:
+        asked.append(limit)
+        raise ValueError(text)
+
+    graph = build_graph([ToolSpec.from_function(find, effect=effect)], strategies=strategies)
+    graph.invoke({"call": {"name": "find", "args": {"limit": 50}}})
+    assert set(asked) == {50}
