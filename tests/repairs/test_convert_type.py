@@ -153,6 +153,7 @@ def test_other_words_for_nothing_are_left_alone(mend, value):
         (INT | {"default": "dontcare"}, "dontcare", False, (ABSENT, "inferred")),
         (INT | {"default": "dontcare"}, "dontcare", True, None),
         (INT | {"default": 3}, "dontcare", False, None),
+        ({"enum": ["news", "sport"], "default": "general"}, "general", False, None),
     ],
 )
 def test_an_optional_argument_that_says_nothing_is_left_out(
