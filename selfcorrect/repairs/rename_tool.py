@@ -105,6 +105,7 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
         return None
     if len(spaces) > 1 and not typos and call.args:
         spaces = _fitting(spaces, call, tools)
+    spaces = [name for name in spaces if _knows(tools[name], call.args)]
     near = list(dict.fromkeys([*_repeated(bare, names), *spaces, *typos]))
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
     return _only(near, Safety.INFERRED, reason)
@@ -130,9 +131,13 @@ def _by_arguments(
 
 def _asks_for(tool: Tool, args: Mapping[str, JSON]) -> bool:
     """Whether a tool declares every one of these arguments, and cannot do without one of them."""
+    needed = strings(tool.schema.get("required"))
+    return _knows(tool, args) and not args.keys().isdisjoint(needed)
+
+
+def _knows(tool: Tool, args: Mapping[str, JSON]) -> bool:
     properties = tool.schema.get("properties")
-    known = isinstance(properties, Mapping) and all(key in properties for key in args)
-    return known and not args.keys().isdisjoint(strings(tool.schema.get("required")))
+    return not args or (isinstance(properties, Mapping) and all(key in properties for key in args))
 
 
 def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:

@@ -143,6 +143,12 @@ def test_arguments_break_a_tie_of_namespaces():
     assert isinstance(try_rename(rename, "transform", tools, {"value": 1, "unit": "km"}), GiveUp)
 
 
+def test_a_namespace_was_not_left_out_of_a_tool_that_takes_other_arguments():
+    tools = [taking("interval.calculate", "mean", "size")]
+    assert try_rename(RenameTool(), "calculate", tools, {"mean": 1}).changes[0].after
+    assert isinstance(try_rename(RenameTool(), "calculate", tools, {"expression": "1+1"}), GiveUp)
+
+
 @pytest.mark.parametrize("name", ["[{", "", "''", "<|x|>"])
 def test_arguments_stand_for_a_name_that_is_none(name):
     tools = [taking("one", "a"), taking("two", "b")]
