@@ -35,12 +35,13 @@ class _Candidate(NamedTuple):
 class ConvertType:
     """Writes a value in the type that the schema asks for: `"5"` as `5`, `12345` as `"12345"`.
 
-    Exact where it is another spelling of the same value (`"1,234"`, `"$1,250.00"`, `"true"`, one
-    value where only a list fits); inferred where there is one best reading (`"five"`, `"yes"`,
-    `"5 km"` for a distance in km, a list of one for a single value). What could mean two things
-    (`"50.000"`, `"+1"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is
-    refused. Where a text may stand as well, the text in its normal form comes first.
-
+    Exact where it is another spelling of the same value (`"1,234"`, `"true"`, one value where only
+    a list fits, `"$1,250.00"` where the schema names that very currency); inferred where there is
+    one best reading (`"five"`, `"yes"`, `"5 km"` where the schema names that very unit, a list of
+    one for a single value). Names are what name and description say, or the keywords `unit`,
+    `x-unit` and `x-currency`. What could mean two things (`"50.000"`, `"+1"`), would lose something
+    (2.5 as an integer) or is no number (`"1/2"`) is refused. Where a text may stand as well, the
+    text in its normal form comes first.
     `on` and `off` need a name that says what is on (`enabled`, not `disable_cache`).
 
     Attributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect import repair_call
+from selfcorrect import StrategyMap, repair_call
 from selfcorrect.model import Safety
 from selfcorrect.tools import ToolSpec
 
@@ -171,6 +172,9 @@ def test_no_shipped_map_lets_content_go(path):
         assert "drop-extra" not in rule["repair"] or "lossy" not in rule.get("allow", ()), rule
 
 
+loaded = cache(StrategyMap.load)
+
+
 @settings(max_examples=60)
 @given(
     key=st.sampled_from(("path", "filter", "reason", "verbose", "x", "status", "", *WORDS)),
@@ -181,7 +185,7 @@ def test_no_shipped_map_lets_content_go(path):
 )
 def test_an_argument_with_content_is_never_left_out(key, value, effect, properties, name):
     out = repair_call(
-        call("ls", {key: value}), [tool("ls", properties, effect=effect)], strategies=name
+        call("ls", {key: value}), [tool("ls", properties, effect=effect)], strategies=loaded(name)
     )
     assert all(value in made.args.values() for made in out.calls), out.calls
 
