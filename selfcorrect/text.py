@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from selfcorrect.redaction import quoted
@@ -21,6 +22,9 @@ LONGEST: Final = 200
 
 _LONGEST_FORM: Final = 1_000
 _MOST_NAMES: Final = 5_000
+
+_SHORTEST_PART: Final = 4
+"""Letters of a word that says the same when it is joined to the next: `full time`."""
 
 LONGEST_TYPO: Final = 4
 """Edits beyond which two names have nothing to do with each other."""
@@ -72,6 +76,33 @@ def spelling(text: str) -> str:
 def _kept(text: str, found: re.Match[str]) -> str:
     between_digits = text[found.start() - 1].isdigit() and text[found.end()].isdigit()
     return found[0] if between_digits else ""
+
+
+def is_spelling_of(text: str, meant: str) -> bool:
+    """Whether two texts have one spelling, and no word of `meant` was pulled apart.
+
+    A short part of a word may be a word of its own: `in active` is not `inactive`.
+
+    >>> is_spelling_of("Business Class", "business_class"), is_spelling_of("e-mail", "email")
+    (True, True)
+    >>> is_spelling_of("in active", "inactive")
+    False
+    """
+    key = spelling(text)
+    return key != "" and key == spelling(meant) and not is_pulled_apart(text, meant)
+
+
+def is_pulled_apart(text: str, meant: str) -> bool:
+    """Whether a text writes one word of another text as two, one of them short."""
+    if plain_letters(text) != plain_letters(meant):
+        return False
+    ours, theirs = re.split(r"[\s_]+", text.strip(" _\t\n'\"`")), tokens(meant)
+    apart = {*accumulate(map(_letters, ours))} - {*accumulate(map(_letters, theirs))}
+    return bool(apart) and min(map(_letters, ours)) < _SHORTEST_PART
+
+
+def _letters(text: str) -> int:
+    return len(normal(text))
 
 
 def plain_letters(text: str) -> str:

@@ -41,7 +41,7 @@ TABLE = [
     # The nine rows that the blog post's table has: error, text → strategy, priority.
     (400, None, "Invalid date format for 'departure_date'", "date-format", "format-date", "high"),
     (400, None, "Missing required parameter 'passengers'", "missing-parameter", None, "high"),
-    (400, None, "Value for 'passengers' must be >= 1", "below-minimum", "clamp", "medium"),
+    (400, None, "Value for 'passengers' must be >= 1", "below-minimum", None, "medium"),
     (
         400,
         None,

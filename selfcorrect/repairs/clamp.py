@@ -24,7 +24,8 @@ class Clamp:
     Every such change is lossy, because the meaning changes. Numbers are moved to the minimum or
     maximum (exclusive ones for integers only) and down to a multiple; texts and lists that are too
     long are cut. What is too short cannot be mended here, and what is no size is left alone: the
-    nearest month, place or number of an order is another one.
+    nearest month, place or number of an order is another one. Only the schema's own bounds count,
+    never one that an error tells of.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"limit": {"type": "integer", "maximum": 100}}}
@@ -42,6 +43,8 @@ class Clamp:
         place = present(call, diagnosis.finding, context)
         if isinstance(place, GiveUp):
             return place
+        if not place.own:
+            return GiveUp("the schema names no bound that it breaks")
         if not isinstance(place.value, list | tuple) and _is_no_size(place):
             return GiveUp("it says which one, not how much, so the nearest one is another")
         after = _within_bounds(place)

@@ -13,13 +13,14 @@ from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, object_at, parent, present, without
 from selfcorrect.schema.subschema import at, has_type, members, same, strings, type_of, types_of
-from selfcorrect.text import Unclear, spelling
+from selfcorrect.text import LONGEST, Unclear, is_spelling_of, spelling, tokens
 from selfcorrect.values.dates import read_date
-from selfcorrect.values.excluded import excludes
+from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.values.normal_forms import normal_forms
 from selfcorrect.values.quantities import Quantity, read_quantity
 from selfcorrect.values.spelled import as_spelled
 from selfcorrect.values.wanted import Wanted, check
+from selfcorrect.words import NEGATIONS, WORDS
 
 
 class _Candidate(NamedTuple):
@@ -34,11 +35,14 @@ class _Candidate(NamedTuple):
 class ConvertType:
     """Writes a value in the type that the schema asks for: `"5"` as `5`, `12345` as `"12345"`.
 
-    Exact where it is another spelling of the same value (`"1,234"`, `"$1,250.00"`, `"true"`, one
-    value where only a list fits); inferred where there is one best reading (`"five"`, `"yes"`,
-    `"5 km"` for a distance in km, a list of one for a single value). What could mean two things
-    (`"50.000"`, `"+1"`), would lose something (2.5 as an integer) or is no number (`"1/2"`) is
-    refused. Where a text may stand as well, the text in its normal form comes first.
+    Exact where it is another spelling of the same value (`"1,234"`, `"true"`, one value where only
+    a list fits, `"$1,250.00"` where the schema names that very currency); inferred where there is
+    one best reading (`"five"`, `"yes"`, `"5 km"` where the schema names that very unit, a list of
+    one for a single value). Names are what name and description say, or the keywords `unit`,
+    `x-unit` and `x-currency`. What could mean two things (`"50.000"`, `"+1"`), would lose something
+    (2.5 as an integer) or is no number (`"1/2"`) is refused. Where a text may stand as well, the
+    text in its normal form comes first.
+    `on` and `off` need a name that says what is on (`enabled`, not `disable_cache`).
 
     Attributes:
         number_words: What else names a number here, beside English: `{deux = 2, dutzend = 12}`.
@@ -136,7 +140,7 @@ def _kept_as_text(place: Place) -> _Candidate | None:
     if not isinstance(text, str) or "string" not in place.kinds or place.kinds == {"string"}:
         return None
     listed = strings(members(s for s in place.schemas if types_of(s) & {"string"}))
-    if (meant := [one for one in listed if spelling(one) == spelling(text)]) and spelling(text):
+    if meant := [one for one in listed if is_spelling_of(text, one)]:
         if len(meant) > 1:
             raise Unclear("the value could become several things")
         return _Candidate(meant[0], Safety.EXACT, "another spelling of a listed value")
@@ -201,9 +205,14 @@ def _from_text(place: Place, found: Quantity) -> _Candidate:
     around, above = _arguments(place, "/args"), parent(place.path)
     beside = around if above == "/args" else _arguments(place, above)
     meets = place.meets if place.kinds & {"integer", "number"} else _any
-    check(found, Wanted(place.name, place.description, most, meets, beside, around))
+    told = [one[key] for one in place.schemas for key in _TELL_UNITS if key in one]
+    description = f"{place.description} {' '.join(f'({unit})' for unit in told)}".strip()
+    check(found, Wanted(place.name, description, most, meets, beside, around))
     safety = Safety.EXACT if found.exact else Safety.INFERRED
     return _Candidate(found.value, safety, "a number written as text")
+
+
+_TELL_UNITS: Final = ("unit", "x-unit", "x-currency")
 
 
 def _any(_: JSON) -> bool:
@@ -220,12 +229,27 @@ _BOOLEANS: Final = {"true": True, "false": False}
 _ANSWERS: Final = {"yes": True, "no": False, "on": True, "off": False, "y": True, "n": False}
 
 
+_SWITCH: Final = frozenset({"on", "off"})
+_STATES: Final = frozenset({"active", "enabled", "mode", "on", "power", "powered", "switch"})
+_SWITCHES: Final = frozenset({"activate", "enable", "turn", "use", "with"})
+
+
+def _is_switched(name: str) -> bool:
+    """Whether a name says that something is on where it is true: `enabled`, not `disable_cache`."""
+    words = tokens(name[:LONGEST])
+    if not words or not (words[-1] in _STATES or words[0] in _SWITCHES):
+        return False
+    return (NEGATIONS | WORDS).isdisjoint(set(words) - _STATES - _SWITCHES)
+
+
 def _to_boolean(place: Place, value: JSON) -> _Candidate | None:
     match value:
         case str():
             word = value[:50].strip().lower()
             if word in _BOOLEANS:
                 return _Candidate(_BOOLEANS[word], Safety.EXACT, "a boolean written as text")
+            if word in _SWITCH and not _is_switched(place.name):
+                raise Unclear("nothing in the name says what would be on or off")
             answer = {**_ANSWERS, "1": True, "0": False}.get(word)
             if answer is not None:
                 return _Candidate(answer, Safety.INFERRED, "a word for true or false")
@@ -308,8 +332,12 @@ def _check_one_item(place: Place, text: str) -> None:
         raise Unclear("it could be one item or several")
     if text.strip().lower() in _FOR_NOTHING:
         raise Unclear("it is a word for nothing")
-    if excludes(text) and not _is_member(place, text):
+    if _is_member(place, text):
+        return
+    if excludes(text):
         raise Unclear("it says what is not meant")
+    if not is_item(text):
+        raise Unclear("it stands for an item, or for several, and is none")
 
 
 def _is_member(place: Place, item: str) -> bool:

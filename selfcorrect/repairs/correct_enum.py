@@ -16,6 +16,8 @@ from selfcorrect.schema.subschema import strings
 from selfcorrect.text import (
     LONGEST,
     VALUE_SLIP,
+    is_pulled_apart,
+    is_spelling_of,
     misspells,
     plain_letters,
     rivals,
@@ -61,8 +63,8 @@ class CorrectEnum:
 
     Exact where only case, spaces and separators differ. Inferred for a synonym, a noun that says
     nothing (`class`, `type`, the parameter's own name), a plural, a missing accent or a slip of the
-    pen. A word that qualifies (`"premium economy"`), a negation, or two values equally near are
-    refused.
+    pen. A word that qualifies (`"premium economy"`), a negation, a word pulled apart (`"in
+    active"`), the beginning of two values, or two values equally near are refused.
 
     Attributes:
         synonyms: What else a listed value is called here: `{coach = "economy"}`.
@@ -114,6 +116,10 @@ class CorrectEnum:
             found = list(matches(text, strings(members), place))
             if len(found) > 1:
                 return _tie(found)
+            if found and is_pulled_apart(text, found[0]):
+                break
+            if found and len(begun := _begun_by(text, found[0], members)) > 1:
+                return _tie(begun)
             if found:
                 return place.mend(found[0], Safety.INFERRED, reason)
         shown = quoted(text, 60)
@@ -130,7 +136,14 @@ def _as_text(value: JSON) -> str | None:
 
 def _is_spelled(member: JSON, text: str) -> bool:
     member = _as_text(member)
-    return member is not None and bool(spelling(text)) and spelling(member) == spelling(text)
+    return member is not None and is_spelling_of(text, member)
+
+
+def _begun_by(text: str, found: str, members: Sequence[JSON]) -> list[str]:
+    """The listed values that a text is the beginning of, if the one that was found is one."""
+    start = spelling(text)
+    begun = [one for one in strings(members) if spelling(one).startswith(start)]
+    return begun if found in begun else []
 
 
 def _keeps_units(text: str, equal: Sequence[JSON], members: Sequence[JSON]) -> bool:

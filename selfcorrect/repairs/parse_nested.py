@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -13,6 +15,7 @@ from selfcorrect.schema.subschema import type_of
 
 _DEEPEST: Final = 8
 _LONGEST: Final = 1_000_000
+_OPENING: Final = ("{", "[", '"', "'", "(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,8 @@ class ParseNested:
     """Reads a string as the object or list that the schema asks for, if its shape fits.
 
     Exact, also where it was encoded several times over or written as a Python literal. A string
-    that may stay a string is never touched; what is cut, or holds a key twice, is refused.
+    that may stay a string is never touched; what is cut, holds a key twice, or JSON in JSON more
+    than eight times over, is refused.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
@@ -56,21 +60,63 @@ class ParseNested:
 
 def _parsed(text: str) -> tuple[JSON, Safety] | GiveUp:
     """What a string holds, after taking off as many encodings as there are."""
-    safety = Safety.EXACT
-    for _ in range(_DEEPEST):
+    for level in range(1, _DEEPEST + 1):
         bare = text.strip()
-        if len(bare) > _LONGEST or bare[:1] not in ("{", "[", '"', "'", "("):
+        if len(bare) > _LONGEST or bare[:1] not in _OPENING:
             break
+        if (inner := _text_in(bare)) is not None:
+            text = inner
+            continue
         read = read_json(bare, closers=False)
         if isinstance(read, Fault):
             return GiveUp(f"the string is no JSON: {read.what}")
         if read.rivals:
             return GiveUp("the string could hold several things")
-        if any(each.safety is not Safety.EXACT for each in read.deviations):
-            safety = Safety.INFERRED
-        if isinstance(read.value, dict | list):
-            return read.value, safety
-        if not isinstance(read.value, str):
+        if not isinstance(read.value, dict | list):
             break
-        text = read.value
+        if _is_deeper(read.value, _DEEPEST - level):
+            return GiveUp(f"it holds JSON in JSON, more than {_DEEPEST} times over")
+        exact = all(each.safety is Safety.EXACT for each in read.deviations)
+        return read.value, Safety.EXACT if exact else Safety.INFERRED
     return GiveUp("the string holds neither an object nor a list")
+
+
+def _text_in(text: str) -> str | None:
+    """The text that a JSON string holds."""
+    try:
+        value = json.loads(text) if text[0] == '"' else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _is_deeper(value: JSON, levels: int) -> bool:
+    """Whether the strings in a value hold JSON in JSON more than so many times over."""
+    found: list[JSON] = [value]
+    for _ in range(levels + 1):
+        found = [inner for text in _texts(found) if (inner := _json_in(text)) is not None]
+    return bool(found)
+
+
+def _texts(values: list[JSON]) -> Iterator[str]:
+    left = list(values)
+    while left:
+        match left.pop():
+            case str() as text:
+                yield text
+            case dict() as inner:
+                left += inner.values()
+            case list() as items:
+                left += items
+
+
+def _json_in(text: str) -> JSON:
+    """What a text holds, if it is JSON of more than one value."""
+    bare = text.strip()
+    if len(bare) > _LONGEST or bare[:1] not in _OPENING:
+        return None
+    try:
+        value: JSON = json.loads(bare)
+    except (ValueError, RecursionError):
+        return None
+    return value

@@ -37,11 +37,7 @@ from selfcorrect.words import NEGATIONS, WORDS, singular
 _RESIDUE: Final = re.compile(
     r"[\s'\"`]*(?P<name>[^'\"`<(]+)['\"`]*(?:<\|.*|\(\s*\))?[\s'\"`]*", re.DOTALL
 )
-_KNOWN_PREFIX: Final = re.compile(
-    r"(?:(?:functions?|tools?|default_api|multi_tool_use)[.:/]|mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?__)"
-    r"(?P<name>.+)",
-    re.DOTALL,
-)
+_KNOWN_PREFIX: Final = re.compile(r"(?:functions|tools|default_api)[.:/](?P<name>.+)", re.DOTALL)
 _INDEX: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
 """The number of the call in its message, which some models put behind the name."""
 _BORDER: Final = re.compile(r"__|[.:/]")
@@ -51,25 +47,6 @@ _DISPATCHES: Final = _SAYS_NOTHING | {
     *("invoke", "json", "name", "perform", "request", "router", "run", "runner", "use"),
 }
 """What a made-up tool is called that only passes a call on."""
-_TURNS: Final = frozenset(
-    {"alpha", "backup", "beta", "demo", "deprecated", "dev", "development", "dry", "dummy"}
-    | {
-        "emulate",
-        "example",
-        "explain",
-        "fake",
-        "force",
-        "hard",
-        "legacy",
-        "mock",
-        "old",
-        "permanent",
-    }
-    | {"plan", "preview", "propose", "rehearse", "rollback", "sample", "sandbox", "simulate"}
-    | {"simulated", "simulation", "simulator", "soft", "stage", "staging", "stub", "temp", "tmp"}
-    | {"trial", "virtual", "what"}
-)
-"""What before a tool's name makes another action of it, or the same one in another world."""
 _MOST: Final = 5_000
 
 
@@ -79,9 +56,10 @@ class RenameTool:
 
     Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
-    a namespace that was left out or made up; the arguments decide between two tools of one name,
-    and for a name without a letter; a call inside the arguments of one (`execute`) is taken out of
-    them. Never onto a destructive tool, nor by a slip onto one whose name says that it destroys
+    a namespace that was left out; any other that was put before a name makes another action of it
+    (`schedule.transfer`). The arguments decide between two tools of one name, and for a name
+    without a letter; a call inside the arguments of one (`execute`) is taken out of them. Never
+    onto a destructive tool, nor by a slip or a namespace onto one whose name says that it destroys
     something and that nobody declared; never by swapping a word for another (`delete_order` is not
     `create_order`); where two tools are near, it gives up and says which.
 
@@ -122,13 +100,15 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
         return _only(same, Safety.EXACT, "another spelling of a tool's name")
     if equal := _equal_letters(bare, names):
         return _only(equal, Safety.INFERRED, "the same letters and digits as a tool's name")
-    spaces, typos = _with_namespace(bare, names), _typos(bare, names)
-    if any(destroys(tools[name]) for name in typos):
+    spaces, typos = _without_namespace(bare, names), _typos(bare, names)
+    if any(destroys(tools[name]) for name in spaces + typos):
         return None
     if len(spaces) > 1 and not typos and call.args:
         spaces = _fitting(spaces, call, tools)
+    spaces = [name for name in spaces if _knows(tools[name], call.args)]
+    near = list(dict.fromkeys([*_repeated(bare, names), *spaces, *typos]))
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
-    return _only(list(dict.fromkeys(spaces + typos)), Safety.INFERRED, reason)
+    return _only(near, Safety.INFERRED, reason)
 
 
 def _by_arguments(
@@ -151,9 +131,13 @@ def _by_arguments(
 
 def _asks_for(tool: Tool, args: Mapping[str, JSON]) -> bool:
     """Whether a tool declares every one of these arguments, and cannot do without one of them."""
+    needed = strings(tool.schema.get("required"))
+    return _knows(tool, args) and not args.keys().isdisjoint(needed)
+
+
+def _knows(tool: Tool, args: Mapping[str, JSON]) -> bool:
     properties = tool.schema.get("properties")
-    known = isinstance(properties, Mapping) and all(key in properties for key in args)
-    return known and not args.keys().isdisjoint(strings(tool.schema.get("required")))
+    return not args or (isinstance(properties, Mapping) and all(key in properties for key in args))
 
 
 def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
@@ -212,30 +196,33 @@ def _equal_letters(bare: str, names: Collection[str]) -> list[str]:
     ]
 
 
-def _with_namespace(bare: str, names: Collection[str]) -> list[str]:
-    """Tools whose name ends with the requested one at a border, or the other way round."""
+def _repeated(bare: str, names: Collection[str]) -> list[str]:
+    """Tools whose name was written with its own beginning before it, or words for a tool behind."""
     ours = tokens(bare)
     found = []
     for name in names:
         theirs = tokens(name)
-        if _ends_with(ours, theirs, bare) or _ends_with(theirs, ours, name):
+        before, behind = ours[: -len(theirs)], ours[len(theirs) :]
+        if ours[-len(theirs) :] == theirs and before and before == theirs[: len(before)]:
             found.append(name)
         elif len(theirs) > 1 and ours[: len(theirs)] == theirs:
-            extra = set(ours[len(theirs) :])
-            if extra <= _SAYS_NOTHING.union(theirs):
-                found.append(name)
+            found += [name] if _SAYS_NOTHING.union(theirs).issuperset(behind) else []
     return found
 
 
-def _ends_with(long: tuple[str, ...], short: tuple[str, ...], written: str) -> bool:
-    """Whether one name is another behind a namespace, which is no verb and turns nothing round."""
-    size = len(long) - len(short)
-    if size <= 0 or not short or long[size:] != short:
+def _without_namespace(bare: str, names: Collection[str]) -> list[str]:
+    """Tools whose name ends with the requested one, behind a namespace that is no verb."""
+    ours = tokens(bare)
+    return [name for name in names if ours and _is_behind_namespace(ours, name)]
+
+
+def _is_behind_namespace(ours: tuple[str, ...], name: str) -> bool:
+    theirs = tokens(name)
+    space = theirs[: len(theirs) - len(ours)]
+    if not space or theirs[len(space) :] != ours or not (WORDS | NEGATIONS).isdisjoint(space):
         return False
-    if set(long[:size]) & (WORDS | NEGATIONS | _TURNS):
-        return False
-    last = _BORDER.split(written)[-1]
-    return tokens(last) == short or (len(short) > 1 and any(w.isdigit() for w in long[:size]))
+    last = _BORDER.split(name)[-1]
+    return tokens(last) == ours or (len(ours) > 1 and any(word.isdigit() for word in space))
 
 
 def _typos(bare: str, names: Collection[str]) -> list[str]:

@@ -12,8 +12,8 @@ from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import present, without
 from selfcorrect.schema.subschema import at, members, strings, types_of
-from selfcorrect.text import Unclear, spelling, tokens
-from selfcorrect.values.excluded import excludes
+from selfcorrect.text import Unclear, is_spelling_of, spelling, tokens
+from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.values.quantities import read_quantity
 from selfcorrect.words import singular
 
@@ -106,8 +106,13 @@ def _split(text: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
 
 
 def _listed(parts: Sequence[str], listed: Mapping[str, str]) -> list[JSON] | None:
-    found = [listed.get(spelling(part)) for part in parts]
-    return None if None in found else list(found)
+    found: list[JSON] = []
+    for part in parts:
+        meant = listed.get(spelling(part))
+        if meant is None or not is_spelling_of(part, meant):
+            return None
+        found.append(meant)
+    return found
 
 
 def _readings(body: str) -> Iterator[list[str]]:
@@ -157,7 +162,7 @@ def _numbers(parts: Sequence[str], *, whole: bool) -> list[JSON] | None:
         found = [read_quantity(part, whole=whole) for part in parts]
     except Unclear:
         return None
-    if any(one.currencies or one.unit or one.percent or one.may_mean_more for one in found):
+    if any(one.currency or one.unit or one.percent or one.may_mean_more for one in found):
         return None
     return [one.value for one in found]
 
@@ -167,6 +172,8 @@ def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JS
         raise Unclear("it does not say all of its items")
     if any(map(excludes, parts)):
         raise Unclear("it says what is not meant")
+    if not all(map(is_item, parts)):
+        raise Unclear("some of it stands for an item, and is none")
     if any(mark in body for mark in "\n;|"):
         return list(parts)
     if "," not in body and not sure:

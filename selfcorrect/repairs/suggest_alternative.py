@@ -20,7 +20,7 @@ from selfcorrect.model import (
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place, place_of
-from selfcorrect.text import VALUE_SLIP, spelling, tokens, typo
+from selfcorrect.text import VALUE_SLIP, is_spelling_of, spelling, tokens, typo
 
 _MOST = 100
 
@@ -127,7 +127,7 @@ def _likeness(value: JSON, other: JSON) -> Safety | None:
     """How surely a suggested value is the one that was meant, or None if it is another."""
     if not isinstance(value, str) or not isinstance(other, str):
         return None
-    if spelling(value) and spelling(value) == spelling(other):
+    if is_spelling_of(value, other):
         return Safety.EXACT
     if typo(value, other, VALUE_SLIP) is not None:
         return Safety.INFERRED

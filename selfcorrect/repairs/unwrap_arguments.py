@@ -25,7 +25,7 @@ from selfcorrect.reading import Fault, read_json
 from selfcorrect.schema.gathering import gathered
 from selfcorrect.schema.keys import is_spelled, loosely_fits, resembles
 from selfcorrect.schema.places import Place, fits, object_at, parent, place_of, present
-from selfcorrect.schema.subschema import at, declared, inside, types_of
+from selfcorrect.schema.subschema import at, declared, inside, same, types_of
 from selfcorrect.schema.wording import is_item_key
 from selfcorrect.text import normal, spelling, tokens
 from selfcorrect.words import NEGATIONS
@@ -36,7 +36,6 @@ _WRAPPERS: Final = frozenset(
 )
 _NAMES: Final = frozenset({"name", "tool", "tool_name", "function", "action"})
 _KINDS: Final = frozenset({"object", "dict", "function"})
-_IDLE: Final = frozenset({"required", "additionalProperties", "description", "title", "$schema"})
 _TEXTS: Final = frozenset({"description", "title"})
 _NOT_MEANT: Final = frozenset(
     {"before", "current", "default", "defaults", "error", "errors", "example", "examples", "failed"}
@@ -159,10 +158,13 @@ def _object(value: JSON) -> JsonObject | None:
 
 
 def _says_nothing(key: str, value: JSON, tool: Tool) -> bool:
-    """Whether a key beside a wrapper belongs to the wrapping: the tool's name, the word object."""
-    if key in _NAMES:
+    """Whether a key beside a wrapper belongs to the wrapping: the tool's name, its own schema."""
+    if key in _NAMES or key == "title":
         return isinstance(value, str) and spelling(value) == spelling(tool.name)
-    return key in _IDLE or (key == "type" and isinstance(value, str) and value in _KINDS)
+    if key == "type" and isinstance(value, str) and value in _KINDS:
+        return True
+    told = tool.description if key == "description" else tool.schema.get(key, ABSENT)
+    return same(value, told) or same(value, tool.schema.get(key, ABSENT))
 
 
 def _is_better(call: Call, tool: Tool, inner: JsonObject, names: Mapping[str, JSON]) -> bool:
@@ -173,7 +175,10 @@ def _is_better(call: Call, tool: Tool, inner: JsonObject, names: Mapping[str, JS
 
 
 _VALUE_KEYS: Final = frozenset({"value", "item", "items"})
-_BESIDE_VALUE: Final = frozenset({"type", "description", "title", "format"})
+_TYPES: Final = frozenset(
+    {"array", "bool", "boolean", "dict", "double", "float", "int", "integer", "list", "number"}
+    | {"object", "str", "string"}
+)
 
 
 def _value(place: Place) -> Repair:
@@ -182,7 +187,7 @@ def _value(place: Place) -> Repair:
     for _ in range(_DEEPEST):
         if not isinstance(value, Mapping):
             break
-        inner = [key for key in value if key not in _BESIDE_VALUE]
+        inner = [key for key in value if not _is_of_schema(key, value[key], place)]
         named = len(inner) == 1 and (inner[0] in _VALUE_KEYS or is_spelled(inner[0], place.name))
         if not named:
             break
@@ -190,6 +195,13 @@ def _value(place: Place) -> Repair:
         if place.fits(value) or _may_be_converted(value, place):
             return place.put(value, Safety.INFERRED, "a value inside a wrapper")
     return GiveUp("the value is in no wrapper that could be taken off")
+
+
+def _is_of_schema(key: str, value: JSON, place: Place) -> bool:
+    """Whether a key beside a value only repeats what the schema says of it, or names its type."""
+    if key == "type" and isinstance(value, str):
+        return value.lower() in _TYPES
+    return any(same(value, schema.get(key, ABSENT)) for schema in place.schemas)
 
 
 def _may_be_converted(value: JSON, place: Place) -> bool:

@@ -32,6 +32,7 @@ from selfcorrect.text import (
     spelling,
     tokens,
 )
+from selfcorrect.values.measures import tells_same_measure
 from selfcorrect.words import (
     NEGATIONS,
     SHORT_WORDS,
@@ -144,7 +145,10 @@ def _may_mean(key: str, value: JSON, name: str, around: Surroundings) -> bool:
     ours, theirs = _words(key), _words(name)
     if not could_identify(value, ours, theirs) or is_measured(set(theirs) - set(ours)):
         return False
-    return unit_agrees_with(key, name, said_of(around.names[name])) is not False
+    said = said_of(around.names[name])
+    if not tells_same_measure(key[:LONGEST], name[:LONGEST], said):
+        return False
+    return unit_agrees_with(key, name, said) is not False
 
 
 def is_spelled(key: str, name: str) -> bool:
@@ -262,7 +266,8 @@ def _one_word_off(
     if _is_slip_of_name(word, meant, alone=len(ours) == 1):
         return True
     short, long = sorted((word, meant), key=len)
-    if len(short) >= 3 and long.startswith(short) and len(long) - len(short) > 1:
+    begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
+    if len(short) >= 3 and begun:
         return {word, meant}.isdisjoint(WORDS) and not is_english(short)
     other = {w for one in around.names if one != name for w in tokens(one)}
     own = frozenset(tokens(around.tool.description[:LONGEST]))

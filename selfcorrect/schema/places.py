@@ -274,7 +274,8 @@ def without(place: Place) -> Changed | GiveUp | None:
             return GiveUp("without this argument, more may be destroyed than is meant")
         if not text.strip():
             return place.mend(ABSENT, Safety.INFERRED, "an empty text for an optional argument")
-        if any(same(text, schema.get("default")) for schema in place.schemas):
+        # A default that is not among the values that are listed is not what the tool takes.
+        if not place.members and any(same(text, s.get("default")) for s in place.schemas):
             return place.mend(ABSENT, Safety.INFERRED, "the default, which need not be said")
     if place.value is not None and (text is None or text.strip() not in NOTHING):
         return None

@@ -8,8 +8,8 @@ from typing import Final
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.schema.descriptions import speaks_of, words_of
 from selfcorrect.schema.subschema import Alternatives, members, strings
-from selfcorrect.text import LONGEST, spelling, tokens
-from selfcorrect.values.quantities import currencies_in, unit_agrees, units_in
+from selfcorrect.text import LONGEST, is_spelling_of, spelling, tokens
+from selfcorrect.values.measures import currencies_in, unit_agrees, units_in
 from selfcorrect.words import NEGATIONS, singular
 
 IDENTIFIES: Final = frozenset(
@@ -193,8 +193,8 @@ def is_choice(
         return False
     if any(not set(ours).isdisjoint(words) for words in others):
         return False
-    said = spelling(value[:LONGEST])
-    return said != "" and any(said == spelling(member) for member in strings(members(schemas)))
+    said = value[:LONGEST]
+    return any(is_spelling_of(said, member) for member in strings(members(schemas)))
 
 
 _ITEM_KEYS: Final = frozenset({"item", "value"})

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.text import Unclear, tokens
+from selfcorrect.text import Unclear
+from selfcorrect.values.measures import currency_of
 from selfcorrect.values.number_words import spoken
 from selfcorrect.words import singular
 
@@ -27,7 +27,7 @@ class Quantity:
     Attributes:
         value: The number.
         exact: Whether the text was another spelling of it.
-        currencies: The currencies that its symbol may stand for; empty if it has none.
+        currency: The code or sign of its currency, as `measures` knows it, or None.
         unit: The unit or noun behind it, or None.
         percent: Whether a percent sign stood behind it.
         scale: Whether a word such as `million` told how it is counted.
@@ -37,7 +37,7 @@ class Quantity:
 
     value: int | float
     exact: bool = True
-    currencies: frozenset[str] = frozenset()
+    currency: str | None = None
     unit: str | None = None
     percent: bool = False
     scale: bool = False
@@ -57,109 +57,10 @@ class Quantity:
 
 _GROUP: Final = 3
 
-_DOLLARS: Final = frozenset({"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN"})
-_CODES: Final = frozenset(
-    _DOLLARS
-    | {"EUR", "GBP", "JPY", "CNY", "INR", "KRW", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF"}
-    | {"RON", "BGN", "TRY", "ILS", "AED", "SAR", "ZAR", "BRL", "ARS", "CLP", "COP", "THB", "IDR"}
-    | {"MYR", "PHP", "VND", "PKR", "EGP", "NGN", "KES", "UAH", "RUB"}
-)
-_SYMBOLS: Final = {
-    "$": _DOLLARS,
-    "US$": frozenset({"USD"}),
-    "\u20ac": frozenset({"EUR"}),
-    "\u00a3": frozenset({"GBP"}),
-    "\u00a5": frozenset({"JPY", "CNY"}),
-    "\u20b9": frozenset({"INR"}),
-    "\u20a9": frozenset({"KRW"}),
-}
-_CURRENCY_WORDS: Final = {
-    "dollar": _DOLLARS,
-    "usd": frozenset({"USD"}),
-    "euro": frozenset({"EUR"}),
-    "yen": frozenset({"JPY"}),
-    "rupee": frozenset({"INR"}),
-    "yuan": frozenset({"CNY"}),
-    "franc": frozenset({"CHF"}),
-    "sterling": frozenset({"GBP"}),
-}
 _COMMA_IS_DECIMAL: Final = frozenset(
     {"EUR", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "BRL", "ARS"}
     | {"CLP", "COP", "IDR", "VND", "ZAR", "UAH", "RUB"}
 )
-_SMALL_COINS: Final = frozenset(
-    {"cent", "cents", "pence", "pennies", "satoshi", "satoshis", "wei", "mills"}
-    | {"minor", "smallest"}
-)
-_LARGE_SCALES: Final = frozenset(
-    {"thousand", "thousands", "million", "millions", "billion", "billions", "lakh", "crore"}
-)
-
-
-def counts_coins(text: str) -> bool:
-    """Whether a name or description counts an amount in parts of the currency's own unit.
-
-    >>> counts_coins("amount_cents"), counts_coins("in the smallest currency unit")
-    (True, True)
-    """
-    return not _SMALL_COINS.isdisjoint(words_of(text))
-
-
-def counts_scale(text: str) -> bool:
-    """Whether a name or description counts in thousands, millions or more.
-
-    >>> counts_scale("revenue_millions"), counts_scale("revenue")
-    (True, False)
-    """
-    return not _LARGE_SCALES.isdisjoint(words_of(text))
-
-
-_UNIT_NAMES: Final = """
-mm millimeter millimetre
-cm centimeter centimetre
-m meter metre
-km kilometer kilometre
-in inch
-ft foot feet
-yd yard
-mi mile
-mg milligram
-g gram gramme
-kg kilogram kilogramme kilo
-oz ounce
-lb pound
-t ton tonne
-ml milliliter millilitre
-l liter litre
-gal gallon
-ms millisecond
-s sec second
-min minute
-h hr hour
-d day
-wk week
-mo month
-yr year
-c celsius
-f fahrenheit
-k kelvin
-kmh kph
-mph
-bpm
-rpm
-psi
-w watt
-kw kilowatt
-kwh
-v volt
-b byte
-kb kilobyte
-mb megabyte
-gb gigabyte
-"""
-_UNITS: Final = {
-    alias: line.split()[0] for line in _UNIT_NAMES.strip().splitlines() for alias in line.split()
-}
 
 _CURRENCY: Final = re.compile(
     r"(?P<sign>-?)(?P<before>US\$|[$\u20ac\u00a3\u00a5\u20b9\u20a9]|[A-Z]{3}(?=[\s\d]))?\s?"
@@ -220,23 +121,21 @@ def _plain(text: str, *, whole: bool) -> Quantity | None:
 
 
 def _money(match: re.Match[str], *, whole: bool) -> Quantity:
-    symbol = match["before"] or match["after"]
-    currencies = _SYMBOLS.get(symbol) or (_CODES & {symbol})
-    if not currencies or (match["sign"] and match["number"][0] == "-"):
+    currency = currency_of(match["before"] or match["after"])
+    if currency is None or (match["sign"] and match["number"][0] == "-"):
         raise Unclear("it is not an amount in a currency that is known")
     if _POINT_MAY_GROUP.fullmatch(match["number"]):
         raise Unclear("its point could group thousands or begin the fraction")
-    groups = whole or not currencies & _COMMA_IS_DECIMAL
+    groups = whole or currency not in _COMMA_IS_DECIMAL
     found = _numeral(match["sign"] + match["number"], whole=whole, comma_groups=groups)
     if found is None:
         raise Unclear("it is not a number in a form that has one meaning")
-    return replace(found, currencies=currencies)
+    return replace(found, currency=currency)
 
 
 def _counted(found: Quantity, unit: str) -> Quantity:
-    word = singular(unit.lower())
-    if word in _CURRENCY_WORDS:
-        return replace(found, currencies=_CURRENCY_WORDS[word], exact=False)
+    if (currency := currency_of(singular(unit.lower()))) is not None:
+        return replace(found, currency=currency, exact=False)
     return replace(found, unit=unit, exact=False)
 
 
@@ -292,76 +191,3 @@ def _decimal(text: str, *, whole: bool) -> int | float:
     if len(number.as_tuple().digits) > 15 and Decimal(repr(value)) != number:
         raise Unclear("it has more digits than a number can hold")
     return value
-
-
-def currencies_in(text: str) -> frozenset[str]:
-    """The currencies that a parameter's name or description speaks of."""
-    text = text[:2_000]
-    found = frozenset(
-        code for code in _CODES if re.search(rf"(?<![A-Za-z]){code}(?![A-Za-z])", text)
-    )
-    for symbol, codes in _SYMBOLS.items():
-        found |= codes if symbol in text else frozenset()
-    words = {singular(word) for word in words_of(text)}
-    for word, codes in _CURRENCY_WORDS.items():
-        found |= codes if word in words else frozenset()
-    return found | {code for code in _LOWER_CODES if code.lower() in words}
-
-
-_LOWER_CODES: Final = frozenset({"USD", "EUR", "GBP", "JPY", "INR", "CHF", "CAD", "AUD", "CNY"})
-
-
-def unit_of(word: str) -> str:
-    """One name for all spellings of a unit; a word that is none comes back in the singular.
-
-    >>> unit_of("kilometres"), unit_of("km"), unit_of("passengers")
-    ('km', 'km', 'passenger')
-    """
-    word = word.lower().replace("\u00b0", "").replace("/", "").strip()
-    found = _UNITS.get(word) or _UNITS.get(singular(word))
-    return found or (_UNITS.get(word.removesuffix("s")) or singular(word))
-
-
-def units_in(text: str) -> frozenset[str]:
-    """The units that a text names in full, not by a single letter."""
-    words = [word for word in words_of(text) if len(word) > 1 and word not in _ALSO_WORDS]
-    return frozenset(unit for word in words if (unit := unit_of(word)) in _KNOWN)
-
-
-_KNOWN: Final = frozenset(_UNITS.values())
-_ALSO_WORDS: Final = frozenset({"in", "as", "is", "min", "mo", "second", "foot", "hs", "ds"})
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a name or a description, bounded."""
-    return [word for piece in text[:2_000].split() for word in tokens(piece)]
-
-
-def is_unit(word: str) -> bool:
-    """Whether a word names a unit of measure, and is no noun that is counted."""
-    return unit_of(word) in _KNOWN
-
-
-def unit_agrees(unit: str, name: str, description: str) -> bool:
-    """Whether a parameter's name or description asks for exactly this unit, or counts this noun.
-
-    >>> unit_agrees("km", "distance", "Distance in kilometers")
-    True
-    >>> unit_agrees("miles", "distance", "Distance in kilometers")
-    False
-    >>> unit_agrees("nights", "num_nights", "")
-    True
-    """
-    if unit in _MULTIPLIERS:
-        return False
-    ours = unit_of(unit)
-    named: Collection[str] = units_in(name) | units_in(description)
-    words = tokens(name)
-    if words and words[-1] in _UNITS:
-        named = {*named, _UNITS[words[-1]]}
-    if named:
-        return set(named) == {ours}
-    return len(ours) > 2 and ours not in _KNOWN and ours in {singular(word) for word in words}
-
-
-_MULTIPLIERS: Final = frozenset({"M", "B", "K", "k", "G", "T", "bn", "mn", "MM"})

@@ -9,16 +9,19 @@ from typing import Final
 
 from selfcorrect.model import JSON
 from selfcorrect.text import Unclear, tokens
-from selfcorrect.values.quantities import (
-    Quantity,
+from selfcorrect.values.measures import (
     counts_coins,
     counts_scale,
     currencies_in,
+    currency_of,
+    is_same_unit,
     is_unit,
+    names_currency,
     unit_agrees,
     units_in,
     words_of,
 )
+from selfcorrect.values.quantities import Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ def check(found: Quantity, wanted: Wanted) -> None:
     Traceback (most recent call last):
     selfcorrect.text.Unclear: the schema does not name exactly this unit
     """
-    if found.currencies:
-        _check_currency(found.currencies, wanted)
+    if found.currency is not None:
+        _check_currency(found.currency, wanted)
     if found.percent and not _asks_for_percent(wanted):
         raise Unclear("the schema does not say that a percentage is meant")
     if found.unit is not None:
@@ -71,7 +74,7 @@ def check(found: Quantity, wanted: Wanted) -> None:
 def _check_unit(unit: str, wanted: Wanted) -> None:
     """Refuse a unit that neither the schema names nor the argument to which it leaves that."""
     told = _unit_beside(wanted)
-    agrees = told != "" and unit_agrees(unit, told, "")
+    agrees = is_same_unit(unit, told)
     if unit_agrees(unit, wanted.name, wanted.description):
         if told and is_unit(unit) and not agrees:
             raise Unclear("the unit is a parameter of its own and does not agree")
@@ -90,19 +93,27 @@ def _unit_beside(wanted: Wanted) -> str:
 _FOR_UNITS: Final = (("unit",), ("units",), ("scale",))
 
 
-def _check_currency(codes: frozenset[str], wanted: Wanted) -> None:
+def _check_currency(currency: str, wanted: Wanted) -> None:
+    """Refuse money in a currency that neither the schema names nor the argument beside it."""
     if counts_coins(wanted.text) or counts_scale(wanted.text):
         raise Unclear("the amount is counted in another unit than the currency's own")
-    named = currencies_in(wanted.text)
-    if not named and (units_in(wanted.text) or _asks_for_percent(wanted)):
+    if units_in(wanted.name) or _asks_for_percent(wanted):
         raise Unclear("the schema asks for something else than money")
-    if named and not named & codes:
-        raise Unclear("the currency is not the one that the schema names")
-    for given in (wanted.beside or {}, wanted.around or {}):
-        for name in (n for n in given if {"currency", "ccy"} & set(tokens(n))):
-            told = given[name]
-            if not isinstance(told, str) or told.strip().upper() not in codes:
-                raise Unclear("the currency is a parameter of its own and does not agree")
+    told = [
+        given[name]
+        for given in (wanted.beside or {}, wanted.around or {})
+        for name in given
+        if {"currency", "ccy"} & set(tokens(name))
+    ]
+    if not all(isinstance(one, str) and _is_currency(currency, one) for one in told):
+        raise Unclear("the currency is a parameter of its own and does not agree")
+    is_silent = told and not currencies_in(wanted.text)
+    if not is_silent and not names_currency(currency, wanted.name, wanted.description):
+        raise Unclear("the schema does not name exactly this currency")
+
+
+def _is_currency(currency: str, told: str) -> bool:
+    return names_currency(currency, (currency_of(told.strip().upper()) or ""), "")
 
 
 def _check_sign(found: Quantity, wanted: Wanted) -> None:

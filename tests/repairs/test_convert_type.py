@@ -12,6 +12,8 @@ from selfcorrect.repairs.convert_type import ConvertType
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
 INTS = {"type": "array", "items": INT}
 STRS = {"type": "array", "items": STR}
+DOLLARS = NUM | {"description": "Amount in USD"}
+EURO = NUM | {"description": "Amount in euros"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 EXACT, INFERRED = "exact", "inferred"
 
@@ -48,20 +50,19 @@ EXACT, INFERRED = "exact", "inferred"
         (NUM, "1,234,567", 1234567, EXACT),
         (NUM, "1.234,50", 1234.5, EXACT),
         (NUM, "-1.234.567,5", -1234567.5, EXACT),
-        (NUM, "1.234,50 Euro", 1234.5, INFERRED),
+        (EURO, "1.234,50 Euro", 1234.5, INFERRED),
         (NUM, "one and a half", 1.5, INFERRED),
         (NUM, "two and three quarters", 2.75, INFERRED),
         (NUM, "1.25 million", 1_250_000, INFERRED),
-        (NUM, "$1,250.00", 1250.0, EXACT),
-        (NUM, "1250 USD", 1250, EXACT),
-        (NUM, "$1,250", 1250, EXACT),
-        (NUM, "-$5.25", -5.25, EXACT),
-        (NUM, "20 dollars", 20, INFERRED),
+        (DOLLARS, "$1,250.00", 1250.0, EXACT),
+        (DOLLARS, "1250 USD", 1250, EXACT),
+        (DOLLARS, "$1,250", 1250, EXACT),
+        (DOLLARS, "-$5.25", -5.25, EXACT),
+        (DOLLARS, "20 dollars", 20, INFERRED),
         (BOOL, "true", True, EXACT),
         (BOOL, "TRUE ", True, EXACT),
         (BOOL, "False", False, EXACT),
         (BOOL, "yes", True, INFERRED),
-        (BOOL, "off", False, INFERRED),
         (BOOL, "1", True, INFERRED),
         (BOOL, 1, True, INFERRED),
         (BOOL, 0, False, INFERRED),
@@ -114,7 +115,8 @@ def test_converts(mend, schema, value, after, safety):
             for v in ("1,234", "NaN", "Infinity", "1e400", "1e-400", "1.234,567", "5%", "5 km")
         ),
         *((NUM, v) for v in ("12345678901234567.89", "0." + "1" * 40, "1e", "e5", ".", "$", "$-")),
-        *((NUM, v) for v in ("\u20ac1,250", "1,250 EUR", "5 XYZ", "$5 USD", "$1.5k", True)),
+        *((EURO, v) for v in ("\u20ac1,250", "1,250 EUR", "5 XYZ", "$5 USD", "$1.5k", True)),
+        *((NUM, v) for v in ("$5", "5 USD", "\u20ac5", "5 euros", "20 dollars", "$1,250.00")),
         *((BOOL, v) for v in (2, 1.0, 0.5, "maybe", "", "not true", "yes please", -1, "truee")),
         *((STR, v) for v in ({"a": 1}, [1, 2], [], [["a"]], 1e22, 10**1000, None)),
         *((STRS, v) for v in ("a, b", "Smith, John", "", "[a", "Alice and Bob", "a;b", "a\nb")),
@@ -151,6 +153,7 @@ def test_other_words_for_nothing_are_left_alone(mend, value):
         (INT | {"default": "dontcare"}, "dontcare", False, (ABSENT, "inferred")),
         (INT | {"default": "dontcare"}, "dontcare", True, None),
         (INT | {"default": 3}, "dontcare", False, None),
+        ({"enum": ["news", "sport"], "default": "general"}, "general", False, None),
     ],
 )
 def test_an_optional_argument_that_says_nothing_is_left_out(
@@ -167,6 +170,28 @@ def test_the_word_null_where_null_is_allowed(mend):
 def test_null_inside_a_list_stays(mend):
     finding = Finding("no", ("InvalidArgs",), paths=("/args/x/1",))
     assert mend(ConvertType(), INTS, [1, None], finding) is None
+
+
+NEGATING = """
+disable_cache no_cache mute muted skip_tests without_tax is_disabled hide_names do_not_disturb off
+power_off turn_off disable_mode enable_no_cache unset ignore_case suppress_output opt_out wifi x
+block_ads exclude_active stop_when_on
+"""
+SWITCHED = "enabled is_enabled on is_on dark_mode active power enable_cache use_gpu turn_on"
+
+
+@pytest.mark.parametrize("name", NEGATING.split())
+@pytest.mark.parametrize("word", ["on", "off", "On", " OFF "])
+def test_on_and_off_need_a_name_that_says_what_is_on(mend, name, word):
+    assert mend(ConvertType(), BOOL, word, name=name) is None
+    assert mend(ConvertType(), BOOL, "yes", name=name) == (True, INFERRED)
+    assert mend(ConvertType(), BOOL, "true", name=name) == (True, EXACT)
+
+
+@pytest.mark.parametrize("name", SWITCHED.split())
+def test_on_and_off_where_the_name_says_it(mend, name):
+    assert mend(ConvertType(), BOOL, "on", name=name) == (True, INFERRED)
+    assert mend(ConvertType(), BOOL, "off", name=name) == (False, INFERRED)
 
 
 PRICED = {"properties": {"x": NUM, "currency": {"type": "string"}}}

@@ -1,4 +1,4 @@
-"""drop-extra: only what resembles nothing, and lossy where the tool acts."""
+"""drop-extra: only what resembles nothing, and lossy wherever something is said."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ def dropped(args, effect, strategy=None, finding=None):
 
 
 @pytest.mark.parametrize(
-    ("args", "reading", "acting"),
+    ("args", "safety"),
     [
-        ({"verbose": True}, "inferred", "lossy"),
-        ({"wave_file": "a.wav"}, "inferred", "lossy"),
-        ({"city": "Oslo", "city_code": 5}, "lossy", "lossy"),
-        ({"city": "Oslo", "City": "Oslo"}, "exact", "exact"),
-        ({"verbose": None}, "exact", "exact"),
-        ({"": ""}, "exact", "exact"),
-        ({"": {}}, "exact", "exact"),
-        ({"": "x"}, "inferred", "lossy"),
+        ({"verbose": True}, "lossy"),
+        ({"wave_file": "a.wav"}, "lossy"),
+        ({"city": "Oslo", "city_code": 5}, "lossy"),
+        ({"city": "Oslo", "City": "Oslo"}, "exact"),
+        ({"verbose": None}, "exact"),
+        ({"verbose": " "}, "exact"),
+        ({"": ""}, "exact"),
+        ({"": {}}, "exact"),
+        ({"": "x"}, "lossy"),
     ],
 )
-def test_drops(args, reading, acting):
-    assert dropped(args, "read_only") == reading
-    assert [dropped(args, e) for e in ("idempotent", "mutating", "destructive")] == [acting] * 3
+@pytest.mark.parametrize("effect", ["read_only", "idempotent", "mutating", "destructive"])
+def test_drops(args, safety, effect):
+    assert dropped(args, effect) == safety
 
 
 @pytest.mark.parametrize(
@@ -80,64 +81,18 @@ def test_what_stands_in_an_object_may_be_sent_on_as_it_is(effect):
     assert {change.safety.value for change in answer.changes} == {"lossy"}
 
 
-def with_request(properties, key, value, request, **more):
+CITY = {"city": {"type": "string"}}
+
+
+def without(properties, key, value, request=None):
     answer = try_strategy(
         DropExtra(),
         {"properties": properties},
         {"city": "Oslo", key: value},
         effect="read_only",
         request=request,
-        **more,
     )
     return answer.changes[0].safety.value if isinstance(answer, Changed) else None
-
-
-CITY = {"city": {"type": "string"}}
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "request_"),
-    [
-        ("merchant", "Lidl", "transactions from Lidl only"),
-        ("merchant", "LIDL GmbH & Co. KG", "transactions from Lidl only"),
-        ("where", "customer_type = 'new'", "revenue only for the new customers"),
-        ("top_price", 900, "laptops below 900"),
-        ("top_price", 1250.0, "laptops below $1,250"),
-        ("top_price", "1.250,00", "laptops below 1250"),
-        ("top_price", 5000, "cars under 5k"),
-        ("guests", 5, "a table for five"),
-        ("guests", "five", "a table for 5"),
-        ("on", "2026-10-26", "what happened on October 26"),
-        ("on", "2026-12-01", "what happened in December"),
-        ("people", 1_500_000, "1 500 000 people"),
-        ("people", 1_500_000, "1.5 million people"),
-        ("share", 0.2, "20% of it"),
-        ("eggs", 12, "a dozen of them"),
-        ("money", "USD", "how many dollars"),
-        ("weighed", "kg", "in kilograms"),
-        ("language", "en", "in English"),
-        ("weekday", "Mon", "on Monday"),
-        ("in_stock", True, "only what is in stock"),
-        ("closed", False, "without the closed ones"),
-        ("sort", "desc", "descending by size"),
-        ("colors", ["red", "blue"], "blue shirts"),
-        ("match", {"field": "color", "value": "blue"}, "blue shirts"),
-        ("place", "Z\u00fcrich", "trains to Zurich"),
-        ("place", "\u6771\u4eac", "\u6771\u4eac\u306e\u5929\u6c17"),
-        ("note", "Lidl", "x" * 50_000),
-        ("reason", "sick leave", "who is on sick leave"),
-        ("order", "newest", "sort by new"),
-        ("comment", "Great stuff", "posts with the comment 'great stuff'"),
-        ("analysis", "sentiment", "a sentiment analysis"),
-    ],
-)
-def test_what_the_user_asked_for_is_not_dropped_unasked(key, value, request_):
-    assert with_request(CITY, key, value, request_) == "lossy"
-    assert with_request(CITY, key, value, None) == "inferred"
-    said = [{"role": "user", "content": request_}]
-    assert with_request(CITY, key, value, None, messages=said) == "lossy"
-    said = [{"role": "assistant", "content": request_}]
-    assert with_request(CITY, key, value, "thanks", messages=said) == "inferred"
 
 
 @pytest.mark.parametrize(
@@ -145,35 +100,35 @@ def test_what_the_user_asked_for_is_not_dropped_unasked(key, value, request_):
     [
         ("verbose", True),
         ("page", 1),
-        ("limit", 100),
-        ("ratio", 0.5),
-        ("format", "json"),
         ("status", "all"),
-        ("matches", []),
-        ("source", "tool"),
-        ("reasoning", "The user wants the weather of Oslo for 3 days."),
-        ("explanation", "weather of Oslo"),
-        ("comment", "I look up the weather in Oslo"),
-        ("_thought", "weather of Oslo"),
+        ("closed", False),
+        ("total", 0),
+        ("sign", "-"),
+        ("reasoning", "The user wants the weather of Oslo."),
+        ("merchant", "Lidl"),
     ],
 )
-def test_what_nobody_asked_for_is_dropped(key, value):
-    request = "the weather in Oslo for 3 days, with the tool of your choice"
-    assert with_request(CITY, key, value, request) == "inferred"
+@pytest.mark.parametrize("request_", [None, "transactions from Lidl", "the weather of Oslo"])
+def test_what_says_something_is_never_dropped_unasked(key, value, request_):
+    assert without(CITY, key, value, request_) == "lossy"
 
 
-@settings(max_examples=60)
-@given(
-    st.one_of(
-        st.text("bcdfghjklmnpqrtvwxz", min_size=3, max_size=12),
-        st.integers(0, 10**12),
-        st.floats(0.01, 1e6).map(lambda number: round(number, 2)),
-        st.dates().map(str),
+CONTENT = st.recursive(
+    st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(min_size=1)),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, min_size=1, max_size=3)
     ),
-    st.sampled_from(["{}", "{} please", "only {}, if there are any", "the ({})", "with {}."]),
+    max_leaves=5,
 )
-def test_whatever_stands_in_the_request_is_needed(value, sentence):
-    assert with_request(CITY, "zone", value, sentence.format(value)) in ("lossy", None)
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=12), CONTENT, st.sampled_from(["read_only", "idempotent", "mutating"]))
+def test_no_content_goes_unless_it_is_lossy(key, value, effect):
+    if key in SCHEMA["properties"] or (isinstance(value, str) and not value.strip()):
+        return
+    assert dropped({key: value}, effect) in (None, "lossy")
 
 
 FILTERS = {
@@ -186,9 +141,8 @@ LINES = {"type": "array", "items": {"type": "object", "properties": {"sku": {"ty
 @pytest.mark.parametrize("key", ["max_price", "price_max", "brand", "brands", "barnd", "sku"])
 def test_what_belongs_into_an_object_is_never_dropped(key):
     properties = CITY | {"filters": FILTERS, "lines": LINES}
-    assert with_request(properties, key, 900, None) is None
-    assert with_request(properties, key, 900, "laptops") is None
-    assert with_request(properties, "verbose", True, "laptops") == "inferred"
+    assert without(properties, key, 900) is None
+    assert without(properties, "verbose", True) == "lossy"
 
 
 @pytest.mark.parametrize(

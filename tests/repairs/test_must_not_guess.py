@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from selfcorrect import repair_call
+from selfcorrect import StrategyMap, repair_call
 from selfcorrect.model import Safety
 from selfcorrect.tools import ToolSpec
+
+ROOT = Path(__file__).parents[2]
 
 
 def tool(name: str, properties: dict[str, Any], required: tuple[str, ...] = (), **more: Any) -> Any:
@@ -150,10 +157,121 @@ def test_a_misspelt_optional_key_is_mended_and_never_dropped(key, name):
     assert out.calls[0].args == {**GOOD, name: value}
 
 
-def test_an_unknown_key_is_dropped_on_tools_that_only_read():
-    search = {"q": TEXT}
-    extra = call("find", {"q": "x", "verbose": True})
-    assert not repair_call(extra, [tool("find", search, ("q",))]).calls
-    out = repair_call(extra, [tool("find", search, ("q",), effect="read_only")])
+SHIPPED = sorted((*ROOT.glob("selfcorrect/maps/*.toml"), *ROOT.glob("strategies/*.toml")))
+WORDS = ("amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "harbor", "iris", "jade")
+CONTENT = st.one_of(
+    st.sampled_from(WORDS), st.integers(), st.booleans(), st.lists(st.integers(), min_size=1)
+)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_no_shipped_map_lets_content_go(path):
+    rules = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert "lossy" not in rules.get("policy", {}).get("allow", ())
+    for rule in rules.get("rule", ()):
+        assert "drop-extra" not in rule["repair"] or "lossy" not in rule.get("allow", ()), rule
+
+
+loaded = cache(StrategyMap.load)
+
+
+@settings(max_examples=60)
+@given(
+    key=st.sampled_from(("path", "filter", "reason", "verbose", "x", "status", "", *WORDS)),
+    value=CONTENT,
+    effect=st.sampled_from(["read_only", "idempotent", "mutating", "destructive"]),
+    properties=st.sampled_from([{}, {"a": {"type": "boolean"}}, {"city": TEXT}]),
+    name=st.sampled_from(["default", "local_model", "development", "rest_api"]),
+)
+def test_an_argument_with_content_is_never_left_out(key, value, effect, properties, name):
+    out = repair_call(
+        call("ls", {key: value}), [tool("ls", properties, effect=effect)], strategies=loaded(name)
+    )
+    assert all(value in made.args.values() for made in out.calls), out.calls
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_key_one_slip_away_is_mended_or_refused_and_never_dropped(data):
+    names = data.draw(
+        st.lists(
+            st.sampled_from(("location", "category", "language", "quantity", "temperature")),
+            min_size=1,
+            max_size=3,
+            unique=True,
+        )
+    )
+    meant = data.draw(st.sampled_from(names))
+    at = data.draw(st.integers(1, len(meant) - 2))
+    key = data.draw(
+        st.sampled_from(
+            [
+                meant[:at] + meant[at + 1 :],
+                meant[:at] + meant[at + 1] + meant[at] + meant[at + 2 :],
+                meant[:at] + meant[at] + meant[at:],
+            ]
+        )
+    )
+    find = tool("find", dict.fromkeys(names, TEXT), effect="read_only")
+    out = repair_call(call("find", {key: "amber"}), [find])
+    assert all(made.args == {meant: "amber"} for made in out.calls), out.calls
+
+
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+@pytest.mark.parametrize("value", [None, "", " ", [], {}])
+def test_what_says_nothing_may_go(value, effect):
+    find = tool("find", {"q": TEXT}, ("q",), effect=effect)
+    out = repair_call(call("find", {"q": "x", "verbose": value}), [find])
     assert out.calls[0].args == {"q": "x"}
-    assert {change.safety for change in out.changes} == {Safety.INFERRED}
+    assert {change.safety for change in out.changes} == {Safety.EXACT}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"description": "only if the invoice was checked"},
+        {"title": "a draft"},
+        {"required": "an approval"},
+        {"type": "example"},
+        {"unit": "miles"},
+        {"scale": 1000},
+    ],
+)
+def test_what_stands_beside_a_wrapped_value_is_not_lost(beside):
+    wrapped = call("transfer", {"properties": PAID, **beside})
+    assert not repair_call(wrapped, [PAY]).calls
+    one = call("transfer", {**PAID, "amount": {"value": 5, **beside}})
+    assert not repair_call(one, [PAY]).calls
+
+
+NAMESPACES = (
+    *("dont", "testnet", "schedule", "draft", "maybe", "not_yet", "example", "server", "v2"),
+    *("mcp__bank", "mcp__testnet", "multi_tool_use", "later", "ask", "bank", "cancel", *WORDS),
+)
+
+
+@settings(max_examples=60)
+@given(
+    space=st.sampled_from(NAMESPACES) | st.from_regex("[a-z]{3,9}", fullmatch=True),
+    border=st.sampled_from([".", ":", "/", "__", "_", "-", " "]),
+    others=st.lists(st.sampled_from(["create", "remove", "book_flight"]), unique=True),
+    effect=st.sampled_from([None, "read_only", "mutating"]),
+)
+def test_a_namespace_that_nobody_allows_makes_another_tool(space, border, others, effect):
+    if space in ("functions", "tools", "transfer"):
+        return
+    shared = [tool(f"{space}{border}{other}", {}) for other in others]
+    pay = tool("transfer", dict(PAY.schema["properties"]), ("account",), effect=effect)
+    out = repair_call(call(f"{space}{border}transfer", PAID), [pay, *shared])
+    assert not out.calls
+
+
+@pytest.mark.parametrize("name", ["functions.transfer", "tools:transfer", "default_api/transfer"])
+def test_the_namespaces_of_model_servers_are_taken_off(name):
+    assert repair_call(call(name, PAID), [PAY]).calls[0].name == "transfer"
+
+
+def test_a_prefix_that_the_tools_share_is_taken_off_once():
+    tools = [tool("bank_transfer", {"id": TEXT}), tool("bank_refund", {"id": TEXT})]
+    out = repair_call(call("bank.bank_transfer", {"id": "7"}), tools)
+    assert out.calls[0].name == "bank_transfer"

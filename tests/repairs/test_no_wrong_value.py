@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from selfcorrect import repair_call
+from selfcorrect import build_graph, repair_call
 from selfcorrect.tools import ToolSpec
 
 TEXT, INT, NUM = {"type": "string"}, {"type": "integer"}, {"type": "number"}
@@ -76,7 +79,7 @@ def test_a_value_with_two_meanings_is_refused(schema, value):
     [
         (NUM, "1.255", 1.255),
         (INT, "5.0", 5),
-        (NUM, "$1,250.00", 1250.0),
+        (told(NUM, "Amount in US dollars"), "$1,250.00", 1250.0),
         (told(NUM, "Discount in percent (0 to 100)"), "5%", 5),
         (told(NUM, "Percent, e.g. 0.5%"), "5%", 5),
         ({"enum": ["5m", "15m", "1h", "1M"]}, "1H", "1h"),
@@ -212,3 +215,225 @@ def test_a_call_that_is_not_made_here_and_now(text):
 def test_a_call_that_is(text, amounts):
     out = repair_call(text, [PAY, LOOK])
     assert [call.args["amount"] for call in out.calls] == amounts
+
+
+# --- money and measures ---------------------------------------------------------------------------
+
+CURRENCIES = {
+    "USD": ("USD", "US dollars", "U.S. dollars", "US$"),
+    "CAD": ("CAD", "Canadian dollars"),
+    "EUR": ("EUR", "euros", "\u20ac"),
+    "GBP": ("GBP", "pounds sterling", "\u00a3"),
+    "JPY": ("JPY", "yen"),
+    "MXN": ("MXN",),
+    "CHF": ("CHF",),
+    "XAU": (
+        "grams of gold",
+        "points",
+        "Jamaican dollars",
+        "pesos",
+        "the local currency",
+        "bitcoin",
+    ),
+}
+WRITTEN = {
+    "USD": ("5 USD", "USD 5", "US$5"),
+    "CAD": ("5 CAD",),
+    "EUR": ("5 EUR", "\u20ac5", "5 euros"),
+    "GBP": ("5 GBP", "\u00a35"),
+    "JPY": ("5 JPY", "5 yen"),
+    "MXN": ("5 MXN", "MXN 5"),
+    "CHF": ("5 CHF",),
+}
+PHRASES = ("Amount in {}", "Price ({})", "The total, in {}.", "{} to pay", "How much: {}")
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(sorted(WRITTEN)).flatmap(
+        lambda code: st.tuples(st.just(code), st.sampled_from(WRITTEN[code]))
+    ),
+    st.sampled_from(sorted(CURRENCIES)).flatmap(
+        lambda code: st.tuples(st.just(code), st.sampled_from(CURRENCIES[code]))
+    ),
+    st.sampled_from(PHRASES),
+    st.sampled_from(["amount", "price", "x", "total"]),
+)
+def test_money_runs_only_in_the_very_currency(written, named, phrase, key):
+    found = mended(told(NUM, phrase.format(named[1])), written[1], key)
+    assert found == (5 if written[0] == named[0] else None)
+
+
+@pytest.mark.parametrize("value", ["$5", "5 dollars"])
+@pytest.mark.parametrize(
+    ("named", "runs"),
+    [
+        *((name, True) for name in ("USD", "US dollars", "dollars", "$", "US$")),
+        *((name, False) for name in ("Canadian dollars", "Jamaican dollars", "CAD", "MXN", "A$")),
+        *((name, False) for name in ("USD or CAD", "EUR", "money", "the currency of the account")),
+    ],
+)
+def test_a_dollar_is_one_of_several(value, named, runs):
+    assert (mended(told(NUM, f"Amount in {named}"), value) == 5) is runs
+
+
+SAME_UNIT = (
+    *(("5 km", "km"), ("5 km", "kilometers"), ("5 kilometres", "km"), ("5 miles", "miles")),
+    *(("5 mg", "mg"), ("5 milligrams", "mg"), ("5 MB", "MB"), ("5 MB", "megabytes")),
+    *(("5 lbs", "lbs"), ("5 kWh", "kWh"), ("5 hours", "hours"), ("5 h", "hours")),
+)
+OTHER_UNIT = (
+    *(("5 Mb", "MB"), ("5 mb", "MB"), ("5 Mb", "megabytes"), ("5 Gb", "GB"), ("5 KM", "km")),
+    *(("5 Mg", "mg"), ("5 MG", "mg"), ("5 M", "m"), ("5 S", "s"), ("5 c", "C"), ("5 KW", "kW")),
+    *(("5 miles", "nautical miles"), ("5 nautical miles", "miles"), ("5 m", "square meters")),
+    *(("5 m", "meters per second"), ("5 km", "km/h"), ("5 m", "m^2"), ("5 m", "m\u00b2")),
+    *(("5 oz", "fluid ounces"), ("5 oz", "troy ounces"), ("5 tons", "metric tons")),
+    *(("5 tons", "tonnes"), ("5 gal", "imperial gallons"), ("5 days", "business days")),
+    *(("5 hours", "person hours"), ("5 years", "light years"), ("5 minutes", "minutes of arc")),
+    *(("5 lbs", "pounds sterling"), ("5 pounds", "GBP"), ("5 lb", "pounds"), ("5 m", "minutes")),
+    *(("5 km", "km or miles"), ("5 km", "miles, not km"), ("5 m", "thousands of miles")),
+)
+FORMS = ("Value in {}", "The value ({})", "Value, {}")
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(SAME_UNIT), st.sampled_from(FORMS), st.sampled_from(["x", "value", "amount"])
+)
+def test_a_unit_that_the_schema_names_runs(pair, form, key):
+    assert mended(told(NUM, form.format(pair[1])), pair[0], key) == 5
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(OTHER_UNIT), st.sampled_from(FORMS), st.sampled_from(["x", "value", "amount"])
+)
+def test_another_unit_is_refused(pair, form, key):
+    assert mended(told(NUM, form.format(pair[1])), pair[0], key) is None
+
+
+UNITS = ("km", "miles", "m", "mg", "kg", "lbs", "MB", "hours", "days", "litres", "people")
+QUALIFIERS = ("nautical", "square", "cubic", "fluid", "business", "light", "metric", "board", "per")
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(UNITS),
+    st.sampled_from(QUALIFIERS) | st.from_regex("[a-z]{4,8}", fullmatch=True),
+    st.sampled_from(["{} {}", "{}-{}", "{}_{}"]),
+)
+def test_a_word_before_a_unit_makes_another_of_it(unit, qualifier, form):
+    name = form.format(qualifier, unit)
+    if qualifier in ("whole", "many", "degrees"):
+        return
+    assert mended(told(NUM, f"Value in {name}"), f"5 {unit}") is None
+    if qualifier in QUALIFIERS:
+        assert mended(NUM, f"5 {unit}", re.sub("[ -]", "_", name)) is None
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(UNITS), st.sampled_from(["distance", "x", "amount", "limit", "size", "to"]))
+def test_a_number_with_a_unit_that_nobody_names_is_refused(unit, key):
+    assert mended(NUM, f"5 {unit}", key) is None
+
+
+def test_a_keyword_of_the_schema_may_name_them():
+    assert mended({**NUM, "x-unit": "km"}, "5 km") == 5
+    assert mended({**NUM, "x-unit": "miles"}, "5 km") is None
+    assert mended({**NUM, "x-currency": "USD"}, "5 USD") == 5
+    assert mended({**NUM, "x-currency": "USD"}, "5 MXN") is None
+
+
+# --- listed values, list items, bounds ------------------------------------------------------------
+
+STEMS = ("approv", "activ", "standar", "busines", "premium", "monthl", "direc", "northeas")
+ENDINGS = (
+    "e",
+    "ed",
+    "y",
+    "s",
+    "al",
+    "ing",
+    "ation",
+    "ard",
+    "d",
+    "t",
+    "_plus",
+    "_review",
+    " flight",
+)
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(STEMS),
+    st.lists(st.sampled_from(ENDINGS), min_size=2, max_size=4, unique=True),
+    st.sampled_from([str.lower, str.title, str.upper]),
+)
+def test_the_beginning_of_two_listed_values_is_neither(stem, endings, case):
+    members = [stem + ending for ending in endings]
+    assert mended({"enum": members}, case(stem)) is None
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_an_edit_of_a_digit_makes_another_value(data):
+    prefix = data.draw(st.sampled_from(["", "v", "gpt-", "size ", "room_", "Q", "2025-"]))
+    numbers = data.draw(st.lists(st.integers(0, 999), min_size=2, max_size=6, unique=True))
+    members = [f"{prefix}{number}" for number in numbers[1:]]
+    assert mended({"enum": members}, f"{prefix}{numbers[0]}") is None
+    keys = dict.fromkeys((f"line{number}" for number in numbers[1:]), TEXT)
+    out = repair_call({"name": "act", "arguments": {f"line{numbers[0]}": "x"}}, [tool("act", keys)])
+    assert not out.calls
+
+
+BEGINNINGS = ("in", "un", "non", "dis", "im", "not", "out", "re", "off", "a")
+REST = ("active", "available", "paid", "visible", "abled", "possible", "opened", "typical")
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(BEGINNINGS), st.sampled_from(REST), st.sampled_from([" ", "  ", "_", "\t"]))
+@pytest.mark.parametrize("beside", [(), ("other",)])
+def test_a_word_that_is_pulled_apart_is_another(beside, beginning, rest, space):
+    members = [beginning + rest, *beside]
+    assert mended({"enum": members}, beginning + space + rest) is None
+    listed = {"type": "array", "items": {"enum": members}}
+    assert mended(listed, f"{beginning}{space}{rest}, {members[-1]}") is None
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("email", "e-mail"), ("fulltime", "Full Time"), ("full_time", "full time"), ("wifi", "Wi-Fi")],
+)
+def test_a_word_in_another_spelling_is_the_same(member, value):
+    assert mended({"enum": [member, "x"]}, value) == member
+
+
+HOLDERS = ("]", "[", "...", "\u2026", "<{}>", "${}", "${{{}}}", "{{{{{}}}}}", "%{}%", "{}]", "[{}")
+HOLDERS += ("{}...", "{}, ...", "{}\u2026", "<{}", "{}>", "`", '"', "|", "-", "--", "`{}`")
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(HOLDERS),
+    st.sampled_from(["tags", "TAGS", "item", "your_tags", "a b"]),
+    st.sampled_from(["{}", "red;{}", "{};red", "- red\n- {}", "[red, {}]", "red, {}"]),
+)
+def test_what_only_holds_the_place_of_an_item_is_none(holder, word, form):
+    listed = {"type": "array", "items": TEXT}
+    assert mended(listed, form.format(holder.format(word))) is None
+
+
+@pytest.mark.parametrize("effect", ["read_only", "mutating", "destructive"])
+@pytest.mark.parametrize("strategies", ["default", "local_model", "development", "rest_api"])
+@pytest.mark.parametrize("text", ["limit must be <= 10", "Value for 'limit' must be at most 10"])
+def test_a_number_that_only_an_error_tells_runs_nowhere(effect, strategies, text):
+    asked = []
+
+    def find(limit: int) -> str:
+        asked.append(limit)
+        raise ValueError(text)
+
+    graph = build_graph([ToolSpec.from_function(find, effect=effect)], strategies=strategies)
+    graph.invoke({"call": {"name": "find", "args": {"limit": 50}}})
+    assert set(asked) == {50}

@@ -79,3 +79,17 @@ def test_any_number_of_encodings_up_to_the_bound(mend, value, times):
     for _ in range(times):
         text = json.dumps(text)
     assert mend(ParseNested(), OBJECT, text) == (value, "exact")
+
+
+NODE = {"type": "object", "properties": {"n": {"$ref": "#/$defs/node"}, "v": {"type": "integer"}}}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_json_in_json_stops_at_eight_levels(mend, wraps):
+    value = {"v": 1}
+    for is_wrapped in wraps:
+        value = {"n": value} if is_wrapped and isinstance(value, str) else value
+        value = json.dumps(value)
+    found = mend(ParseNested(), {"$ref": "#/$defs/node"}, value, beside={"$defs": {"node": NODE}})
+    assert (found is not None) is (len(wraps) <= 8)
