@@ -31,6 +31,10 @@ class ApiError(Exception):
         self.response = httpx.Response(status, headers=headers, request=request)
 
 
+class Refused(Exception):
+    """What a tool raises of its own."""
+
+
 def caused(outer: Exception, inner: Exception) -> Exception:
     outer.__cause__ = inner
     return outer
@@ -46,13 +50,13 @@ BUDGETS = {
     "monthly": ApiError(403, "Your monthly limit is used up"),
     "code": ApiError(429, "no more", code="insufficient_quota"),
     "without a status": ValueError("monthly quota exceeded"),
-    "billing": RuntimeError("billing hard limit reached"),
+    "billing": Refused("billing hard limit reached"),
 }
 CERTIFICATES = {
     "bare": ssl.SSLCertVerificationError(1, CERTIFICATE),
     "urllib": urllib.error.URLError(ssl.SSLCertVerificationError(1, CERTIFICATE)),
     "httpx": caused(httpx.ConnectError(CERTIFICATE), ssl.SSLCertVerificationError(1, CERTIFICATE)),
-    "text": RuntimeError("certificate has expired"),
+    "text": Refused("certificate has expired"),
 }
 CONNECTIONS = {
     "alert": ssl.SSLError(1, "[SSL: TLSV1_ALERT_INTERNAL_ERROR] tlsv1 alert (_ssl.c:1006)"),
@@ -75,7 +79,7 @@ OTHERS: dict[str, Exception] = {
     "limit with a wait": ApiError(429, "Rate limit reached. Please try again in 6s.", wait="6"),
     "errno": PermissionError(13, "Permission denied"),
     "bare errno": OSError(1, "Operation not permitted"),
-    "text": RuntimeError("rate limit exceeded"),
+    "text": Refused("rate limit exceeded"),
     "nobody knows": KeyError("x"),
 }
 EVERY = {

@@ -73,6 +73,9 @@ def classify(
 ) -> ErrorKind:
     """The kind of an error, as the loop decides it: whether repeating or changing can help.
 
+    Only the loop sees where an exception came from: what it takes for a fault of the tool's own
+    code is internal there, whatever its text says.
+
     Args:
         error: An exception, or a finding of your own.
         strategies: The error-strategy map: an object, a name or a path; by default the same one

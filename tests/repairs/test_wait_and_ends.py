@@ -73,12 +73,16 @@ def test_escalate():
         EscalateStrategy("urgent")
 
 
+class Full(Exception):
+    """What a tool raises of its own."""
+
+
 def test_an_escalation_by_a_map_hands_up_nothing_that_the_tool_said():
     """Whether a model reads the tool's words is the policy's matter, not a strategy's."""
 
     def save() -> str:
         """Save."""
-        raise RuntimeError("/srv/internal/db7 is out of inodes")
+        raise Full("/srv/internal/db7 is out of inodes")
 
     rule = ErrorRule(id="up", match="inodes", repair="escalate")
     strategies = StrategyMap([rule], extends=["default"])
