@@ -61,6 +61,26 @@ class Clock(Protocol):
     def __call__(self) -> datetime: ...
 
 
+Form: TypeAlias = Literal["json", "code", "tags", "elements", "react"]
+"""How a call is written in a text: as a JSON object, as code, with a tag or an element for each
+parameter, or as an action with its input."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPolicy:
+    """Which calls in a text are made.
+
+    Attributes:
+        text: `whole` (a text that is nothing but calls), `edge` (also calls in lines of their own
+            at its start or its end) or `off` (none). Of a tool that only reads, any call in lines
+            of its own is made, unless it is `off`.
+        forms: The forms that are read, or None for all.
+    """
+
+    text: Literal["whole", "edge", "off"] = "whole"
+    forms: tuple[Form, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RepairContext:
     """What a strategy gets beside the call and the diagnosis.
@@ -72,6 +92,7 @@ class RepairContext:
         messages: The last few messages of the conversation, as plain JSON.
         finish_reason: Why the model stopped writing, if known.
         written: The text that the call was read from, as the model wrote it, if it was text.
+        reading: Which calls in a text are made.
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
         proposals: The same changes, those of one answer together.
@@ -86,6 +107,7 @@ class RepairContext:
     messages: Sequence[JsonObject] = ()
     finish_reason: str | None = None
     written: str | None = None
+    reading: TextPolicy = TextPolicy()
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
     proposals: tuple[tuple[Change, ...], ...] = ()

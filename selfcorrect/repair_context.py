@@ -9,7 +9,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.masking import Mask, has_sensitive, leaves
 from selfcorrect.model import Attempt, Change, ErrorKind
-from selfcorrect.protocols import ModelPort, RepairContext
+from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState
 
 _LAST_MESSAGES = 6
@@ -27,6 +27,7 @@ def repair_context(
         messages=tuple((given.get("messages") or [])[-_LAST_MESSAGES:]),
         finish_reason=given.get("finish_reason"),
         written=given.get("written") or (state.get("original") or {}).get("raw"),
+        reading=_reading(context),
         attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
         refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
         proposals=_proposals(state.get("refused") or ()),
@@ -34,6 +35,12 @@ def repair_context(
         ask_model=ask_model,
         now=context.time.now,
     )
+
+
+def _reading(context: RunContext) -> TextPolicy:
+    """Which calls in a text are made; where none is, what is read here did not come as a text."""
+    policy = context.strategies.reading
+    return policy if policy.text != "off" else TextPolicy()
 
 
 def _proposals(refused: Sequence[Mapping[str, Any]]) -> tuple[tuple[Change, ...], ...]:

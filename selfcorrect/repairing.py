@@ -178,6 +178,8 @@ def _known(context: RunContext, given: Mapping[str, Any]) -> RepairContext:
         tools=context.tools,
         request=given.get("request"),
         finish_reason=given.get("finish_reason"),
+        messages=tuple(given.get("messages") or ()),
+        reading=context.strategies.reading,
     )
 
 
@@ -234,7 +236,7 @@ def _outcome(out: Mapping[str, Any], before: tuple[Change, ...] = ()) -> RepairO
         return RepairOutcome(
             "ask" if asked else "failed",
             changes=(*before, *map(change_from_json, failure.get("changes") or ())),
-            reason=_reason(failure),
+            reason=failure["reason"],
             detail=failure["detail"],
             model_calls=(failure.get("counts") or {}).get("model_calls", 0),
             failure=failure,
@@ -250,11 +252,6 @@ def _outcome(out: Mapping[str, Any], before: tuple[Change, ...] = ()) -> RepairO
         changes,
         model_calls=result["model_calls"],
     )
-
-
-def _reason(failure: Mapping[str, Any]) -> str:
-    codes = [finding.get("code") for finding in failure.get("findings") or ()]
-    return "no_call" if "no_call" in codes else str(failure["reason"])
 
 
 def _together(outcomes: list[RepairOutcome]) -> RepairOutcome:

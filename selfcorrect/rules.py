@@ -24,7 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Category, ErrorKind, Safety
-from selfcorrect.protocols import Effect
+from selfcorrect.protocols import Effect, Form
 
 MAP_FORMAT: Final = 1
 """Version of the map language; a file of another version is refused, not guessed at."""
@@ -167,6 +167,11 @@ Kinds: TypeAlias = Annotated[
     tuple[ErrorKind, ...],
     BeforeValidator(_many),
     _schema({"type": "string", "enum": [item.value for item in ErrorKind]}),
+]
+Forms: TypeAlias = Annotated[
+    tuple[Form, ...],
+    BeforeValidator(_many),
+    _schema({"type": "string", "enum": list(get_args(Form))}),
 ]
 Priority: TypeAlias = Annotated[
     Any,
@@ -366,6 +371,22 @@ ResultsSaid: TypeAlias = Annotated[
 """What a map says of a tool's values: when they are errors, as a word or a table."""
 
 
+class MapReading(_Model):
+    """Which calls in a text are made; None where a map says nothing."""
+
+    text: Literal["whole", "edge", "off"] | SkipJsonSchema[None] = None
+    """whole (default): a text that is nothing but calls; edge: also calls in lines of their own at
+    its start or end; off: none. Of a tool that only reads, lines of its own suffice."""
+    forms: Forms | SkipJsonSchema[None] = None
+    """The forms that are read; left out, all: json, code, tags, elements, react."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, text: str | None = None, forms: str | Sequence[str] | None = None
+        ) -> None: ...
+
+
 class MapLimits(Limits):
     """The limits that a map may set: all but the ceiling, which only code sets."""
 
@@ -405,6 +426,8 @@ class MapDocument(_Model):
     results: Mapping[str, ResultsSaid] = Field(default_factory=dict)
     """When a tool's value is an error: a name or glob = shapes (the default), none, or a table with
     errors, where, mend."""
+    reading: MapReading = Field(default_factory=MapReading)
+    """Which calls in a text are made."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
     rule: tuple[ErrorRule, ...] = ()
@@ -420,6 +443,11 @@ class MapDocument(_Model):
         """The keys of the policy that this map sets."""
         return {name: value for name, value in self.policy if value is not None}
 
+    @property
+    def said_reading(self) -> Mapping[str, Any]:
+        """What this map says about calls in texts."""
+        return {name: value for name, value in self.reading if value is not None}
+
 
 EFFECT_NAMES: Final = get_args(Effect)
 
@@ -433,7 +461,7 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy, ToolEffect, ToolResults):
+    for model in (ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

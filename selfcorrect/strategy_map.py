@@ -17,8 +17,8 @@ from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.model import ErrorKind, Finding, Safety
-from selfcorrect.protocols import Effect, Strategy
-from selfcorrect.rules import ErrorRule, MapPolicy, ToolEffect, ToolResults
+from selfcorrect.protocols import Effect, Strategy, TextPolicy
+from selfcorrect.rules import ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
@@ -78,6 +78,7 @@ class StrategyMap:
         policy: What runs unasked and what ends a run.
         effects: What calling a tool does, by name or glob.
         results: When a tool's value is an error, by name or glob.
+        reading: Which calls in a text are made.
         limits: How much a run may cost.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
@@ -95,6 +96,7 @@ class StrategyMap:
         "_index",
         "_limits",
         "_policy",
+        "_reading",
         "_results",
         "_rules",
         "_unchecked",
@@ -110,6 +112,7 @@ class StrategyMap:
         policy: MapPolicy | Mapping[str, Any] | None = None,
         effects: Mapping[str, Effect | ToolEffect | Mapping[str, Any]] | None = None,
         results: Mapping[str, Any] | None = None,
+        reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
@@ -122,6 +125,7 @@ class StrategyMap:
             "policy": policy if policy is not None else {},
             "effects": dict(effects or {}),
             "results": dict(results or {}),
+            "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
             "rule": list(rules),
         }
@@ -192,6 +196,7 @@ class StrategyMap:
         self._first_own = lru_cache(maxsize=_REMEMBERED)(partial(_first_own, self._index))
         sections = [document.content for document in documents]
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
+        self._reading = TextPolicy(**merged_section([item.said_reading for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
         self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
@@ -211,6 +216,11 @@ class StrategyMap:
     def policy(self) -> MapPolicy:
         """What runs unasked and what ends a run; None where no map says anything."""
         return self._policy
+
+    @property
+    def reading(self) -> TextPolicy:
+        """Which calls in a text are made."""
+        return self._reading
 
     @property
     def limits(self) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ LAYERS = (
     # the loop
     {"handlers"},
     {"answers", "asking", "context", "failures", "intents", "masking", "outcomes", "progress"}
-    | {"repair_context", "routing", "written"},
+    | {"quoting", "repair_context", "routing", "written"},
     {"nodes"},
     {"wiring"},
     {"watching"},

@@ -122,7 +122,7 @@ def test_a_text_that_is_cut_is_refused_with_the_place(text, place):
     ("given", "told"),
     [
         ('{"name": "search", "arguments": {"query": "a", "query": "b"}}', "two different values"),
-        ("I cannot do that.", "the text holds no call; ask the model for a call"),
+        ("I cannot do that.", "the text holds no call"),
         ("", "the text is empty"),
         ({"name": "search", "args": {"query": "a", "limit": 2.5}}, "wrong_type at limit: "),
     ],

@@ -106,15 +106,6 @@ class Conversation:
                 keys.add(str(note["key"]))
         return frozenset(keys)
 
-    def made(self) -> frozenset[str]:
-        """Every call that was made, in this run or before."""
-        return frozenset(
-            call_key(Call(call["name"], call["args"]))
-            for message in self.messages
-            if isinstance(message, AIMessage)
-            for call in message.tool_calls
-        )
-
     def given(self, message: AIMessage) -> dict[str, Any]:
         """What goes with a call into the loop."""
         return {

@@ -11,14 +11,13 @@ from langchain_core.messages import AIMessage
 
 from selfcorrect._walk import walk_in
 from selfcorrect.context import RunContext
-from selfcorrect.effects import acts
 from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, told
 from selfcorrect.integrations.toolbox import Toolbox
-from selfcorrect.model import Call, Finding
-from selfcorrect.progress import call_key
-from selfcorrect.reading import Candidate, Offered, Reading, read_calls
+from selfcorrect.model import Finding, Safety
+from selfcorrect.quoting import MADE, why_not_made
+from selfcorrect.reading import Candidate, Deviation, Offered, Reading, read_calls
 
 _LONGEST_TEXT: Final = 200_000
 _CALL_SIGNS: Final = re.compile(r"[({<]")
@@ -33,6 +32,9 @@ _DOUBTED: Final = (
     "The call was not done: it stood in the text of the message. If it is to be done, make it as a "
     "tool call; if it was only talked about, answer the user."
 )
+_REPEATED: Final = (
+    "The call was not done again: it was made before. Use its answer, or tell the user."
+)
 _UNREAD: Final = "The call was not done: it could not be read without guessing."
 
 
@@ -41,30 +43,36 @@ async def calls_in_text(
 ) -> tuple[list[Mended], str]:
     """The calls that a message makes in its text, and its words before them.
 
-    No calls where it is an answer to the user. A call that is only talked about is not made: where
-    words stand around it, it is made only if its tool changes nothing, or the markup of a chat
-    template says that it is meant; else the model is asked what it meant.
+    No calls where it is an answer to the user. Which calls are made says the map's `[reading]`; of
+    one that is not, and would run as it stands, the model is told that it was not done. What
+    repeats a call that was made, or somebody else's words, is no call.
     """
     text = str(message.text)
+    policy = context.strategies.reading
     if not _CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
         return [], text
+    if policy.text == "off":
+        return [], text
     given = conversation.given(message)
-    reading = read_calls(text, box.specs, finish_reason=given["finish_reason"])
+    reason, request = given["finish_reason"], given["request"]
+    reading = read_calls(
+        text, box.specs, finish_reason=reason, request=request, policy=policy, in_context=True
+    )
     is_marked = _MARKUP.search(text) is not None
-    is_sure = not reading.doubted and (is_marked or not reading.wordy)
-    seen = reading.calls or reading.doubted
-    if reading.refusal is not None and not seen:
+    why = why_not_made(reading, box.specs, conversation.messages, request)
+    if why is not None:
+        told_again = is_marked and why == MADE
+        return [_held(call, _REPEATED) for call in reading.calls if told_again], text
+    if reading.doubted:
+        offered = Offered(box.specs)
+        is_whole = all(_is_whole(call, offered) for call in reading.doubted)
+        return [_held(call, _DOUBTED) for call in reading.doubted if is_whole], text
+    if reading.refusal is not None:
+        is_sure = is_marked or not reading.wordy
         if not _seems_meant(text, reading.refusal, is_sure=is_sure, is_marked=is_marked):
             return [], text
         out = await walk_in(box.check, {"raw": text, **given}, context)
         return [_of_text(out, text)], text
-    offered = Offered(box.specs)
-    if not is_marked and conversation.made() & {_key(call, offered) for call in seen}:
-        return [], text
-    if not is_sure and not all(_is_harmless(call, offered) for call in seen):
-        is_whole = all(_is_whole(call, offered) for call in seen)
-        doubted = [_doubted(call) for call in seen] if is_whole else []
-        return doubted, text
     mended = [await _made(box, call, given, context) for call in reading.calls]
     return mended, _words_before(text, reading) if reading.wordy else ""
 
@@ -74,11 +82,6 @@ def _seems_meant(text: str, refusal: Finding, *, is_sure: bool, is_marked: bool)
     if refusal.code == "no_call":
         return is_marked and ("{" in text or "</" in text)
     return is_sure or (refusal.code == "cut" and _STARTS_AS_CALL.match(text) is not None)
-
-
-def _is_harmless(call: Candidate, offered: Offered) -> bool:
-    tool = offered.meant(call.name)
-    return tool is not None and call.args is not None and not acts(tool)
 
 
 def _is_whole(call: Candidate, offered: Offered) -> bool:
@@ -91,7 +94,10 @@ async def _made(
     box: Toolbox, call: Candidate, given: Mapping[str, Any], context: RunContext
 ) -> Mended:
     written = _written(call)
-    if any(each.safety not in context.safety.allow for each in call.deviations):
+    offered = Offered(box.specs)
+    if not all(
+        _is_allowed(each, offered.only_reads(call.name), context) for each in call.deviations
+    ):
         return refused_call(written, _UNREAD, {"reason": "rejected"})
     done = await mended_call(box, written, given, context)
     said = [
@@ -101,8 +107,13 @@ async def _made(
     return replace(done, note={**(done.note or {}), "changes": [*said, *noted]})
 
 
-def _doubted(call: Candidate) -> Mended:
-    return refused_call(_written(call), _DOUBTED, {"reason": "rejected"})
+def _is_allowed(note: Deviation, only_reads: bool, context: RunContext) -> bool:
+    loses = note.safety is Safety.LOSSY
+    return note.safety in context.safety.allow and (only_reads or not loses)
+
+
+def _held(call: Candidate, why: str) -> Mended:
+    return refused_call(_written(call), why, {"reason": "no_call"})
 
 
 def _written(call: Candidate) -> Written:
@@ -113,11 +124,6 @@ def _words_before(text: str, reading: Reading) -> str:
     head = text[: reading.calls[0].start]
     mark = _MARKUP.search(head)
     return head[: mark.start() if mark else None].partition("```")[0].strip()
-
-
-def _key(call: Candidate, offered: Offered) -> str:
-    tool = offered.meant(call.name)
-    return call_key(Call(tool.name if tool else call.name, call.args or {}))
 
 
 def _of_text(out: Mapping[str, Any], text: str) -> Mended:

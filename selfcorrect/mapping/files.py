@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.rules import ErrorRule, MapDocument, MapLimits, MapPolicy
+from selfcorrect.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, MapReading
 
 MAPS_GROUP: Final = "selfcorrect.maps"
 LARGEST_FILE: Final = 32 << 20
@@ -29,7 +29,11 @@ MapSource: TypeAlias = str | os.PathLike[str]
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _PACKAGE: Final = Path(__file__).parents[1]
 _LOADING: Final = threading.RLock()
-_SECTIONS: Final[Mapping[str, type[BaseModel]]] = {"policy": MapPolicy, "limits": MapLimits}
+_SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
+    "policy": MapPolicy,
+    "reading": MapReading,
+    "limits": MapLimits,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -55,6 +55,7 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "needs_person": "Answer the question: run with a checkpointer, or with --interactive.",
     "unknown_outcome": "Find out whether the tool acted before anything calls it again.",
     "repeated_failure": "Change the arguments: the same call would fail in the same way.",
+    "no_call": "Have the model make the call as a tool call, or give the call itself to the run.",
     "invalid_input": "Give the run a call, a raw text or a request that can be read.",
     "rejected": "Nothing was done; change the call and run it again.",
     "escalated": "Someone above this loop has to decide.",
@@ -63,7 +64,6 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
 
 _ASK_AGAIN: Final[Mapping[str, str]] = {
     "cut": "ask for the whole text again, with room for more output tokens",
-    "no_call": "ask the model for a call",
 }
 """What helps where the text itself lacks something that no rule may make up."""
 _OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall"})

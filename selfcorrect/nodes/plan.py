@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
@@ -18,8 +19,11 @@ from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.models.held import held_call
 from selfcorrect.models.port import text_of
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
+from selfcorrect.protocols import TextPolicy
+from selfcorrect.quoting import why_not_made
 from selfcorrect.reading import (
     Reading,
+    ToolCallKeys,
     ending_of,
     read_arguments,
     read_call_object,
@@ -42,6 +46,8 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         return _too_large(state, counts, wrong)
     try:
         call, broken = await _read(state, context, counts)
+    except _NoCall as error:
+        return _handed_on(state, counts, error)
     except _Unusable as error:
         stopped = _started(state, None, counts) | _stopped(str(error))
         if context.on_failure == "raise" and (raised := _of_the_model(error)) is not None:
@@ -57,6 +63,17 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
         return _started(state, None, counts) | _stopped(detail)
+    return _planned(state, context, call, counts, broken)
+
+
+def _planned(
+    state: CorrectionState,
+    context: RunContext,
+    call: Call,
+    counts: dict[str, Any],
+    broken: Finding | None,
+) -> Update:
+    """The call that was read, with what is wrong about it before its arguments are looked at."""
     # Whoever holds the caller's object must not be able to change a call that was checked.
     update = _started(state, own_copy(call), counts)
     findings = [broken] if broken is not None else []
@@ -101,6 +118,27 @@ def unknown_tool(context: RunContext) -> Finding:
         paths=("/name",),
         constraint={"enum": names},
     )
+
+
+class _NoCall(Exception):
+    """The text is not the call, or not one that may be made; the finding says which."""
+
+    def __init__(self, raw: str, finding: Finding) -> None:
+        super().__init__(finding.text)
+        self.raw = raw
+        self.finding = finding
+
+
+def _handed_on(state: CorrectionState, counts: dict[str, Any], error: _NoCall) -> Update:
+    """The run ends: the model makes the call properly, or a person says so."""
+    started = _started(state, Call("", {}, None, clean(error.raw)), counts)
+    shown = [finding_to_json(error.finding)]
+    return {
+        **started,
+        **_stopped(error.finding.text, "no_call"),
+        "error": {"source": "plan", "findings": shown},
+        "trail": [{"call": started["current"], "findings": shown}],
+    }
 
 
 class _Unusable(Exception):
@@ -166,7 +204,7 @@ def _unread(call: Call, context: RunContext, state: CorrectionState) -> Finding 
     """What is wrong with arguments, or a whole call, that came as text."""
     raw = call.raw or ""
     if not call.name:
-        return _reading(raw, context, state).finding
+        return _reading(raw, context, state, _reader_keys(context), TextPolicy()).finding
     tool = context.tools.get(call.name)
     read = read_arguments(raw, tool, finish_reason=state.get("finish_reason"))
     if read.fault is None:
@@ -187,19 +225,54 @@ _NOT_AN_OBJECT = "the arguments are text that is not one JSON object"
 def _from_text(
     raw: str, context: RunContext, state: CorrectionState
 ) -> tuple[Call, Finding | None]:
-    reading = _reading(raw, context, state)
+    policy = context.strategies.reading
+    reading = _reading(raw, context, state, None, policy)
+    if _is_no_call(reading) and not reading.doubted:
+        reading = replace(
+            _reading(raw, context, state, _reader_keys(context), policy), strict=False
+        )
+    why = why_not_made(reading, context.tools, state.get("messages") or (), _request(state))
+    if why is not None:
+        raise _NoCall(raw, _malformed("no_call", why))
+    if _is_no_call(reading) and reading.refusal is not None:
+        raise _NoCall(raw, reading.refusal)
     if reading.strict:
         return reading.calls[0].call, None
     return Call("", {}, None, clean(raw)), reading.finding
 
 
-def _reading(raw: str, context: RunContext, state: CorrectionState) -> Reading:
+def _is_no_call(reading: Reading) -> bool:
+    return reading.refusal is not None and reading.refusal.code == "no_call"
+
+
+def _request(state: CorrectionState) -> str | None:
     request = state.get("request")
+    return request if isinstance(request, str) else None
+
+
+def _reader_keys(context: RunContext) -> ToolCallKeys | None:
+    """The keys with which the map's own strategy reads calls, if it has any."""
+    finding = context.strategies.decide(_malformed("malformed_json", ""))
+    rungs = (context.strategies.strategy(finding.rule, name) for name in finding.ladder)
+    keys = (getattr(rung, "keys", None) for rung in rungs)
+    return next((each for each in keys if isinstance(each, ToolCallKeys)), None)
+
+
+def _reading(
+    raw: str,
+    context: RunContext,
+    state: CorrectionState,
+    keys: ToolCallKeys | None,
+    policy: TextPolicy,
+) -> Reading:
     return read_calls(
         raw,
         context.tools,
         finish_reason=state.get("finish_reason"),
-        request=request if isinstance(request, str) else None,
+        keys=keys,
+        request=_request(state),
+        policy=policy,
+        in_context=bool(state.get("messages")),
     )
 
 
@@ -310,9 +383,9 @@ _FRACTION = re.compile(r"\d(?:\.\d|[eE][-+\d])")
 """What only strictly valid JSON can lose of a number; what is not is kept whole anyway."""
 
 
-def _stopped(detail: str) -> dict[str, Any]:
+def _stopped(detail: str, reason: str = "invalid_input") -> dict[str, Any]:
     return {
         "outcome": "stopped",
-        "stop": {"reason": "invalid_input", "detail": detail},
+        "stop": {"reason": reason, "detail": detail},
         "trail": [{"problem": detail}],
     }

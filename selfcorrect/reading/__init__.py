@@ -8,13 +8,13 @@ reading.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
-from selfcorrect.effects import acts, destroys
+from selfcorrect.effects import destroys
 from selfcorrect.model import Call, Finding, JsonObject, Safety
-from selfcorrect.protocols import Tool
+from selfcorrect.protocols import Form, TextPolicy, Tool
 
 # The files of this folder share through this one; each block needs the ones above it.
 from selfcorrect.reading.contract import (
@@ -25,11 +25,14 @@ from selfcorrect.reading.contract import (
     Ending,
     Fault,
     JsonRead,
+    Oddity,
     Offered,
     Reader,
     ToolCallKeys,
+    has,
     parameters,
     place,
+    reads,
     without_residue,
 )
 
@@ -55,7 +58,7 @@ from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD, Scalars
 from selfcorrect.reading.nesting import CLOSER, CLOSERS, REOPENED, Frame, Nesting, Twice
 
 # isort: split
-from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.reading.tolerant_json import MOST_LEVELS, read_json
 
 # isort: split
 from selfcorrect.reading.arguments import (
@@ -68,26 +71,31 @@ from selfcorrect.reading.arguments import (
 )
 
 # isort: split
-from selfcorrect.reading.announcing import FORBIDDEN, MARKUP, TAG_BEFORE, denied_before_tag, put_off
 from selfcorrect.reading.metadata import (
     ARGUMENTS_TOO,
-    BESIDE,
     CALL_ID,
     IDS_TOO,
-    MEANS_NOTHING,
     NAMES_TOO,
     belongs,
     beside,
-    limited,
+    is_said,
+    left_out,
+    own_ids,
+    two_names,
 )
+from selfcorrect.reading.standing import FORM, Standing, commented, end_of_turn
 
 # isort: split
-from selfcorrect.reading.envelopes import calls_in, is_definition, read_call_object
+from selfcorrect.reading.envelopes import (
+    WRAPPERS,
+    calls_in,
+    is_definition,
+    read_call_object,
+)
 from selfcorrect.reading.expressions import unevaluated
-from selfcorrect.reading.named_arguments import BARE, by_name, ends_in
+from selfcorrect.reading.named_arguments import by_name, ends_in
 from selfcorrect.reading.openings import CALL_TAG, named_before
 from selfcorrect.reading.tag_values import put_parameter
-from selfcorrect.reading.taking_back import asked_about, goes_on, taken_back, told
 from selfcorrect.reading.thinking import thought, without_thinking
 from selfcorrect.reading.variables import assigned_names
 
@@ -95,12 +103,8 @@ from selfcorrect.reading.variables import assigned_names
 from selfcorrect.reading.unreadable import MARKUP_NEXT, unread_call, unread_calls
 
 # isort: split
-from selfcorrect.reading.announced import is_announced
-from selfcorrect.reading.mentions import made
-
-# isort: split
 from selfcorrect.reading.begun_calls import BegunCalls
-from selfcorrect.reading.choosing import choose
+from selfcorrect.reading.choosing import choose, once
 from selfcorrect.reading.element_calls import ElementCalls
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.python_calls import PythonCalls
@@ -110,8 +114,6 @@ from selfcorrect.reading.tagged_calls import TaggedCalls
 __all__ = [
     "ARGUMENTS_TOO",
     "ATTEMPT",
-    "BARE",
-    "BESIDE",
     "CALL_ID",
     "CALL_OPENING",
     "CALL_TAG",
@@ -120,14 +122,13 @@ __all__ = [
     "COMMA_MISSING",
     "CUT_REASONS",
     "DONE_REASONS",
-    "FORBIDDEN",
+    "FORM",
     "IDS_TOO",
     "JSON_NAMES",
     "LITERALS",
-    "MARKUP",
     "MARKUP_NEXT",
-    "MEANS_NOTHING",
     "MOST_CALLS",
+    "MOST_LEVELS",
     "MOST_MISSING",
     "NAMES_TOO",
     "NO_ARGUMENTS",
@@ -136,8 +137,8 @@ __all__ = [
     "RIVAL_LEVELS",
     "STRICT_WORDS",
     "SURROGATE",
-    "TAG_BEFORE",
     "WORD",
+    "WRAPPERS",
     "Arguments",
     "Candidate",
     "Deviation",
@@ -147,51 +148,53 @@ __all__ = [
     "JsonRead",
     "Nesting",
     "NotLiteral",
+    "Oddity",
     "Offered",
     "Reader",
     "Reading",
     "Scalars",
+    "Standing",
     "Strings",
     "ToolCallKeys",
     "Twice",
     "Unreadable",
     "as_arguments",
-    "asked_about",
     "assigned_names",
     "belongs",
     "beside",
     "by_name",
     "by_position",
     "calls_in",
-    "denied_before_tag",
+    "commented",
+    "end_of_turn",
     "ending_in",
     "ending_of",
     "ends_in",
     "extent",
     "from_text",
-    "goes_on",
-    "is_announced",
+    "has",
     "is_definition",
-    "limited",
+    "is_said",
+    "left_out",
     "literals",
     "lost",
-    "made",
     "named_before",
+    "once",
     "other_readings",
+    "own_ids",
     "parameters",
-    "put_off",
     "put_parameter",
     "read_arguments",
     "read_call_object",
     "read_calls",
     "read_json",
+    "reads",
     "reasons_in",
     "refusal_of",
     "strict_json",
     "surest",
-    "taken_back",
     "thought",
-    "told",
+    "two_names",
     "unevaluated",
     "unread_call",
     "unread_calls",
@@ -200,9 +203,8 @@ __all__ = [
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
-_TALK: Final = frozenset({"wrapped in the tool's name", "the name stands before the arguments"})
 _GOES_ON: Final = "the text may go on where it ends"
-_RISKY: Final = "words around what may be no call, of a tool that changes something"
+_NOT_MADE: Final = "the text holds a call; it was not made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,8 @@ class Reading:
         refusal: Why the text was refused, or None.
         strict: The text is exactly one strictly valid call object.
         wordy: Words stand around the calls.
-        doubted: The calls of a text that was refused because it may only talk about them.
+        doubted: The calls of a text that was refused because it holds more than them.
+        text: The text in which the calls stand.
     """
 
     calls: tuple[Candidate, ...]
@@ -222,6 +225,7 @@ class Reading:
     strict: bool = False
     wordy: bool = False
     doubted: tuple[Candidate, ...] = ()
+    text: str = ""
 
     @property
     def finding(self) -> Finding | None:
@@ -230,13 +234,10 @@ class Reading:
             return self.refusal
         if len(self.calls) > 1:
             return _finding("several_calls", f"the text holds {len(self.calls)} calls")
-        found = (each.what for call in self.calls for each in call.deviations)
-        if any(what not in _WRAPPING for what in found):
+        found = (each.code for call in self.calls for each in call.deviations)
+        if any(code is not Oddity.WRAPPING for code in found):
             return _finding("malformed_json", "the call is not strictly valid JSON")
         return _finding("wrapped_text", "the text holds more than a call")
-
-
-_WRAPPING: Final = frozenset({"markup around the call", "words around the call", "a call in code"})
 
 
 def read_calls(
@@ -246,10 +247,13 @@ def read_calls(
     finish_reason: str | None = None,
     keys: ToolCallKeys | None = None,
     request: str | None = None,
+    policy: TextPolicy | None = None,
+    in_context: bool = False,
 ) -> Reading:
-    """Read every call in a text that a model wrote.
+    """Read the calls that a text makes: those that are the text, but for thinking and markup.
 
-    Not the right tool for arguments of a tool that is already known; see `read_arguments`.
+    Of tools that only read, calls in lines of their own among words are made, too. Not the right
+    tool for arguments of a tool that is already known; see `read_arguments`.
 
     Args:
         text: What the model wrote.
@@ -257,57 +261,115 @@ def read_calls(
         finish_reason: Why the model stopped; `"length"` means that nothing cut off is completed.
         keys: Where the parts of a call are found.
         request: What the user asked for, if known.
+        policy: Which calls are made; by default those of texts that are nothing but calls.
+        in_context: It is known what was said before, so that a call that repeats it is told.
 
     >>> reading = read_calls('{"name": "find", "arguments": {"q": "x"}}', {})
     >>> reading.strict, reading.calls[0].call
     (True, Call(name='find', args={'q': 'x'}, id=None, raw=None))
-    >>> reading = read_calls("Sure! <tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
+    >>> reading = read_calls("<tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
     >>> [(d.what, d.safety.value) for d in reading.calls[0].deviations][-1]
-    ('words around the call', 'inferred')
-    >>> read_calls("I cannot help with that.", {}).refusal.code
+    ('markup around the call', 'exact')
+    >>> read_calls("Sure! find(q='x')", {}).refusal.code
     'no_call'
     """
+    policy = policy or TextPolicy()
+    if policy.text == "off":
+        return Reading((), _finding("no_call", "calls in texts are not read here"))
     keys = keys or ToolCallKeys()
+    forms = policy.forms
     strict = _strict(text, tools, keys, ending_of(finish_reason))
-    if strict is not None:
-        return Reading((strict,), strict=True)
-    inner = _inside(text)
-    if inner is not None:
-        return _read_inside(inner, tools, finish_reason, keys, request)
+    if strict is not None and (forms is None or "json" in forms):
+        return Reading((strict,), strict=True, text=text)
+    levels = 0
+    while (inner := _inside(text)) is not None and levels <= MOST_LEVELS:
+        text, levels = inner, levels + 1
+    if levels > MOST_LEVELS:
+        deep = f"JSON in JSON, deeper than {MOST_LEVELS} levels"
+        return Reading((), _finding("malformed_json", deep))
     offered = Offered(tools)
     ending = ending_of(finish_reason)
     code = PythonCalls(ending, request or "")
-    readers: tuple[Reader, ...] = (
-        JsonCalls(keys, ending, code),
-        TaggedCalls(ending),
-        ElementCalls(ending),
-        ReactCalls(),
-        code,
-        BegunCalls(),
-    )
+    readers: Mapping[Form, Reader] = {
+        "json": JsonCalls(keys, ending, code),
+        "tags": TaggedCalls(ending),
+        "elements": ElementCalls(ending),
+        "react": ReactCalls(),
+        "code": code,
+    }
+    used = [reader for form, reader in readers.items() if forms is None or form in forms]
     spoken = without_thinking(text)
-    seen = (call for reader in readers for call in reader(spoken, offered))
-    calls, wordy = choose(spoken, seen, offered)
+    seen = (call for reader in (*used, BegunCalls()) for call in reader(spoken, offered))
+    found = Found(*choose(spoken, seen, offered))
+    reading = _made(found, offered, ending, policy, in_context=in_context or request is not None)
+    reading = replace(reading, text=text)
+    if not levels:
+        return reading
+    note = Deviation(0, "a call inside a string", Safety.EXACT)
+    calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
+    return replace(reading, calls=tuple(calls))
+
+
+class Found(NamedTuple):
+    """What was found in a text: see `choose`."""
+
+    calls: tuple[Candidate, ...]
+    written: tuple[Candidate, ...]
+    text: str
+
+
+def _made(
+    found: Found, tools: Offered, ending: Ending, policy: TextPolicy, *, in_context: bool
+) -> Reading:
+    """The calls that are made, of those that were found, or why none is."""
+    calls, text = found.calls, found.text
     if not calls:
         return Reading((), _no_call(text))
     if len(calls) > MOST_CALLS:
-        refusal = _finding("several_calls", f"the text holds more than {MOST_CALLS} calls")
-        return Reading((), refusal, wordy=wordy)
+        many = f"the text holds more than {MOST_CALLS} calls"
+        return Reading((), _finding("several_calls", many))
+    standing = Standing(text, found.written)
     broken = next((call for call in calls if call.fault is not None), None)
     if broken is not None and broken.fault is not None:
-        return Reading((), _refusal(text, broken.fault), wordy=wordy)
-    if not ending.complete and _may_go_on(spoken, calls, offered):
-        return Reading((), _refusal(text, Fault(len(text), _GOES_ON, cut=True)), wordy=wordy)
-    if wordy and any(_too_risky(spoken, calls, index, offered) for index in range(len(calls))):
-        refusal = _finding("wrapped_text", _RISKY)
-        return Reading((), refusal, wordy=wordy, doubted=tuple(calls))
-    around = (
-        Deviation(0, "words around the call", Safety.INFERRED)
-        if wordy
-        else Deviation(0, "markup around the call", Safety.EXACT)
-    )
-    noted = (replace(call, deviations=(*call.deviations, around)) for call in calls)
-    return Reading(tuple(noted), wordy=wordy)
+        talk = not broken.fault.cut and standing.before(calls[0].start)
+        if talk and not tools.only_reads(broken.name):
+            return Reading((), _finding("no_call", _NOT_MADE), wordy=True)
+        return Reading((), _refusal(text, broken.fault), wordy=not standing.alone())
+    if not ending.complete and _may_go_on(text, calls, tools):
+        return Reading((), _refusal(text, Fault(len(text), _GOES_ON, cut=True)))
+    return _standing(found, standing, tools, policy, in_context=in_context)
+
+
+def _standing(
+    found: Found, standing: Standing, tools: Offered, policy: TextPolicy, *, in_context: bool
+) -> Reading:
+    """The calls that stand where they have to, for what their tools do."""
+    calls, text = found.calls, found.text
+    reads_only = all(tools.only_reads(call.name) for call in calls)
+    remarked = any(has(call.deviations, Oddity.COMMENT) for call in calls) and not reads_only
+    if standing.alone() and not remarked:
+        return _noted(calls, Deviation(0, "markup around the call", Safety.EXACT, Oddity.WRAPPING))
+    around = Deviation(0, "words around the call", Safety.INFERRED, Oddity.WRAPPING)
+    if reads_only:
+        hidden = commented(text, found.written)
+        own = [call for call in calls if standing.own_lines(call) and call not in hidden]
+        if own:
+            return replace(_noted(own, around), wordy=True)
+    elif policy.text == "edge" and not remarked and (in_context or not _destroy(calls, tools)):
+        end = end_of_turn(text, found.written)
+        before = [call for call in found.written if call.start < end]
+        if block := standing.at_edge(before, end):
+            return replace(_noted(once(block), around), wordy=True)
+    return Reading((), _finding("no_call", _NOT_MADE), wordy=True, doubted=calls)
+
+
+def _noted(calls: Iterable[Candidate], note: Deviation) -> Reading:
+    return Reading(tuple(replace(each, deviations=(*each.deviations, note)) for each in calls))
+
+
+def _destroy(calls: Iterable[Candidate], tools: Offered) -> bool:
+    found = (tools.meant(call.name) for call in calls)
+    return any(tool is not None and destroys(tool) for tool in found)
 
 
 def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = None) -> Arguments:
@@ -367,19 +429,6 @@ def _inside(text: str) -> str | None:
     return read.value if read is not None and _HOLDS_MORE.match(read.value) else None
 
 
-def _read_inside(
-    inner: str,
-    tools: Mapping[str, Tool],
-    finish_reason: str | None,
-    keys: ToolCallKeys,
-    request: str | None,
-) -> Reading:
-    reading = read_calls(inner, tools, finish_reason=finish_reason, keys=keys, request=request)
-    note = Deviation(0, "a call inside a string", Safety.EXACT)
-    calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
-    return replace(reading, calls=tuple(calls), strict=False)
-
-
 def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
     return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
 
@@ -395,19 +444,8 @@ def _may_go_on(text: str, calls: Sequence[Candidate], tools: Offered) -> bool:
     if behind == "," and text.lstrip().startswith("["):
         return True
     tool = tools.meant(calls[-1].name)
-    added = any(each.what.startswith("missing ") for each in calls[-1].deviations)
+    added = has(calls[-1].deviations, Oddity.CLOSER_MISSING)
     return not behind and added and tool is not None and destroys(tool)
-
-
-def _too_risky(text: str, calls: Sequence[Candidate], index: int, tools: Offered) -> bool:
-    """Whether a tool that changes something may only be talked about here, not called."""
-    call = calls[index]
-    tool = tools.meant(call.name)
-    if tool is None or not acts(tool):
-        return False
-    if destroys(tool) and (call.code or any(each.what in _TALK for each in call.deviations)):
-        return True
-    return not call.tagged and not is_announced(text, calls, index)
 
 
 def _finding(code: str, text: str) -> Finding:

@@ -15,8 +15,11 @@ from selfcorrect.reading import (
     Ending,
     Fault,
     JsonRead,
+    Oddity,
+    has,
     parameters,
     read_json,
+    reads,
     strict_json,
 )
 
@@ -45,7 +48,7 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
         note = Deviation(0, "arguments as a JSON string", Safety.EXACT)
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
-        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.EXACT),))
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.EXACT, Oddity.NO_ARGUMENTS),))
     if isinstance(value, list):
         return by_position(value, {}, tool)
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
@@ -65,12 +68,23 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
     inner, start, notes = _body(text, tool)
     if not inner:
         return _broken(0, "the arguments are not an object")
-    read = read_json(
-        inner, closers=ending.closers, final_number=ending.complete or _only_reads(tool)
-    )
+    read = read_json(inner, closers=ending.closers, final_number=ending.complete or reads(tool))
     if isinstance(read, Fault):
         return Arguments(None, (), Fault(start + read.offset, read.what, read.cut))
-    found = [Deviation(start + each.offset, *each[1:]) for each in read.deviations]
+    if has(read.deviations, Oddity.COMMENT) and not reads(tool):
+        what = "a comment in the arguments, which may take something back"
+        return Arguments(None, (), Fault(start, what))
+    if read.unclosed and not (ending.complete or reads(tool)):
+        what = "the arguments are not closed, so more may have followed"
+        return Arguments(None, (), Fault(start + read.end, what, cut=True))
+    return _in_body(read, start, notes, tool)
+
+
+def _in_body(
+    read: JsonRead, start: int, notes: Sequence[Deviation], tool: Tool | None
+) -> Arguments:
+    """The arguments that the JSON in a text stands for."""
+    found = [each._replace(offset=start + each.offset) for each in read.deviations]
     value = surest(read, tool)
     if isinstance(value, dict) and _too_many_closed(read, value, tool, worded=bool(notes)):
         value = Fault(start + read.end, "brackets that do not match")
@@ -88,7 +102,7 @@ def _from_nothing(tool: Tool | None, ending: Ending) -> Arguments:
     if not ending.closers:
         return Arguments(None, (), Fault(0, "cut off before the arguments", cut=True))
     if tool is not None and tool.is_valid({}):
-        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.INFERRED),))
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.INFERRED, Oddity.NO_ARGUMENTS),))
     return _broken(0, "the arguments are empty")
 
 
@@ -102,7 +116,7 @@ def _said_twice(text: str) -> str | None:
 
 def _too_many_closed(read: JsonRead, value: JsonObject, tool: Tool | None, *, worded: bool) -> bool:
     """Whether a superfluous closing bracket may have stood further inside, moving arguments out."""
-    if all(each.what != "a closing bracket too many" for each in read.deviations):
+    if not has(read.deviations, Oddity.CLOSER_TOO_MANY):
         return False
     return worded or tool is None or not value.keys() <= parameters(tool).keys()
 
@@ -114,7 +128,7 @@ def surest(read: JsonRead, tool: Tool | None) -> JSON | Fault:
     """
     if not read.rivals:
         return read.value
-    place = next((d.offset for d in read.deviations if d.what.startswith("missing")), read.end)
+    place = next((d.offset for d in read.deviations if d.code is Oddity.CLOSER_MISSING), read.end)
     unclear = Fault(place, "a bracket is missing that could stand in several places")
     if tool is None or not isinstance(read.value, dict):
         return unclear
@@ -196,10 +210,6 @@ def _misfits(value: JSON, schema: object) -> bool:
     kinds = _kinds(schema)
     wanted = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
     return wanted is not None and bool(kinds) and wanted not in kinds
-
-
-def _only_reads(tool: Tool | None) -> bool:
-    return tool is not None and tool.effect == "read_only"
 
 
 def _broken(offset: int, what: str) -> Arguments:

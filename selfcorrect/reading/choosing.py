@@ -9,7 +9,7 @@ from typing import Final
 
 from selfcorrect.model import Safety
 from selfcorrect.plain import canonical
-from selfcorrect.reading import MARKUP, Candidate, Deviation, Offered, made, thought
+from selfcorrect.reading import FORM, Candidate, Deviation, Offered, Standing, thought
 
 _INVENTED: Final = re.compile(
     r"<\|im_start\|>\s*(?:user|system|tool)\b|<\|start_header_id\|>\s*(?:user|system|ipython|tool)\b"
@@ -21,7 +21,7 @@ _INVENTED: Final = re.compile(
 """Where a model goes on in the name of someone else."""
 _WORD: Final = re.compile(r"\w")
 _NO_WORDS: Final = re.compile(
-    rf"{MARKUP.pattern}|#[^\n]*|^[ \t]*\w+[ \t]*=[ \t]*\Z"
+    rf"{FORM.pattern}|#[^\n]*|^[ \t]*\w+[ \t]*=[ \t]*\Z"
     r"|\A[)\]]*(?:\[[^\[\]\n]{0,60}\]|\.\w{1,40}(?:\([^()\n]{0,60}\))?"
     r"|[ \t]*[-+*/%<>=!]{1,3}[ \t]*[\w.'\"]{1,40}(?=[ \t]*$)){1,4}",
     re.MULTILINE,
@@ -37,8 +37,8 @@ _BETWEEN: Final = " \t\r\n,;"
 
 def choose(
     text: str, seen: Iterable[Candidate], tools: Offered
-) -> tuple[tuple[Candidate, ...], bool]:
-    """The calls that count, in order, and whether words stand around them.
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...], str]:
+    """The calls that count, in order; where each was written; the text without what was thought.
 
     The outermost call counts, not what stands inside its arguments. What a model writes in the
     name of the user or of a tool is not its own. Code counts only where no call is written in a
@@ -47,20 +47,18 @@ def choose(
     calls = [call for call in _outermost(seen) if not _describes(text, call)]
     text, calls = _spoken(text, calls)
     turn = _turn(text, calls)
-    own = [call for call in made(text, calls) if call.start < turn]
-    own = _without_remarks(text, own)
+    own = _without_remarks(text, [call for call in calls if call.start < turn])
     explicit = [call for call in own if not call.code]
     known = _known(text, [call for call in own if call.code], tools)
     nameless = [call for call in own if call.code and not call.name]
     alone = [call for call in own if call.fault is None]
     chosen = explicit or known or nameless or alone
-    wordy = _wordy(text[:turn], chosen)
-    if wordy and chosen is alone:
+    if chosen is alone and not Standing(text, chosen).alone():
         chosen = []
     if turn < len(text) and chosen:
         note = Deviation(turn, "a turn that the model made up is left out", Safety.INFERRED)
         chosen = [_noted(call, note) for call in chosen]
-    return tuple(_once(chosen)), wordy
+    return tuple(once(chosen)), tuple(chosen), text
 
 
 def _outermost(seen: Iterable[Candidate]) -> list[Candidate]:
@@ -143,17 +141,7 @@ def _turn(text: str, calls: Sequence[Candidate]) -> int:
     return len(text)
 
 
-def _wordy(text: str, calls: Sequence[Candidate]) -> bool:
-    """Whether words stand around the calls, apart from markup."""
-    pos = 0
-    for start, end in sorted({(call.start, call.end) for call in calls}):
-        if _WORD.search(MARKUP.sub(" ", text[pos:start])):
-            return True
-        pos = max(pos, end)
-    return _WORD.search(MARKUP.sub(" ", text[pos:])) is not None
-
-
-def _once(calls: Iterable[Candidate]) -> list[Candidate]:
+def once(calls: Iterable[Candidate]) -> list[Candidate]:
     """The calls without those that were written again in another place of the text."""
     kept: list[Candidate] = []
     first: dict[tuple[str, str], int] = {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, Protocol
 
 from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.protocols import Tool
@@ -19,18 +20,43 @@ _NAMESPACE: Final = re.compile(r"[.:/]|__")
 _RESIDUE: Final = re.compile(r"\s*+<[|\uff5c].*", re.DOTALL)
 
 
+class Oddity(StrEnum):
+    """The deviations on which something hangs; what the others say is only told."""
+
+    WRAPPING = "wrapping"
+    """The call is strictly valid, and something stands around it."""
+    CLOSER_MISSING = "closer_missing"
+    CLOSER_TOO_MANY = "closer_too_many"
+    NO_ARGUMENTS = "no_arguments"
+    BESIDE = "beside"
+    """An argument stood beside the others."""
+    BARE = "bare"
+    """A text had no quotes."""
+    QUOTES_INSIDE = "quotes_inside"
+    COMMENT = "comment"
+    TRAILING_COMMA = "trailing_comma"
+
+
 class Deviation(NamedTuple):
     """One way in which a text differs from what it was read as.
 
     Attributes:
         offset: Where, in characters from the start of the text.
         what: What it was, in a few words.
-        safety: `exact` for another spelling of the same thing, `inferred` for a best reading.
+        safety: `exact` for another spelling of the same thing, `inferred` for a best reading,
+            `lossy` where something was left out that may have a meaning.
+        code: What it is to this program, where something hangs on it.
     """
 
     offset: int
     what: str
     safety: Safety
+    code: Oddity | None = None
+
+
+def has(deviations: Iterable[Deviation], code: Oddity) -> bool:
+    """Whether one of the deviations is of this sort."""
+    return any(each.code is code for each in deviations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +87,7 @@ class JsonRead:
         deviations: What was not strict JSON, in the order in which it was met.
         rivals: Other values that the same text could stand for, because a closing bracket is
             missing; only a schema can rule them out.
+        unclosed: How many containers, the outermost and its last members, the text ends in.
     """
 
     value: JSON
@@ -68,6 +95,18 @@ class JsonRead:
     end: int
     deviations: tuple[Deviation, ...] = ()
     rivals: tuple[JSON, ...] = ()
+    unclosed: int = 0
+
+    @property
+    def open(self) -> frozenset[int]:
+        """The ids of the containers that the text ends in."""
+        found: list[int] = []
+        value: Any = self.value
+        while len(found) < self.unclosed and isinstance(value, dict | list):
+            found.append(id(value))
+            inner = value.values() if isinstance(value, dict) else value
+            value = next(reversed(inner), None)
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +149,8 @@ class Candidate:
         id: The call's id, if it has one.
         raw_args: The text of arguments that could not be read.
         fault: Why they could not be read.
-        code: Written as a call in code (`f(x=1)`), or only seems to be one: it may be a mention.
-        tagged: Written as a tag of its own, which nobody writes to talk about a call.
+        code: Written as a call in code (`f(x=1)`), or only seems to be one.
+        tagged: Written as a tag of its own.
     """
 
     name: str
@@ -154,6 +193,13 @@ class Offered(Mapping[str, Tool]):
     def __len__(self) -> int:
         return len(self._tools)
 
+    def only_reads(self, name: str) -> bool:
+        """Whether a call of this name changes nothing, whichever tool is meant."""
+        tool = self.meant(name)
+        if tool is not None:
+            return reads(tool)
+        return bool(self) and all(map(reads, self.values()))
+
     def meant(self, name: str) -> Tool | None:
         """The one tool whose name is equal but for case, separators, namespace and residue."""
         if (tool := self._tools.get(name)) is not None:
@@ -179,6 +225,11 @@ class Reader(Protocol):
 def without_residue(name: str) -> str:
     """A name without what a chat template left behind it: `ls<|channel|>commentary` is `ls`."""
     return _RESIDUE.sub("", name).strip()
+
+
+def reads(tool: Tool | None) -> bool:
+    """Whether a tool is declared to change nothing."""
+    return tool is not None and tool.effect == "read_only"
 
 
 def parameters(tool: Tool | None) -> Mapping[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -11,36 +11,39 @@ from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     ARGUMENTS_TOO,
-    BESIDE,
     CALL_ID,
     IDS_TOO,
-    MEANS_NOTHING,
     NAMES_TOO,
     NO_ARGUMENTS,
     Candidate,
     Deviation,
     Ending,
     Fault,
+    Oddity,
     Offered,
     ToolCallKeys,
     as_arguments,
     belongs,
     beside,
     ending_in,
-    limited,
+    is_said,
+    left_out,
     lost,
+    own_ids,
     parameters,
     strict_json,
+    two_names,
     without_residue,
 )
 from selfcorrect.text import normal
 
-_WRAPPERS: Final = (
+WRAPPERS: Final = (
     *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
     *("function_call", "functionCall", "toolUse", "tool_use", "tool_call", "function"),
     *("message", "choices", "content", "parts", "candidates", "output", "additional_kwargs"),
 )
-_CHOICE: Final = frozenset({"either", "oder", "or", "ou", "versus", "vs", "xor"})
+_ONE_CALL: Final = ("function", "functionCall", "function_call", "toolUse", "tool_use", "tool_call")
+"""What one call is wrapped in; all else holds a message, or several."""
 _OTHERS: Final = ("developer", "function", "system", "tool", "user")
 """Whose messages hold no calls of the model."""
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
@@ -74,6 +77,8 @@ def read_call_object(
     for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
         inner = value.get(wrapper)
         if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
+            if tools is not None and left_out(value, (wrapper, *own_ids(keys))) is not None:
+                return Call("", {}, call.id, _as_text(value))
             return replace(call, id=call.id or _text_under(value, (CALL_ID, *keys.id, *IDS_TOO)))
     name = _text_under(value, keys.name)
     return None if name is None else _call_of(name, value, keys, tools)
@@ -96,11 +101,9 @@ def _call_of(
         return Call("", {}, call.id, _as_text(value))
     if written is None:
         return replace(call, raw=_as_text(others)) if others else call
-    if tools is not None and others:
-        tool = Offered(tools).meant(name)
-        if tool is None or any(belongs(key, tool) for key in others):
-            return Call("", {}, call.id, _as_text(value))
-    if tools is not None and limited(name, value, keys, Offered(tools)) is not None:
+    told = {key for key in (*keys.arguments, "input") if key in value} - {written}
+    twice = two_names(name, value, keys) is not None or not told <= set(_echoes(value, keys))
+    if tools is not None and (others or twice):
         return Call("", {}, call.id, _as_text(value))
     call = _with_arguments(call, given)
     if call.raw is not None and not ending.closers:
@@ -117,6 +120,15 @@ def _contradicted(value: JsonObject, written: str, keys: ToolCallKeys) -> bool:
         and {"properties", "type"}.isdisjoint(one)
         for one in told
     )
+
+
+def _echoes(value: JsonObject, keys: ToolCallKeys) -> list[str]:
+    """The keys of arguments under which nothing is given, or the echo of a schema."""
+    return [
+        key
+        for key in (*keys.arguments, "input")
+        if isinstance(value.get(key), Mapping) or not value.get(key)
+    ]
 
 
 def _with_arguments(call: Call, given: JSON) -> Call:
@@ -142,26 +154,39 @@ def _as_text(value: JSON) -> str:
 
 
 def calls_in(
-    value: JSON, tools: Offered, keys: ToolCallKeys, ending: Ending
+    value: JSON,
+    tools: Offered,
+    keys: ToolCallKeys,
+    ending: Ending,
+    unclosed: Collection[int] = (),
 ) -> tuple[Candidate, ...]:
     """The calls that a JSON value holds; none where it is something else.
 
-    A call has the name of a tool: which tool is meant is never told by arguments alone.
+    A call has the name of a tool: which tool is meant is never told by arguments alone. Where it
+    is not known that the text is complete, the arguments of a tool that acts have to be closed
+    themselves; `unclosed` are the ids of the containers that are not.
     """
-    return tuple(_Reader(tools, keys, ending).calls(value, 0))
+    return tuple(_Reader(tools, keys, ending, unclosed).calls(value, 0))
 
 
 class _Reader:
     """The parts of one question that do not change."""
 
-    __slots__ = ("args", "ending", "failed", "ids", "keys", "names", "tools")
+    __slots__ = ("args", "ending", "failed", "ids", "keys", "names", "tools", "unclosed")
 
     def __init__(
-        self, tools: Offered, keys: ToolCallKeys, ending: Ending, *, failed: bool = False
+        self,
+        tools: Offered,
+        keys: ToolCallKeys,
+        ending: Ending,
+        unclosed: Collection[int] = (),
+        *,
+        failed: bool = False,
     ) -> None:
         self.tools = tools
         self.keys = keys
         self.ending = ending
+        self.unclosed = unclosed
         self.failed = failed
         self.names = (*keys.name, *NAMES_TOO)
         self.args = (*keys.arguments, *ARGUMENTS_TOO)
@@ -171,11 +196,16 @@ class _Reader:
         if depth > _DEPTH:
             return
         if isinstance(value, list):
-            found = [call for item in value for call in self.calls(item, depth + 1)]
-            if found and any(isinstance(item, str) and normal(item) in _CHOICE for item in value):
-                yield Candidate("", None, fault=Fault(0, "calls of which one is to be chosen"))
-            else:
+            each = [(item, list(self.calls(item, depth + 1))) for item in value]
+            found = [call for _, calls in each for call in calls]
+            others = [item for item, calls in each if not calls] if found else []
+            if any(isinstance(item, str) and item.strip() for item in others):
+                yield Candidate("", None, fault=Fault(0, "words in a list of calls"))
+            elif all(map(is_said, others)):
                 yield from found
+            else:
+                note = Deviation(0, "what stands beside the call is left out", Safety.LOSSY)
+                yield from (_noted(call, note) for call in found)
         elif isinstance(value, dict):
             inside = self.inside(value)
             direct = inside.direct(value)
@@ -189,7 +219,8 @@ class _Reader:
         ending = ending_in(value, self.ending)
         if ending == self.ending and failed <= self.failed:
             return self
-        return _Reader(self.tools, self.keys, ending, failed=failed or self.failed)
+        failed = failed or self.failed
+        return _Reader(self.tools, self.keys, ending, self.unclosed, failed=failed)
 
     def kept(self, call: Candidate, value: JsonObject, depth: int) -> Candidate:
         """The call, unless its arguments are empty because they were lost on the way.
@@ -208,17 +239,22 @@ class _Reader:
         """Calls inside a provider's message, or under their tools' names."""
         if value.get("role") in _OTHERS:
             return
-        under = [(key, value[key]) for key in _WRAPPERS if isinstance(value.get(key), dict | list)]
-        found = False
+        under = [(key, value[key]) for key in WRAPPERS if isinstance(value.get(key), dict | list)]
+        found: list[Candidate] = []
+        read: list[str] = []
         for key, item in under:
             reader = self.inside({}, failed=key == "invalid_tool_calls")
-            for call in reader.calls(item, depth + 1):
-                found = True
-                outer = _text_under(value, self.ids) if isinstance(item, dict) else None
-                yield replace(call, id=call.id or outer)
+            outer = _text_under(value, self.ids) if isinstance(item, dict) else None
+            calls = [replace(call, id=call.id or outer) for call in reader.calls(item, depth + 1)]
+            found += calls
+            read += [key] if calls else []
+        message = value.get("role") is not None or any(key not in _ONE_CALL for key in read)
+        odd = left_out(value, (*read, *own_ids(self.keys)), message=message) if found else None
+        yield from (_noted(call, odd) for call in found)
         if not found and value and all(self.is_wrapper(k, v) for k, v in value.items()):
             for name, given in value.items():
-                yield self.candidate(name, given, {}, None, "wrapped in the tool's name")
+                note = Deviation(0, "wrapped in the tool's name", Safety.EXACT)
+                yield self.closed(self.candidate(name, given, {}, None, note), given)
 
     def is_wrapper(self, name: str, given: JSON) -> bool:
         tool = self.tools.meant(name)
@@ -231,32 +267,44 @@ class _Reader:
         if name_key is None:
             return self.nameless(value.get(args_key) if args_key else None)
         name = str(value[name_key])
-        left = {
-            key: item
-            for key, item in value.items()
-            if key not in (name_key, args_key, *self.ids) and key not in MEANS_NOTHING
-        }
         id_ = _text_under(value, self.ids)
         tool = self.tools.meant(name)
+        names = {key for key in self.names if normal(str(value.get(key))) == normal(name)}
+        left = {key: item for key, item in beside(value, self.keys).items() if key not in names}
+        left.pop(args_key or "", None)
         if args_key is not None:
             if is_definition(value, value[args_key]):
                 return None
             if _contradicted(value, args_key, self.keys):
                 fault = Fault(0, "arguments under two keys, which are not the same")
                 return Candidate(name, None, id=id_, fault=fault)
+            if (both := two_names(name, value, self.keys)) is not None:
+                return Candidate(name, None, id=id_, fault=Fault(0, both))
             if tool is not None:
                 left = {key: item for key, item in left.items() if belongs(key, tool)}
-            said = limited(name, value, self.keys, self.tools, failed=self.failed)
-            if not left and said is not None:
-                return Candidate(name, None, id=id_, fault=Fault(0, said))
-            return self.candidate(name, value[args_key], left, id_, None)
+            echoes = _echoes(value, self.keys)
+            meant = (*names, args_key, *own_ids(self.keys), *left, *echoes)
+            odd = left_out(value, meant, failed=self.failed)
+            call = self.candidate(name, value[args_key], left, id_, None)
+            return _noted(self.closed(call, value[args_key]), odd)
         known = parameters(tool)
         if tool is None or not left.keys() <= known.keys():
             return None
         if not _ANSWERS.isdisjoint(value):
             return None
-        why = "the arguments stand beside the name" if left else NO_ARGUMENTS
-        return self.candidate(name, {}, left, id_, why)
+        why = Deviation(0, NO_ARGUMENTS, Safety.EXACT, Oddity.NO_ARGUMENTS)
+        if left:
+            why = Deviation(0, "the arguments stand beside the name", Safety.INFERRED)
+        return self.closed(self.candidate(name, {}, left, id_, why), value)
+
+    def closed(self, call: Candidate, given: JSON) -> Candidate:
+        """The call, unless its arguments end where the text does, which may have gone on."""
+        if id(given) not in self.unclosed or self.ending.complete:
+            return call
+        if call.args is None or self.tools.only_reads(call.name):
+            return call
+        fault = Fault(0, "the arguments are not closed, so more may have followed", cut=True)
+        return replace(call, args=None, fault=fault)
 
     def names_a_tool(self, key: str, value: JsonObject) -> bool:
         name = value.get(key)
@@ -273,21 +321,20 @@ class _Reader:
                 destroys = tool is not None and tool.effect == "destructive"
                 if tool is not None and not destroys and inside not in parameters(tool):
                     rest = {key: item for key, item in args.items() if key != inside}
-                    why = "the name stands inside the arguments"
-                    return self.candidate(str(args[inside]), rest, {}, None, why)
+                    why = Deviation(0, "the name stands inside the arguments", Safety.INFERRED)
+                    return self.closed(self.candidate(str(args[inside]), rest, {}, None, why), args)
         return None
 
     def candidate(
-        self, name: str, given: JSON, left: JsonObject, id_: str | None, why: str | None
+        self, name: str, given: JSON, left: JsonObject, id_: str | None, why: Deviation | None
     ) -> Candidate:
         notes = []
         clean = without_residue(name)
         if clean and clean != name:
             notes.append(Deviation(0, "residue of a chat template", Safety.EXACT))
             name = clean
-        if why:
-            inferred = left or "inside" in why
-            notes.append(Deviation(0, why, Safety.INFERRED if inferred else Safety.EXACT))
+        if why is not None:
+            notes.append(why)
         tool: Tool | None = self.tools.meant(name)
         read = as_arguments(given, tool, self.ending)
         args = read.value
@@ -297,10 +344,15 @@ class _Reader:
             if twice := args.keys() & left.keys():
                 args, fault = None, Fault(0, f"the argument {min(twice)[:40]!r} is given twice")
             else:
-                notes.append(Deviation(0, BESIDE, Safety.INFERRED))
+                what = "arguments beside the others"
+                notes.append(Deviation(0, what, Safety.INFERRED, Oddity.BESIDE))
                 args = {**args, **left}
         raw = given if args is None and isinstance(given, str) else None
         return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
+
+
+def _noted(call: Candidate, note: Deviation | None) -> Candidate:
+    return call if note is None else replace(call, deviations=(*call.deviations, note))
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:

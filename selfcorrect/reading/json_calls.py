@@ -15,19 +15,21 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading import (
     ATTEMPT,
-    BESIDE,
     MARKUP_NEXT,
     MOST_CALLS,
-    NO_ARGUMENTS,
+    WRAPPERS,
     Candidate,
     Deviation,
     Ending,
     Fault,
     JsonRead,
+    Oddity,
     Offered,
     Reader,
+    Standing,
     ToolCallKeys,
     calls_in,
+    has,
     named_before,
     parameters,
     read_json,
@@ -103,7 +105,8 @@ class JsonCalls:
                 notes = tuple(
                     each._replace(offset=start + each.offset) for each in block.deviations
                 )
-                return replace(block, start=start, end=start + block.end, deviations=notes)
+                end = start + block.end
+                return replace(block, start=start, end=end, deviations=notes, unclosed=0)
         return read
 
     def _closed_early(self, text: str, read: JsonRead, tools: Offered) -> JsonRead | Fault:
@@ -120,7 +123,7 @@ class JsonCalls:
         known = own.union(*(parameters(tools.meant(call.name)) for call in calls))
         if again.rivals or not again.value.keys() - read.value.keys() <= known:
             return unclear
-        note = Deviation(last, _ONE_TOO_MANY, Safety.INFERRED)
+        note = Deviation(last, _ONE_TOO_MANY, Safety.INFERRED, Oddity.CLOSER_TOO_MANY)
         return replace(again, deviations=(note, *again.deviations))
 
     def _value(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
@@ -134,9 +137,7 @@ class JsonCalls:
         if isinstance(full, Fault):
             return read
         calls = calls_in(full.value, tools, self.keys, ending)
-        meant = [tools.meant(call.name) for call in calls]
-        reads_only = bool(meant) and all(tool and tool.effect == "read_only" for tool in meant)
-        return full if reads_only else read
+        return full if calls and all(tools.only_reads(call.name) for call in calls) else read
 
     def _calls(self, text: str, read: JsonRead, tools: Offered) -> list[Candidate]:
         """The calls in a value that was read, with their place in the text."""
@@ -152,14 +153,16 @@ class JsonCalls:
                     calls = [replace(named, args=None, fault=unclear)]
         if not calls:
             calls = self._quoted(read.value, tools)
-        mended = any(each.what == _ONE_TOO_MANY for each in read.deviations)
+        mended = has(read.deviations, Oddity.CLOSER_TOO_MANY)
         if mended or text[read.end : read.end + _FRONT].lstrip()[:1] == "}":
             calls = [_surely_inside(call, read) for call in calls]
         return [_placed(call, start, read) for call in calls]
 
     def _sure(self, read: JsonRead, tools: Offered) -> Sequence[Candidate]:
         """The calls in the value, if no other reading of the text holds other calls."""
-        calls = calls_in(read.value, tools, self.keys, self.ending)
+        calls = calls_in(read.value, tools, self.keys, self.ending, read.open)
+        if any(call.fault is not None for call in calls):
+            return calls
         for rival in read.rivals:
             others = calls_in(rival, tools, self.keys, self.ending)
             if not others or _same(calls, others) or _worse(others, calls, tools):
@@ -197,32 +200,36 @@ class JsonCalls:
     def _with_name(self, name: str, back: int, read: JsonRead, tools: Offered) -> Candidate:
         note = Deviation(read.start, "the name stands before the arguments", Safety.EXACT)
         value = surest(read, tools.meant(name))
+        if read.unclosed and not (self.ending.complete or tools.only_reads(name)):
+            value = Fault(read.end, "the arguments are not closed, so more may have followed", True)
         if isinstance(value, Fault):
             return Candidate(name, None, back, 0, (note,), fault=value)
         return Candidate(name, value, back, 0, (note,))
 
     def _quoted(self, value: JSON, tools: Offered) -> list[Candidate]:
-        """Calls in code inside strings: `["find(q='x')"]`."""
-        if isinstance(value, dict) and len(value) == 1:
+        """Calls in code that are strings: `["find(q='x')"]`, each of them nothing else."""
+        if isinstance(value, dict) and len(value) == 1 and not value.keys().isdisjoint(WRAPPERS):
             value = next(iter(value.values()))
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return []
         note = Deviation(0, "a call inside a string", Safety.EXACT)
-        return [
-            replace(call, deviations=(note, *call.deviations))
-            for item in value
-            for call in self.code(item, tools)
-        ]
+        found: list[Candidate] = []
+        for item in map(str, value):
+            calls = self.code(item, tools)
+            if not calls or not Standing(item, calls).alone():
+                return []
+            found += (replace(call, deviations=(note, *call.deviations)) for call in calls)
+        return found
 
 
 def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:
     """The call, unless a closing bracket too many may have moved an argument out of another one."""
-    beside = any(each.what == BESIDE for each in call.deviations)
+    beside = has(call.deviations, Oddity.BESIDE)
     if not beside or call.args is None:
         return call
     if any(isinstance(value, dict | list) for value in call.args.values()):
         return replace(call, args=None, fault=Fault(read.end, "brackets that do not match"))
-    note = Deviation(read.end, _ONE_TOO_MANY, Safety.INFERRED)
+    note = Deviation(read.end, _ONE_TOO_MANY, Safety.INFERRED, Oddity.CLOSER_TOO_MANY)
     return replace(call, deviations=(*call.deviations, note))
 
 
@@ -230,7 +237,7 @@ def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
     """A call with its place in the text, instead of one in the value that it was found in."""
     notes = tuple(each._replace(offset=read.start) for each in call.deviations)
     fault = replace(call.fault, offset=read.start) if call.fault else None
-    if any(each.what == NO_ARGUMENTS for each in notes) and _ends_early(read):
+    if has(notes, Oddity.NO_ARGUMENTS) and _ends_early(read):
         fault = Fault(read.end, "cut off before the arguments", cut=True)
         call = replace(call, args=None)
     notes = (*read.deviations, *notes)
@@ -239,7 +246,7 @@ def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
 
 def _ends_early(read: JsonRead) -> bool:
     return any(
-        each.offset >= read.end and each.what.startswith("missing") for each in read.deviations
+        each.offset >= read.end and each.code is Oddity.CLOSER_MISSING for each in read.deviations
     )
 
 

@@ -1,14 +1,25 @@
-"""What stands beside the arguments of a call: arguments, metadata, or why it is not to be made."""
+"""What stands beside the arguments of a call: arguments, known metadata, or what is left out.
+
+Left out without a word are only known keys with known values. All else may have a meaning.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from selfcorrect.effects import acts
-from selfcorrect.model import JsonObject
+from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import Offered, ToolCallKeys, parameters
-from selfcorrect.text import LONGEST, normal, tokens, typo
+from selfcorrect.reading import (
+    CUT_REASONS,
+    DONE_REASONS,
+    Deviation,
+    ToolCallKeys,
+    ending_of,
+    parameters,
+)
+from selfcorrect.text import normal, typo
 
 NAMES_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
 """Further keys of a name; they count only where they hold the name of an offered tool."""
@@ -16,36 +27,106 @@ ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", 
 CALL_ID: Final = "call_id"
 """Where it stands beside an `id`, the answer to the call has to name this one."""
 IDS_TOO: Final = (CALL_ID, "toolUseId", "tool_use_id")
-MEANS_NOTHING: Final = frozenset(
+_LONGEST_NAME: Final = 40
+
+Check = Callable[[JSON], bool]
+
+
+def _is_mark(item: JSON) -> bool:
+    """A number or a word without spaces: an id, a time, a model, a signature."""
+    if isinstance(item, str):
+        return not any(map(str.isspace, item))
+    return item is None or (isinstance(item, int | float) and not isinstance(item, bool))
+
+
+def _is_number(item: JSON) -> bool:
+    return item is None or (isinstance(item, int | float) and not isinstance(item, bool))
+
+
+def _is_nothing(item: JSON) -> bool:
+    return item in (None, "", [], {}) and item is not False
+
+
+def _is_flag(item: JSON) -> bool:
+    return isinstance(item, bool) or item is None
+
+
+def _is_record(item: JSON) -> bool:
+    return isinstance(item, dict) or item is None
+
+
+def _is_anything(item: JSON) -> bool:
+    del item
+    return True
+
+
+def _is_reason(item: JSON) -> bool:
+    if not isinstance(item, str):
+        return item is None
+    told = item.lower().rpartition(".")[2].replace("-", "_")
+    return ending_of(item).complete or told in CUT_REASONS | DONE_REASONS
+
+
+def _one_of(words: str) -> Check:
+    known = frozenset(words.split())
+    return lambda item: item is None or (isinstance(item, str) and normal(item) in known)
+
+
+def _all(check: Check, keys: str) -> dict[str, Check]:
+    return dict.fromkeys(keys.split(), check)
+
+
+_CALL: Final[Mapping[str, Check]] = MappingProxyType(
     {
-        *("type", "index", "status", "role", "object", "error", "content", "tool_type"),
-        *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "comment"),
-        *IDS_TOO,
+        **_all(_is_mark, "id tool_call_id call_id toolUseId tool_use_id"),
+        **_all(_is_mark, "signature thoughtSignature thought_signature"),
+        **_all(_is_number, "index created"),
+        **_all(_is_nothing, "error content metadata result response"),
+        **_all(_is_anything, "thought thoughts thinking reasoning rationale"),
+        **_all(_is_record, "cache_control caller extra_content usage"),
+        "type": _one_of(
+            "function functioncall tool toolcall toolcallchunk tooluse invalidtoolcall"
+        ),
+        "tool_type": _one_of("function tool"),
+        "role": _one_of("assistant model ai chatbot"),
+        "channel": _one_of("commentary analysis final"),
+        "strict": _is_flag,
     }
 )
-_PLAIN: Final = frozenset(
-    {"action", "assistant", "calling", "completed", "custom", "functioncall", "in_progress"}
-    | {"incomplete", "model", "object", "ok", "toolcall", "tooluse"}
+"""What providers and models write in the object of one call, and what it may say there."""
+_MESSAGE: Final[Mapping[str, Check]] = MappingProxyType(
+    {
+        **_CALL,
+        **_all(_is_anything, "content text tool_plan reasoning_content tool_call_chunks"),
+        **_all(_is_reason, "finish_reason finishReason stop_reason stopReason done_reason"),
+        **_all(_is_mark, "model modelVersion system_fingerprint service_tier created_at name"),
+        **_all(_is_mark, "responseId previous_response_id generation_id request_id chunk_position"),
+        **_all(_is_record, "usage_metadata usageMetadata response_metadata metadata meta metrics"),
+        **_all(_is_record, "additional_kwargs ResponseMetadata incomplete_details timings"),
+        **_all(_is_nothing, "refusal annotations audio logprobs stop_sequence citations images"),
+        **_all(_is_nothing, "safetyRatings promptFeedback prompt_logprobs summary tool_calls"),
+        **_all(_is_nothing, "invalid_tool_calls function_call"),
+        **_all(_is_number, "total_duration load_duration prompt_eval_count prompt_eval_duration"),
+        **_all(_is_number, "eval_count eval_duration avgLogprobs temperature top_p"),
+        "type": _one_of("ai aimessagechunk message response completion function toolcall tooluse"),
+        "object": _one_of("chatcompletion chatcompletionchunk response textcompletion"),
+        "status": _one_of("completed incomplete inprogress"),
+        "done": _is_flag,
+        "example": lambda item: item is False,
+    }
 )
-"""What the usual metadata of a call say: its type, its status, and whose it is."""
-_CALLS: Final = frozenset({"call", "function", "tool"})
-_IDLE: Final = frozenset(
-    {"cache_control", "caller", "channel", "created", "created_at", "description", "extra_content"}
-    | {"metadata", "namespace", "provider", "purpose", "recipient", "signature", "step", "strict"}
-    | {"thoughtSignature", "thought_signature", "timestamp", "title", "usage"}
+"""The same of a whole message or response: the words of a message say nothing of its calls."""
+_SAID: Final = frozenset(
+    {"text", "output_text", "reasoning", "thinking", "redacted_thinking", "message"}
 )
-"""What else providers and models write beside a call."""
-_TOLD: Final = ("type", "status", "role", "object", "tool_type")
-_DONE: Final = ("error", "result", "response", "outcome")
-BESIDE: Final = "arguments beside the others"
+"""The types of parts of a message that hold no calls."""
+_PARTS: Final = frozenset({"text", "thought", "thoughtSignature", "reasoningContent"})
 
 
 def belongs(key: str, tool: Tool) -> bool:
     """Whether a key beside the arguments is one of them: a parameter, or a misspelt one."""
     known = parameters(tool)
-    if key in known or tool.schema.get("additionalProperties"):
-        return True
-    return any(_resemble(key, name) for name in known)
+    return key in known or any(_resemble(key, name) for name in known)
 
 
 def _resemble(key: str, name: str) -> bool:
@@ -53,39 +134,64 @@ def _resemble(key: str, name: str) -> bool:
     return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
 
 
-def limited(
-    name: str, value: JsonObject, keys: ToolCallKeys, tools: Offered, *, failed: bool = False
-) -> str | None:
-    """What beside the arguments says that a call is not to be made as it stands, if anything does.
-
-    A tool that changes something is called only with what is known to mean nothing. The error of
-    a call whose arguments `failed` to be parsed is about their text.
-    """
-    failed = failed or value.get("type") == "invalid_tool_call"
+def two_names(name: str, value: JsonObject, keys: ToolCallKeys) -> str | None:
+    """Which two names of tools an object holds, if it does."""
     for key in keys.name:
         other = value.get(key)
         if isinstance(other, str) and other.strip() and normal(other) != normal(name):
-            return f"two names of tools: {name[:40]!r} and {other[:40]!r}"
-    tool = tools.meant(name)
-    if tool is None or not acts(tool):
-        return None
-    for key in _TOLD:
-        told = value.get(key)
-        if isinstance(told, str) and not _is_plain(told) and key not in parameters(tool):
-            return f"{key} {told[:40]!r} beside the arguments"
-    for key in _DONE[failed:]:
-        if value.get(key) not in (None, "", {}, []):
-            return f"{key!r} beside the arguments"
-    known = {*NAMES_TOO, *ARGUMENTS_TOO, *_IDLE}
-    odd = next((key for key in beside(value, keys) if key not in known), None)
-    return None if odd is None else f"{odd[:40]!r} beside the arguments"
+            return f"two names of tools: {name[:_LONGEST_NAME]!r} and {other[:_LONGEST_NAME]!r}"
+    return None
 
 
-def _is_plain(told: str) -> bool:
-    return told.lower() in _PLAIN or not _CALLS.isdisjoint(tokens(told[:LONGEST]))
+def left_out(
+    value: JsonObject, meant: Container[str], *, message: bool = False, failed: bool = False
+) -> Deviation | None:
+    """What of an object is neither meant nor known, if anything.
+
+    Args:
+        value: The object around a call, or of one.
+        meant: The keys that are read.
+        message: Whether it is a message or a response, and not one call.
+        failed: The call stands among those whose arguments could not be parsed; its error is about
+            their text.
+    """
+    known = _MESSAGE if message else _CALL
+    failed = failed or value.get("type") == "invalid_tool_call"
+    for key, item in value.items():
+        check = known.get(key)
+        if key in meant or (check is not None and check(item)):
+            continue
+        if key == "status" and item == "completed" and _is_item(value):
+            continue
+        if key == "error" and failed:
+            continue
+        what = f"{key[:_LONGEST_NAME]!r} beside the call is left out"
+        return Deviation(0, what, Safety.LOSSY)
+    return None
+
+
+def is_said(item: JSON) -> bool:
+    """Whether a part of a message is known to hold words of the model, or nothing."""
+    if not isinstance(item, dict):
+        return item is None
+    return item.get("type") in _SAID or (bool(item) and item.keys() <= _PARTS)
+
+
+def _is_item(value: JsonObject) -> bool:
+    """Whether this is a call in the form of OpenAI's responses, which are complete by then."""
+    return value.get("type") == "function_call"
+
+
+def own_ids(keys: ToolCallKeys) -> tuple[str, ...]:
+    """The keys of an id that are not among the usual ones, whose values are known."""
+    return tuple(key for key in keys.id if key not in _CALL)
 
 
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
     """What stands in a call beside its id, name, arguments and the usual metadata."""
-    meant = {*keys.id, *keys.name, *keys.arguments, *MEANS_NOTHING, "input"}
-    return {key: item for key, item in value.items() if key not in meant}
+    meant = {*own_ids(keys), *keys.name, *keys.arguments, "input"}
+    return {
+        key: item
+        for key, item in value.items()
+        if key not in meant and not ((check := _CALL.get(key)) is not None and check(item))
+    }

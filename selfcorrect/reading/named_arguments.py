@@ -13,13 +13,14 @@ from selfcorrect.reading import (
     Deviation,
     Fault,
     JsonRead,
+    Oddity,
+    has,
     parameters,
     read_json,
     surest,
 )
 from selfcorrect.text import tokens
 
-BARE: Final = "text without quotes"
 _PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+(=(?!=)|:)")
 _JUNK: Final = re.compile(r"[ \t\r\n'\"\]};,`)]+")
 _STRING_OVER: Final = {
@@ -39,7 +40,6 @@ _WORDS: Final = re.compile(r"[^\W\d_]+ [^\W\d_]+")
 _NOT_TEXT: Final = re.compile(
     r"\A[A-Za-z]{1,2}'|\*\*|[+*%^&]|\.\.\.|\blambda\b|\b(?:or|and|not|if|for|in)\b.*['\"]"
 )
-_TOO_MANY: Final = "a closing bracket too many"
 
 
 def ends_in(text: str, start: int, limit: int) -> list[int]:
@@ -96,7 +96,7 @@ def by_name(
         if read is None:
             return None
         args[name], more = read
-        if raw == name and any(each.what == BARE for each in more):
+        if raw == name and has(more, Oddity.BARE):
             return None
         notes += more
     return args, notes
@@ -112,7 +112,7 @@ def _value(
         value = surest(read, None)
         notes = [each._replace(offset=place + each.offset) for each in read.deviations]
         return None if isinstance(value, Fault) else (value, notes)
-    note = [Deviation(place, BARE, Safety.INFERRED)]
+    note = [Deviation(place, "text without quotes", Safety.INFERRED, Oddity.BARE)]
     kinds = _types(schema)
     items = schema.get("items") if isinstance(schema, Mapping) else None
     of_text = kinds == {"array"} and _types(items) == {"string"}
@@ -141,7 +141,7 @@ def _is_listed(raw: str, schema: object, said: _Said | None) -> bool:
 
 def _swallows(raw: str, read: JsonRead) -> bool:
     """Whether a text with quotes inside is rather two arguments, of which one is not known."""
-    inside = any(each.what.startswith("quotes inside") for each in read.deviations)
+    inside = has(read.deviations, Oddity.QUOTES_INSIDE)
     over = _STRING_OVER.get(raw[:1])
     return inside and over is not None and over.search(raw, 1) is not None
 
@@ -151,7 +151,7 @@ def _lacks_opener(read: JsonRead, schema: object) -> bool:
     if not isinstance(read.value, list) or all(isinstance(item, list) for item in read.value):
         return False
     items = schema.get("items") if isinstance(schema, Mapping) else None
-    too_many = any(each.what == _TOO_MANY for each in read.deviations)
+    too_many = has(read.deviations, Oddity.CLOSER_TOO_MANY)
     return too_many and not _types(items).isdisjoint({"array", None})
 
 

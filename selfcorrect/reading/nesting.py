@@ -9,7 +9,14 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import DEPTH, canonical
-from selfcorrect.reading import COMMA_MISSING, RIVAL_LEVELS, Scalars, other_readings
+from selfcorrect.reading import (
+    COMMA_MISSING,
+    RIVAL_LEVELS,
+    Oddity,
+    Scalars,
+    has,
+    other_readings,
+)
 
 CLOSER: Final = MappingProxyType({"{": "}", "[": "]", "(": ")"})
 CLOSERS: Final = frozenset("}])")
@@ -61,9 +68,10 @@ class Nesting(Scalars):
         reopened: The opening bracket of a list was missing.
         stack: What is open, the innermost last.
         rivals: What else could stand where, because a bracket is missing.
+        unclosed: How many containers the text ends in.
     """
 
-    __slots__ = ("closers", "compared", "implied", "pos", "reopened", "rivals", "stack")
+    __slots__ = ("closers", "compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
 
     def __init__(self, text: str, *, closers: bool, final_number: bool, whole: bool) -> None:
         super().__init__(text, final_number=final_number, whole=whole)
@@ -74,6 +82,7 @@ class Nesting(Scalars):
         self.reopened = False
         self.stack: list[Frame] = []
         self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
+        self.unclosed = 0
 
     def push(self, pos: int) -> Frame:
         self.deeper(pos)
@@ -98,7 +107,7 @@ class Nesting(Scalars):
             return False
         if not isinstance(first := frame.items.get(frame.key), kind):
             return False
-        if any(each.what == "trailing comma" for each in self.notes):
+        if has(self.notes, Oddity.TRAILING_COMMA):
             return False  # the bracket may be missing behind that comma
         self.deeper(pos)
         self.reopened = True
@@ -128,7 +137,7 @@ class Nesting(Scalars):
                 self.pos = pos + 1
                 if text[self.pos : self.pos + 1] not in CLOSERS:
                     return
-                self.note(self.pos, "trailing comma", Safety.EXACT)
+                self.note(self.pos, "trailing comma", Safety.EXACT, Oddity.TRAILING_COMMA)
                 continue
             if char == frame.closer:
                 self.pos = pos + 1
@@ -143,7 +152,7 @@ class Nesting(Scalars):
     def trailing(self, frame: Frame, pos: int) -> int:
         """A closer where an item could stand."""
         if frame.items:
-            self.note(pos, "trailing comma", Safety.EXACT)
+            self.note(pos, "trailing comma", Safety.EXACT, Oddity.TRAILING_COMMA)
         self.pos = pos
         self.settle()
         return -1
@@ -191,18 +200,21 @@ class Nesting(Scalars):
         while self.stack[-1].closer != char:
             self.rival()
             frame = self.stack[-1]
-            self.note(pos, f"missing {frame.closer!r}", Safety.INFERRED)
+            self.note(pos, f"missing {frame.closer!r}", Safety.INFERRED, Oddity.CLOSER_MISSING)
             self.pos = pos
             self.close(frame)
 
     def finish(self) -> None:
         """The text ends inside containers, behind a complete value."""
         missing = "".join(frame.closer for frame in reversed(self.stack))
-        commented = bool(self.notes) and self.notes[-1].what == "a comment"
+        commented = has(self.notes[-1:], Oddity.COMMENT)
         if not self.closers or self.implied or commented:
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
-        self.note(self.size, f"missing {missing!r} at the end", Safety.INFERRED)
+        self.note(
+            self.size, f"missing {missing!r} at the end", Safety.INFERRED, Oddity.CLOSER_MISSING
+        )
         self.pos = self.size
+        self.unclosed = len(self.stack)
         while self.stack:
             self.rival()
             self.close(self.stack[-1])

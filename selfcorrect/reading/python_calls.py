@@ -7,7 +7,9 @@ slips keep it from being Python, its arguments are read one by one.
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
@@ -17,7 +19,6 @@ from selfcorrect.plain import DEPTH
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     ATTEMPT,
-    BARE,
     CALL_OPENING,
     JSON_NAMES,
     MOST_CALLS,
@@ -27,6 +28,7 @@ from selfcorrect.reading import (
     Fault,
     JsonRead,
     NotLiteral,
+    Oddity,
     Offered,
     assigned_names,
     by_name,
@@ -36,6 +38,7 @@ from selfcorrect.reading import (
     literals,
     other_readings,
     parameters,
+    reads,
     surest,
     unevaluated,
 )
@@ -122,10 +125,13 @@ class _Attempt:
         if end and end - paren < _LONGEST and not _ODD_ESCAPE.match(text, paren, end):
             tree = _parse(text[paren:end] + missing)
             if tree is not None:
-                notes = [Deviation(start, "a call in code", Safety.EXACT)]
+                notes = [_in_code(start)]
+                if _is_commented(text[start:end]):
+                    notes.append(_comment(start))
                 if missing:
                     fault = self._cut(text, end, missing, tool)
-                    notes.append(Deviation(end, f"missing {missing!r}", Safety.INFERRED))
+                    what = f"missing {missing!r}"
+                    notes.append(Deviation(end, what, Safety.INFERRED, Oddity.CLOSER_MISSING))
                 if _is_mention(tree, tool):
                     return None
                 if (unclear := _goes_on(text, end, tree, tool)) is not None:
@@ -145,10 +151,9 @@ class _Attempt:
         """Why brackets that are missing may not be added."""
         if not self.ending.closers:
             return Fault(end, f"{missing!r} is missing in a text that was cut off", cut=True)
-        reads_only = tool is not None and tool.effect == "read_only"
-        if text[end - 1 :].strip().isalnum() and not (self.ending.complete or reads_only):
-            return Fault(end, "a word or number at the very end, which may be cut off", cut=True)
-        return None
+        if self.ending.complete or reads(tool) or text[end:].strip():
+            return None
+        return Fault(end, f"the arguments are not closed: {missing!r} is missing", cut=True)
 
     def _slipped(
         self, text: str, start: int, paren: int, closed: int, name: str, tool: Tool | None
@@ -166,12 +171,32 @@ class _Attempt:
             read = by_name(text[paren + 1 : end], tool, paren + 1, self.request, self.variables)
             if read is not None:
                 args, notes = read
-                note = Deviation(start, "a call in code", Safety.EXACT)
+                notes += [_comment(start)] if _is_commented(text[start:end]) else []
+                note = _in_code(start)
                 return Candidate(name, args, start, end + 1, (note, *notes), code=True)
         fault = Fault(paren, "this call cannot be read")
         if following is None and not ends_in(text, paren + 1, limit):
             fault = Fault(len(text), "cut off inside a call", cut=True)
         return Candidate(name, None, start, closed or len(text), fault=fault, code=True)
+
+
+def _in_code(start: int) -> Deviation:
+    return Deviation(start, "a call in code", Safety.EXACT, Oddity.WRAPPING)
+
+
+def _comment(start: int) -> Deviation:
+    return Deviation(start, "a comment", Safety.INFERRED, Oddity.COMMENT)
+
+
+def _is_commented(code: str) -> bool:
+    """Whether there is a comment in code, and not only its sign in a text."""
+    if "#" not in code:
+        return False
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return True
+    return any(token.type == tokenize.COMMENT for token in tokens)
 
 
 def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
@@ -185,7 +210,7 @@ def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
 def _only_bare(call: Candidate) -> bool:
     """Whether code that is Python was read otherwise only in that words became text."""
     odd = [each for each in call.deviations if each.safety is not Safety.EXACT]
-    return call.fault is None and all(each.what == BARE for each in odd)
+    return call.fault is None and all(each.code is Oddity.BARE for each in odd)
 
 
 def _parse(code: str) -> ast.Call | None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.reading import QUOTES, Strings
+from selfcorrect.reading import QUOTES, Oddity, Strings
 
 LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
     {
@@ -23,12 +23,9 @@ WORD: Final = re.compile(r"[^\W\d][\w$]*+")
 _SPACE = re.compile(
     r"([ \t\r\n]++)|(\s++|[\ufeff\u200b\u2060]++)|(//[^\n]*+|/\*.*?\*/|#[^\n]*+)", re.DOTALL
 )
-_DOUBTFUL = re.compile(
-    r"\?|\.\.\.|\u2026|[\"']\s*:|\b(?:ask|assum\w*|etc|example|fixme|guess\w*|maybe|more|or|others"
-    r"|placeholder|rest|tbd|todo|unknown|unsure|verify)\b",
-    re.IGNORECASE,
-)
-"""What a comment says that leaves something open, or out."""
+_OPEN: Final = re.compile(r"\?|\.\.\.|\u2026|[\"']\s*:")
+"""What in a comment leaves something open, or out."""
+_WORD_IN: Final = re.compile(r"\w")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\w.$'\"“”(\[{]")
 
@@ -54,10 +51,13 @@ class Scalars(Strings):
             elif found.lastindex == 3:
                 if self.text[pos - 1 : pos] in QUOTES:
                     self.fail(pos, "a comment right behind a string")
-                if _DOUBTFUL.search(found[0]):
-                    self.fail(pos, "a comment that doubts what it stands beside")
-                self.note(pos, "a comment", Safety.EXACT)
+                if _OPEN.search(found[0]):
+                    self.fail(pos, "a comment that leaves something open")
+                safety = Safety.INFERRED if _WORD_IN.search(found[0]) else Safety.EXACT
+                self.note(pos, "a comment", safety, Oddity.COMMENT)
             pos = found.end()
+        if self.text.startswith("/*", pos):
+            self.reach = self.size  # it is not closed: all of the text was looked at
         return pos
 
     def scalar(self, pos: int, where: str) -> tuple[JSON, int]:

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Final, NoReturn
 
 from selfcorrect.model import Safety
-from selfcorrect.reading import Deviation, Fault
+from selfcorrect.reading import Deviation, Fault, Oddity
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r"[\\\x00-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_BOUNDARY: Final = re.compile(r"""["'][\s]*+[,:][\s]*+["']|["']\s*+[{}\[\]]""")
+_BOUNDARY: Final = re.compile(r"""["']\s*+[,:]\s*+["'{\[]|["']\s*+[{}\[\]]""")
 """What stands between two strings; inside one, a key or a value may have been swallowed."""
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -96,8 +96,8 @@ class Strings:
         self.reach = 0
         self.notes: list[Deviation] = []
 
-    def note(self, offset: int, what: str, safety: Safety) -> None:
-        self.notes.append(Deviation(offset, what, safety))
+    def note(self, offset: int, what: str, safety: Safety, code: Oddity | None = None) -> None:
+        self.notes.append(Deviation(offset, what, safety, code))
 
     def fail(self, offset: int, what: str, *, cut: bool = False) -> NoReturn:
         raise Unreadable(offset, what, cut=cut)
@@ -153,7 +153,7 @@ class Strings:
                 break
         if not _one_reading(self.text[pos + 1 : end], opener, listed=where != "}", inches=inches):
             self.fail(pos, "a string with quotes inside that can be read in several ways")
-        self.note(pos, "quotes inside a string are not escaped", INFERRED)
+        self.note(pos, "quotes inside a string are not escaped", INFERRED, Oddity.QUOTES_INSIDE)
         return end
 
     def decode(self, pos: int, end: int) -> str:

@@ -28,7 +28,7 @@ _CALL: Final = re.compile(
 )
 _PARAMETER: Final = re.compile(
     rf"\s*<(?P<tag>{_SPACE}(?:parameter|param|argument|arg))(?:\s+name)?\s*=\s*"
-    rf"[\"']?(?P<name>{_NAME})[\"']?(?:\s+\w+=[\"'][^\"'>]{{0,40}}[\"'])*\s*>"
+    rf"[\"']?(?P<name>{_NAME})[\"']?(?:\s+(?:string|type)=[\"']\w{{0,40}}[\"'])*\s*>"
 )
 _PAIR: Final = re.compile(rf"\s*<arg_key>\s*(?P<name>{_NAME})\s*</arg_key>\s*<(?P<tag>arg_value)>")
 _HALF: Final = re.compile(r"\s*+(?:<arg_key>[^<>]{0,200}(?:</arg_key>\s*)?)?(?:</?[^<>]{0,200})?\Z")

@@ -26,12 +26,15 @@ from selfcorrect.reading import (
     Frame,
     JsonRead,
     Nesting,
+    Oddity,
     Twice,
     Unreadable,
     strict_json,
 )
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
+MOST_LEVELS: Final = 8
+"""More strings in one another than anybody means."""
 _MOST_TWICE: Final = 50
 _GUESSES: Final = ("quotes inside", "missing comma", "missing '", REOPENED)
 _CLOSED_TOO_OFTEN: Final = re.compile(r"\s*+(?:[}\])]|[,:\"'])")
@@ -61,6 +64,7 @@ def read_json(
     closers: bool = True,
     final_number: bool = False,
     unwrap: bool = True,
+    levels: int = MOST_LEVELS,
 ) -> JsonRead | Fault:
     """Read the JSON value that starts at an offset, tolerating what models get wrong.
 
@@ -73,6 +77,7 @@ def read_json(
             it is known that the text was cut off.
         final_number: A number at the very end counts as complete.
         unwrap: A text that is a JSON string stands for the JSON in it.
+        levels: How many strings may stand in one another for that.
 
     >>> read = read_json("{'city': 'Oslo', 'days': [1, 2,],}")
     >>> read.value
@@ -82,15 +87,17 @@ def read_json(
     >>> read_json('{"city": "Os')
     Fault(offset=9, what='cut off inside a string', cut=True)
     """
-    surrogate = None if text.isascii() else SURROGATE.search(text)
-    if surrogate:
-        return Fault(surrogate.start(), "half a character (a lone surrogate)")
     scan = _Scan(text, closers=closers, final_number=final_number, whole=whole)
     try:
-        return scan.read(start, unwrap=unwrap)
+        read: JsonRead | Fault = scan.read(start, unwrap=unwrap, levels=levels)
     except Unreadable as error:
         reach = max(error.fault.offset, scan.pos, scan.reach)
-        return (_unescaped(scan, start) if whole else None) or replace(error.fault, reach=reach)
+        read = (_unescaped(scan, start) if whole else None) or replace(error.fault, reach=reach)
+    end = len(text) if whole else read.reach if isinstance(read, Fault) else read.end
+    surrogate = None if text.isascii() else SURROGATE.search(text, start, end)
+    if surrogate is not None:
+        return Fault(surrogate.start(), "half a character (a lone surrogate)", reach=end)
+    return read
 
 
 def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
@@ -104,7 +111,7 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
     again = _Scan(inner.value, closers=scan.closers, final_number=scan.final_number, whole=True)
     again.note(start, "escaped once too often", EXACT)
     try:
-        return again.read(0, unwrap=True)
+        return again.read(0, unwrap=True, levels=MOST_LEVELS)
     except Unreadable:
         return None
 
@@ -114,7 +121,7 @@ class _Scan(Nesting):
 
     __slots__ = ()
 
-    def read(self, start: int, *, unwrap: bool) -> JsonRead:
+    def read(self, start: int, *, unwrap: bool, levels: int) -> JsonRead:
         if self.text.startswith("\ufeff", start):
             self.note(start, "byte order mark", EXACT)
             start += 1
@@ -135,20 +142,24 @@ class _Scan(Nesting):
         if self.whole:
             self.rest(end, scalar=not isinstance(value, dict | list))
             if isinstance(value, str) and unwrap:
-                return self.inside(value, begin)
+                return self.inside(value, begin, levels)
         rivals = tuple(put(value, join(*path), other) for path, other in self.rivals)
-        return JsonRead(value, begin, end, tuple(self.notes), rivals)
+        return JsonRead(value, begin, end, tuple(self.notes), rivals, self.unclosed)
 
-    def inside(self, value: str, begin: int) -> JsonRead:
+    def inside(self, value: str, begin: int, levels: int) -> JsonRead:
         """The value that a string stands for which holds JSON."""
         if not value.lstrip().startswith(("{", "[", '"')):
             return JsonRead(value, begin, self.pos, tuple(self.notes))
         self.note(begin, "JSON inside a JSON string", EXACT)
-        inner = read_json(value, closers=self.closers, final_number=self.final_number)
+        if not levels:
+            self.fail(begin, f"JSON in JSON, deeper than {MOST_LEVELS} levels")
+        inner = read_json(
+            value, closers=self.closers, final_number=self.final_number, levels=levels - 1
+        )
         if isinstance(inner, Fault):
             self.fail(begin, f"a string that holds broken JSON: {inner.what}", cut=inner.cut)
         self.notes += [each._replace(offset=begin) for each in inner.deviations]
-        return JsonRead(inner.value, begin, self.pos, tuple(self.notes), inner.rivals)
+        return replace(inner, start=begin, end=self.pos, deviations=tuple(self.notes))
 
     def containers(self) -> None:  # noqa: C901, PLR0912 -- inlined: it sees every value
         """Read on until the outermost container is closed. The hot loop."""
@@ -302,7 +313,7 @@ class _Scan(Nesting):
         if self.implied:
             self.fail(end, "brackets that do not match")
         if not rest.strip("}]) \t\r\n"):
-            self.note(end, "a closing bracket too many", INFERRED)
+            self.note(end, "a closing bracket too many", INFERRED, Oddity.CLOSER_TOO_MANY)
         elif not rest.strip(";,` \t\r\n"):
             self.note(end, "punctuation behind the value", EXACT)
         elif scalar or _GOES_ON.match(rest) or re.search(r"[{\[]", rest):

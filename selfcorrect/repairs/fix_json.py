@@ -27,6 +27,8 @@ from selfcorrect.reading import (
 )
 
 _MOST_REASONS: Final = 4
+_CLASSES: Final = (Safety.LOSSY, Safety.INFERRED, Safety.EXACT)
+"""Of a deviation, the less certain first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,9 @@ class FixJson:
 
     Its class is exact where nothing but spelling and wrapping differs (single quotes, trailing
     commas, Python literals, fences, tags), inferred where there is one best reading (words around
-    the call, a missing comma, a closing bracket that is missing at the very end). What was cut off
-    inside a value, has two readings, or holds several calls is refused.
+    a call of a tool that only reads, a missing comma, a closing bracket that is missing behind the
+    arguments), lossy where something beside the call is left out. What was cut off inside a value,
+    has two readings, or holds several calls is refused.
 
     Attributes:
         id_keys: Keys of a call's id, besides the usual ones.
@@ -56,7 +59,7 @@ class FixJson:
     """
 
     name: ClassVar[str] = "fix-json"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED, Safety.LOSSY)
     needs: ClassVar[str] = "nothing"
 
     id_keys: tuple[str, ...] = ()
@@ -92,26 +95,32 @@ class FixJson:
         calls = self.read(raw, context).calls
         return tuple(_changed(Call("", raw=raw), raw, found) for found in calls)
 
-    def read(self, raw: str, context: RepairContext) -> Reading:
-        """The calls in a text, under the keys that this strategy knows."""
+    @property
+    def keys(self) -> ToolCallKeys:
+        """Where the parts of a call are found."""
         usual = ToolCallKeys()
-        keys = ToolCallKeys(
+        return ToolCallKeys(
             id=(*usual.id, *self.id_keys),
             name=(*usual.name, *self.name_keys),
             arguments=(*usual.arguments, *self.arguments_keys),
         )
+
+    def read(self, raw: str, context: RepairContext) -> Reading:
+        """The calls in a text, under the keys that this strategy knows."""
         return read_calls(
             raw,
             context.tools,
             finish_reason=context.finish_reason,
-            keys=keys,
+            keys=self.keys,
             request=context.request,
+            policy=context.reading,
+            in_context=bool(context.messages),
         )
 
 
 def _changed(call: Call, raw: str, found: Candidate) -> Changed:
-    inferred = any(each.safety is Safety.INFERRED for each in found.deviations)
-    safety = Safety.INFERRED if inferred else Safety.EXACT
+    found_classes = {each.safety for each in found.deviations}
+    safety = next((each for each in _CLASSES if each in found_classes), Safety.EXACT)
     reason = _reason(found.deviations)
     changes = [Change("/args", dict(call.args), dict(found.args or {}), safety, reason)]
     if found.name:
@@ -124,7 +133,7 @@ def _changed(call: Call, raw: str, found: Candidate) -> Changed:
 
 def _reason(deviations: tuple[Deviation, ...]) -> str:
     """What differed, the less certain first, in a few words."""
-    ordered = sorted(deviations, key=lambda each: each.safety is not Safety.INFERRED)
+    ordered = sorted(deviations, key=lambda each: _CLASSES.index(each.safety))
     whats = list(dict.fromkeys(each.what for each in ordered))
     more = f" and {len(whats) - _MOST_REASONS} more" if len(whats) > _MOST_REASONS else ""
     return "read as JSON: " + ", ".join(whats[:_MOST_REASONS]) + more if whats else "read as JSON"

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
-from selfcorrect.reading import Fault, read_json
+from selfcorrect.reading import Fault, Oddity, has, read_json
 from selfcorrect.schema.places import present, without
 from selfcorrect.schema.subschema import type_of
 
@@ -70,6 +70,8 @@ def _parsed(text: str) -> tuple[JSON, Safety] | GiveUp:
         read = read_json(bare, closers=False)
         if isinstance(read, Fault):
             return GiveUp(f"the string is no JSON: {read.what}")
+        if has(read.deviations, Oddity.COMMENT):
+            return GiveUp("the string holds a comment, which may take something back")
         if read.rivals:
             return GiveUp("the string could hold several things")
         if not isinstance(read.value, dict | list):

@@ -69,9 +69,9 @@ BROKEN: dict[str, tuple[AIMessage, list[tuple[str, dict[str, Any]]]]] = {
         ),
         [FOUND],
     ),
-    "a call in tags after words": (
+    "a call in tags after thoughts": (
         AIMessage(
-            'Let me look.\n<tool_call>\n{"name": "book_flight", "arguments": '
+            '<think>Let me look.</think>\n<tool_call>\n{"name": "book_flight", "arguments": '
             '{"to": "CDG", "day": "2026-10-26", "seats": 2}}\n</tool_call>'
         ),
         [BOOKED],

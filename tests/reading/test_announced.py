@@ -1,4 +1,4 @@
-"""A call of a tool that acts is made where words announce it, or no words stand around it."""
+"""Words around a call of a tool that acts hand it on, whatever they announce."""
 
 # ruff: noqa: E501 -- a table is read best with one case a line
 
@@ -61,15 +61,19 @@ ANNOUNCED = [
 
 @pytest.mark.parametrize("said", ANNOUNCED)
 @pytest.mark.parametrize("call", [J, F])
-def test_what_announces_a_call_lets_it_be_made(said, call):
+def test_what_announces_a_call_does_not_make_it_either(said, call):
     reading = read_calls(said.format(call), tools())
-    assert [dict(each.args) for each in reading.calls] == [{"to": "Ann", "amount": 20}]
+    assert reading.calls == ()
+    told = (reading.refusal.code, reading.refusal.text)
+    assert told == ("no_call", "the text holds a call; it was not made")
+    assert [dict(each.args) for each in reading.doubted] == [{"to": "Ann", "amount": 20}]
 
 
-def test_words_matter_less_where_nothing_changes_or_a_tag_says_what_is_meant():
-    assert len(read_calls(f"Balance of Ann: {J}", tools("read_only")).calls) == 1
-    assert len(read_calls(f"Balance of Ann: {J}", tools()).calls) == 0
-    assert len(read_calls(f"Balance of Ann: {T}", tools()).calls) == 1
+@pytest.mark.parametrize("call", [J, F, T])
+def test_lines_of_its_own_suffice_where_nothing_changes(call):
+    assert len(read_calls(f"Balance of Ann:\n{call}\nSo far.", tools("read_only")).calls) == 1
+    assert len(read_calls(f"Balance of Ann: {call}", tools("read_only")).calls) == 0
+    assert len(read_calls(f"Balance of Ann:\n{call}", tools()).calls) == 0
 
 
 @pytest.mark.parametrize(

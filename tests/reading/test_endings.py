@@ -86,7 +86,7 @@ def test_the_reason_in_the_message_says_that_it_was_cut(value, reason):
 
 @pytest.mark.parametrize(
     "value",
-    [openai("stop"), openai(None), openai("tool_calls"), openai("length", '{"q": "x"}'),
+    [openai("stop"), openai(None, '{"q": "x"}'), openai("tool_calls"), openai("length", '{"q": "x"}'),
      responses(status="completed"), responses('{"q": "x"}', status="incomplete"),
      {"content": [block("find", {"q": "x"})], "stop_reason": "max_tokens"}],
 )  # fmt: skip

@@ -80,34 +80,57 @@ def test_code_around_a_call_is_not_thrown_away(text):
 
 
 @pytest.mark.parametrize("text", RESULTS)
-def test_a_call_is_made_whatever_becomes_of_its_result(text):
-    assert calls(text) == [("roll_dice", {"count": 1, "sides": 6})]
+def test_a_call_of_a_tool_that_acts_is_not_made_out_of_other_code(text):
+    reading = read_calls(text, TOOLS)
+    assert reading.calls == ()
+    assert reading.refusal.code == "no_call"
 
 
-WHOLE = [
+ALONE = [
+    f"print({F})", f"{F}<|im_end|>", f"{F}</s>", f"<tool_call>{F}</tool_call>", f"[TOOL_CALLS]{F}[/TOOL_CALLS]", f"`{F}`", "card.freeze(\n    card_id='C-1',\n)",
+]  # fmt: skip
+AROUND = [
     f"{F} - this freezes the card", f"{F} for the card of Ann", f"**{F}**", f"*{F}*", f"- {F}", f"* {F}", f"+ {F}", f"1. {F}", f"1) {F}",
-    f"1 - {F}", f"Step 1 - {F}", f"x = {F}", f"x: dict = {F}", f"x = await {F}", f"const x = await {F};", f"print({F})", f"print('Card:', {F})",
-    f"{F}.", f"{F}. It is quick.", f"{F}  # freeze it", f"{F} // freeze it", f"[{F}] // done", f"{F}<|im_end|>", f"{F}</s>",
-    f"<tool_call>{F}</tool_call>", f"[TOOL_CALLS]{F}[/TOOL_CALLS]", f"`{F}`", f"return {F}", f"return [{F}]", f"[{F}][0]", f">>> {F}", f"$ {F}",
+    f"1 - {F}", f"Step 1 - {F}", f"x = {F}", f"x: dict = {F}", f"x = await {F}", f"const x = await {F};", f"print('Card:', {F})",
+    f"{F}.", f"{F}. It is quick.", f"{F}  # freeze it", f"{F} // freeze it", f"[{F}] // done",
+    f"return {F}", f"return [{F}]", f"[{F}][0]", f">>> {F}", f"$ {F}",
     f"python\n{F}", f"- [ ] {F}", f"'{F}'", f'"""\n[{F}]\n"""', f"Answer: [{F}]", f"Card => {F}", f"{F}\n- card: C-1", f"{F}\n* The card is C-1",
     f"{F}\n+ the card is C-1", f"{F}\n\n---\n\nNote: it is quick.", f"{F} - Ann", f"with client:\n    x = {F}", f"try:\n    x = {F}\nexcept Exception as e:\n    print(e)",
     f"x = {F}\nif x['ok']:\n    print(x['amount'] + 2)", f"x = {F}\nprint([y for y in x])", f"for x in {F}:\n    print(x)", f"# freeze it\nx = {F}\n# show it\nprint(x)",
-    f"def freeze(card_id):\n    ...\n\n{F}", f'print(f"Card: {{{F}}}")', "card.freeze(\n    card_id='C-1',\n)", f"{F}  # wait for the result",
+    f"def freeze(card_id):\n    ...\n\n{F}", f'print(f"Card: {{{F}}}")', f"{F}  # wait for the result",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WHOLE)
-def test_what_only_keeps_or_shows_a_result_changes_nothing(text):
+@pytest.mark.parametrize("text", ALONE)
+def test_a_call_that_is_the_text_is_made(text):
     assert calls(text) == [FROZEN]
+
+
+@pytest.mark.parametrize("text", AROUND)
+def test_other_words_and_code_around_a_call_that_acts_hand_it_on(text):
+    reading = read_calls(text, TOOLS)
+    assert reading.calls == ()
+    assert reading.refusal.code == "no_call"
+    assert [(call.name, dict(call.args)) for call in reading.doubted] == [FROZEN]
 
 
 @pytest.mark.parametrize(
     "text",
-    [f"{F}; {G}", f"[{F}, {G}]", f"({F}, {G})", f"[{F}][{G}]", f"[{F} {G}]", f"a = {F}\nb = {G}\nprint(a > b)", f"1. [{F}]\n2. [{G}]",
-     f"- Ann: {F}\n- Bob: {G}", f"{F} - Ann\n{G} - Bob", f"I will call `{F}` and `{G}`.", f"First I call {F} and then I call {G}."],
+    [f"{F}; {G}", f"[{F}, {G}]", f"({F}, {G})", f"[{F}][{G}]", f"[{F} {G}]", f"{F}\n{G}", f"```\n{F}\n```\n```\n{G}\n```"],
 )  # fmt: skip
 def test_several_whole_calls(text):
     assert calls(text) == [FROZEN, SECOND]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"a = {F}\nb = {G}\nprint(a > b)", f"1. [{F}]\n2. [{G}]", f"- Ann: {F}\n- Bob: {G}", f"{F} - Ann\n{G} - Bob", f"I will call `{F}` and `{G}`.",
+     f"First I call {F} and then I call {G}."],
+)  # fmt: skip
+def test_several_calls_among_words_are_handed_on_together(text):
+    reading = read_calls(text, TOOLS)
+    assert reading.calls == ()
+    assert len(reading.doubted) == 2
 
 
 VARIABLES = [

@@ -240,7 +240,7 @@ CITY = {"type": "object", "properties": {"city": TEXT}, "required": ["city"]}
 ONE_TEXT = ToolSpec.from_schema({"name": "weather", "description": "", "parameters": CITY})
 LIKE_TAGS = [
     '<function=weather,{"city": "Oslo"}</function>', '<function=weather[]{"city": "Oslo"}</function>', 'weather ({"city": "Oslo"})',
-    'Action: weather\nAction Input: "Oslo"', 'Thought: I look.\nAction: `weather`\nAction Input: "Oslo"\nObservation: 5 degrees',
+    'Action: weather\nAction Input: "Oslo"', 'Thought: I look.\nAction: `weather`\nAction Input: "Oslo"',
 ]  # fmt: skip
 NO_TEXT = [
     'Action: get_weather\nAction Input: "Oslo"', 'Action: ping\nAction Input: "Oslo"', 'Action: weather\nAction Input: "Os', 'Action: weather\nAction Input: "{x}"',

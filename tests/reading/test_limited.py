@@ -8,10 +8,12 @@ import json
 
 import pytest
 
-from selfcorrect import repair_call
+from selfcorrect import StrategyMap, repair_call
+from selfcorrect.model import Safety
 from selfcorrect.reading import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
+MAPS = [StrategyMap.load(name) for name in ("default", "local_model")]
 CALL = {"name": "lock_user", "arguments": {"user_id": "u7"}}
 
 
@@ -31,13 +33,19 @@ BESIDE = [
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("effect", [None, "mutating", "destructive"])
 def test_what_limits_a_call_that_acts_refuses_it(beside, effect):
-    for text in (json.dumps(CALL | beside), json.dumps(beside | CALL), f"<tool_call>{CALL | beside}</tool_call>"):  # fmt: skip
-        assert read_calls(text, tools(effect)).calls == (), text
+    texts = [json.dumps(CALL | beside), json.dumps(beside | CALL), f"<tool_call>{CALL | beside}</tool_call>", json.dumps([CALL | beside])]  # fmt: skip
+    if "tool" not in beside:
+        texts.append(json.dumps({"type": "function", "function": CALL} | beside))
+    for text in texts:
+        for call in read_calls(text, tools(effect)).calls:
+            assert Safety.LOSSY in {note.safety for note in call.deviations}, text
+        for strategies in MAPS:
+            assert not repair_call(text, tools(effect).values(), strategies=strategies).calls, text
     assert not repair_call(CALL | beside, tools(effect).values()).calls
 
 
 METADATA = [
-    {"id": "1"}, {"type": "function"}, {"type": "tool_use", "id": "1"}, {"status": "completed", "id": "1"}, {"index": 0}, {"thought": "Lock it."}, {"error": None},
+    {"id": "1"}, {"type": "function"}, {"type": "tool_use", "id": "1"}, {"type": "function_call", "status": "completed", "id": "1"}, {"index": 0}, {"thought": "Lock it."}, {"error": None},
     {"role": "assistant"}, {"type": "tool_call", "call_id": "1"},
 ]  # fmt: skip
 
@@ -48,8 +56,10 @@ def test_what_is_known_to_mean_nothing_changes_nothing(beside):
     assert (call.name, call.args) == ("lock_user", {"user_id": "u7"})
 
 
-def test_a_reading_tool_is_called_whatever_stands_beside():
-    assert len(read_calls(json.dumps(CALL | {"priority": 1}), tools("read_only")).calls) == 1
+def test_of_a_reading_tool_too_what_stands_beside_is_not_left_out_unasked():
+    (call,) = read_calls(json.dumps(CALL | {"priority": 1}), tools("read_only")).calls
+    assert Safety.LOSSY in {note.safety for note in call.deviations}
+    assert not repair_call(CALL | {"priority": 1}, tools("read_only").values()).calls
     assert read_calls(json.dumps(CALL | {"tool": "free_user"}), tools("read_only")).calls == ()
 
 
@@ -65,7 +75,8 @@ def test_messages_of_others_and_choices_hold_no_calls():
 def test_a_comment_that_doubts_a_value_is_not_skipped(comment):
     text = '{"name": "lock_user", "arguments": {%s\n"user_id": "u7"}}'
     assert read_calls(text % comment, tools()).calls == ()
-    assert len(read_calls(text % "// the user", tools()).calls) == 1
+    assert read_calls(text % "// the user", tools()).calls == ()
+    assert len(read_calls(text % "// the user", tools("read_only")).calls) == 1
 
 
 @pytest.mark.parametrize("key", ["result", "error", "example", "default", "old"])

@@ -51,7 +51,7 @@ def test_each_of_several_calls_tells_what_was_read_into_it():
     assert all(change.rule for change in done.changes)
 
 
-INFERRED = "First get_weather(city=Oslo) and then get_weather('Rome')."
+INFERRED = "First\nget_weather(city=Oslo)\nand then\nget_weather('Rome')"
 SENSITIVE = "[pay(to='ann', amount=5), pay(to='bob', amount=6"
 
 
@@ -87,6 +87,7 @@ def test_ids_survive():
     )
     assert [call.id for call in both.calls] == ["c1", "c2"]
     invalid = {"name": "get_weather", "args": "{'city': 'Oslo'}", "id": "c1", "error": "x"}
+    invalid["type"] = "invalid_tool_call"
     assert repair_call(invalid, TOOLS).calls == (Call("get_weather", {"city": "Oslo"}, "c1"),)
 
 
@@ -94,7 +95,7 @@ def test_ids_survive():
     ("beside", "args"),
     [
         ({"days": 3}, {"city": "Oslo", "days": 3}),
-        ({"trace": 1, "index": 0}, {"city": "Oslo"}),
+        ({"index": 0}, {"city": "Oslo"}),
         ({"city": "Oslo"}, {"city": "Oslo"}),
     ],
 )
@@ -104,7 +105,7 @@ def test_a_parameter_beside_the_arguments_is_brought_in(beside, args):
         given["args"] = {}
     done = repair_call(given | beside, TOOLS)
     assert done.calls == (Call("get_weather", args),)
-    assert (done.outcome == "valid") == ("trace" in beside)
+    assert (done.outcome == "valid") == ("index" in beside)
     assert all(change.safety is Safety.INFERRED for change in done.changes)
 
 
@@ -165,7 +166,7 @@ def test_what_was_cut_off_ends_in_a_report_that_says_so(given, reason):
         ('store\n{"filter": {"a": 1}}, "size": 3}', None),
         ('{"tool_calls": [{"name": "store", "arguments": {"rows": ["a"]], "size": 3}}]}', None),
         ("store(rows=[['a', 'x'], ['b', 'y']", None),
-        ("store(size=3, rows=[1]", {"size": 3, "rows": [1]}),
+        ("store(size=3, rows=[1]", None),
     ],
 )
 def test_a_closing_bracket_too_many_or_too_few_loses_no_argument(text, args):

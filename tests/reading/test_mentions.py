@@ -79,7 +79,18 @@ THOUGHTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TALK + THOUGHTS)
+AMONG_WORDS = [
+    "I will call get_weather(city='Oslo').",
+    "The call is `get_weather(city='Oslo')`.",
+    "1. get_weather(city='Oslo')",
+    "result = get_weather(city='Oslo')",
+    f"I could ask, but I know what to do:\n<tool_call>{CALL}</tool_call>",
+    f"If in doubt, look it up. {CALL}",
+    "If in doubt, look it up.\n\nget_weather(city='Oslo')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TALK + THOUGHTS + AMONG_WORDS)
 def test_what_is_only_talked_about_is_not_called(text):
     reading = read_calls(text, TOOLS)
     assert reading.calls == ()
@@ -92,13 +103,6 @@ MADE = [
     f"<think>a</think><think>b</think>{CALL}",
     f"or Rome: get_weather(city='Rome')?</think>{CALL}",
     '<|channel|>analysis<|message|>Rome or Oslo?<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Oslo"}<|call|>',
-    "I will call get_weather(city='Oslo').",
-    "The call is `get_weather(city='Oslo')`.",
-    "1. get_weather(city='Oslo')",
-    "result = get_weather(city='Oslo')",
-    f"I could ask, but I know what to do:\n<tool_call>{CALL}</tool_call>",
-    f"If in doubt, look it up. {CALL}",
-    "If in doubt, look it up.\n\nget_weather(city='Oslo')",
 ]  # fmt: skip
 
 

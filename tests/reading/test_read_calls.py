@@ -126,11 +126,8 @@ def test_another_form_of_the_same_call_is_exact(text):
 
 
 INFERRED = [
-    ('Sure! {"name": "get_weather", "arguments": {"city": "Oslo"}} Done.', OSLO),
+    ('Sure!\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\nDone.', OSLO),
     ('I look it up.\nAction: get_weather\nAction Input: {"city": "Oslo"}\nObservation: fine', OSLO),
-    ('I need the weather.get_weather\n{"city": "Oslo"}', OSLO),
-    ("The call is `get_weather(city='Oslo')`.", OSLO),
-    ("x = get_weather(city='Oslo')", OSLO),
     ("get_weather('Oslo')", OSLO),
     ("get_weather('Oslo', 3)", ("get_weather", {"city": "Oslo", "days": 3})),
     ("get_weather(city='Oslo'", OSLO),
@@ -187,6 +184,8 @@ def test_several_calls_in_one_text(text, expected):
 
 
 NO_CALL = [
+    'Sure! {"name": "get_weather", "arguments": {"city": "Oslo"}} Done.', 'I need the weather.get_weather\n{"city": "Oslo"}',
+    "The call is `get_weather(city='Oslo')`.", "x = get_weather(city='Oslo')",
     "", "  ", "I cannot help with that.", "\x00\x00", "{}", "[]", "[1, 2, 3]", '{"city": "Oslo"}', '{"name": "Bob"}',
     'The result of get_weather: {"temp": 5}', "Use get_weather(city) for this.", "You could try get_weather().",
     '{"name": "get_weather", "description": "d", "parameters": {"type": "object", "properties": {}}}',
@@ -216,7 +215,7 @@ REFUSED = [
     ('<invoke name="get_weather"><parameter name="city">Os', "cut"),
     ('<invoke name="get_weather"><parameter name="city">Oslo</parameter>', "cut"),
     ("store(rows=[1, 2", "cut"),
-    ("[grid(cells=[[1, 2], [3, 'x']", "malformed_json"),
+    ("[grid(cells=[[1, 2], [3, 'x']", "cut"),
     ("store(rows=[[1, 2", "cut"),
     ("store(rows=[1, 2)], filter={'a': 1})", "malformed_json"),
     ("store(\n  rows=[1, 2),\n  filter={'a': 1}\n)", "malformed_json"),
@@ -266,7 +265,7 @@ REFUSED = [
     ("store(rows=[1]*1000000000)", "malformed_json"),
     ("store(rows=9**9**9)", "malformed_json"),
     ("[ping(), get_weather(city=ping())]", "malformed_json"),
-    ('{"name": "store", "arguments": {"filter": {"a": 1, "b": 2}', "malformed_json"),
+    ('{"name": "store", "arguments": {"filter": {"a": 1, "b": 2}', "cut"),
     ('{"name": "delete_all", "arguments": {"city": "a", "city": "b"}}', "malformed_json"),
     ('{"name": "mail.send", "arguments": {"to": oops}, "x": {"name": "delete_all", "arguments": {"city": "Oslo"}}}', "malformed_json"),
 ]  # fmt: skip
@@ -296,10 +295,11 @@ def test_what_is_cut_or_has_no_one_reading_is_refused(text, code):
 def test_a_destructive_tool_is_not_called_by_talking_about_it(text):
     refusal = read_calls(text, TOOLS).refusal
     assert refusal is not None
-    assert refusal.code == "wrapped_text"
+    assert refusal.code == "no_call"
     assert calls("delete_all(city='Oslo')") == [("delete_all", {"city": "Oslo"})]
-    tagged = 'Now.\n<tool_call>{"name": "delete_all", "arguments": {"city": "Oslo"}}</tool_call>'
+    tagged = '<tool_call>{"name": "delete_all", "arguments": {"city": "Oslo"}}</tool_call>'
     assert calls(tagged) == [("delete_all", {"city": "Oslo"})]
+    assert calls(f"Now.\n{tagged}") == []
     assert calls('{"arguments": {"city": "Oslo", "name": "delete_all"}}') == []
 
 
@@ -339,7 +339,8 @@ def test_a_number_at_the_very_end_counts_if_the_model_stopped_or_the_tool_only_r
 
 def test_the_schema_decides_where_a_lost_bracket_stood():
     text = '{"name": "store", "arguments": {"filter": {"a": 1, "b": 2}'
-    assert calls(text) == [("store", {"filter": {"a": 1, "b": 2}})]
+    assert calls(text, finish_reason="stop") == [("store", {"filter": {"a": 1, "b": 2}})]
+    assert calls(text) == []
 
 
 POINTS = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
@@ -389,7 +390,7 @@ def test_a_bare_name_is_text_only_if_the_user_wrote_it():
 def test_a_call_of_no_tool_in_one_row_with_others_is_not_left_out(between):
     text = between.join(["get_weather(city='Oslo')", "get_news(city='Oslo')"])
     assert [name for name, _ in calls(text)] == ["get_weather", "get_news"]
-    assert [name for name, _ in calls(f"{text}{between}len(found)")] == ["get_weather", "get_news"]
+    assert calls(f"{text}{between}len(found)") == []
 
 
 def test_code_of_its_own_around_a_call_is_left_out():
@@ -447,7 +448,7 @@ def test_parameters_beside_the_arguments_are_never_lost():
     assert call is not None
     assert (call.name, call.args) == ("", {})
     assert calls(call.raw) == [("get_weather", {"city": "Oslo", "days": 3})]
-    assert classes(call.raw) == {Safety.INFERRED, Safety.EXACT}
+    assert classes(call.raw) == {Safety.LOSSY, Safety.INFERRED, Safety.EXACT}
     del given["days"]
     misspelt = read_call_object(given | {"dayz": 3}, tools=TOOLS)
     assert misspelt is not None
@@ -455,6 +456,7 @@ def test_parameters_beside_the_arguments_are_never_lost():
     twice = read_call_object(given | {"city": "Rome"}, tools=TOOLS)
     assert twice is not None
     assert read_calls(twice.raw or "", TOOLS).refusal is not None
+    del given["trace"]
     assert read_call_object(given, tools=TOOLS) == Call("get_weather", {"city": "Oslo"})
 
 
@@ -611,4 +613,4 @@ def test_hundreds_of_kilobytes_are_read_in_bounded_memory():
 def test_megabytes_of_prose_hold_no_call():
     prose = "The quick brown fox (and its friend) isn't here; see [1]. " * 20_000
     assert read_calls(prose, TOOLS).refusal is not None
-    assert calls(prose + '<tool_call>{"name": "ping", "args": {}}</tool_call>') == [("ping", {})]
+    assert calls(prose + '\n<tool_call>{"name": "ping", "args": {}}</tool_call>') == [("ping", {})]

@@ -1,4 +1,4 @@
-"""Proposals, alternatives, corrections and tags in prose are no calls; announced calls are."""
+"""Proposals, alternatives, corrections, announcements and tags in prose are no calls."""
 
 # ruff: noqa: E501 -- a table is read best with one case a line
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from selfcorrect.effects import destroys
+from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
@@ -73,20 +74,26 @@ TALK = [form.replace("{C}", call) for form in FORMS for call in (F, J, T)]
 READS_ONLY = tool_specs([spec("card.freeze", "card_id", effect="read_only")])
 
 
+OWN_LINES = ("Shall I run it now?", "The log shows:", "I ran the following:")
+"""Words above a call in lines of its own, which is made if its tool only reads."""
+
+
 @pytest.mark.parametrize("text", TALK)
 def test_what_is_past_or_asked_or_left_for_later_is_not_called(text):
-    for tools in (TOOLS, READS_ONLY):
-        assert read_calls(text, tools).calls == ()
+    assert read_calls(text, TOOLS).calls == ()
+    assert len(read_calls(text, READS_ONLY).calls) == text.startswith(OWN_LINES)
 
 
 @pytest.mark.parametrize("call", [F, J, T])
 @pytest.mark.parametrize(
     "form",
     ["I looked at it before.\n{C}", "I have called you, so now I freeze it:\n{C}", "What should I do? I freeze it.\n{C}", "Shall we? Yes.\n{C}",
-     "Later may be too late.\n{C}", "<!-- a note --> {C}", "The user's data shows that it is lost.\n{C}", "I will now run:\n{C}", "Before I answer, I call:\n{C}"],
+     "Later may be too late.\n{C}", "<!-- a note -->\n{C}", "The user's data shows that it is lost.\n{C}", "I will now run:\n{C}", "Before I answer, I call:\n{C}"],
 )  # fmt: skip
-def test_what_is_done_now_is_called(call, form):
-    assert len(read_calls(form.replace("{C}", call), READS_ONLY).calls) == 1
+def test_in_lines_of_its_own_a_call_of_a_tool_that_only_reads_is_made(call, form):
+    text = form.replace("{C}", call)
+    assert len(read_calls(text, READS_ONLY).calls) == 1
+    assert read_calls(text, TOOLS).calls == ()
 
 
 @pytest.mark.parametrize("text", PROPOSALS + ALTERNATIVES + TAGS)
@@ -101,7 +108,7 @@ def test_what_is_proposed_or_denied_is_not_called(text):
     [f"{F} - no, instead: {G}", f"{F}\nWait, that is wrong:\n{G}", f"{F}. Sorry, I meant {G}", f"{T}\nOops, that was wrong.\n{T.replace('C-1', 'C-2')}"],
 )  # fmt: skip
 def test_a_call_that_is_taken_back_is_not_made(text):
-    assert calls(text) in ([SECOND], [])
+    assert calls(text) == []
 
 
 ANNOUNCED = [
@@ -117,29 +124,53 @@ ANNOUNCED = [
     f"I don't have that. Let me look it up:\n{T}", f"I don't have that, but I can do it: {T}", f"I do not know it, so I will do it: {T}", f"The user asked for it: {T}", f"No problem: {T}",
     f"I should check whether it is lost or not. If so, I could wait.\n\n{T}", f"Before I answer, I must not guess. Calling the tool now:\n{T}", f"Sure! {T}", f"{T}\nThis is what I need.",
     f"{T}\n\nLet me know if you need anything else!", f"{T}\nWould you like me to do anything else?", f"{T} I will tell you once I have it.", f"{T}\n\nIf you need more, just ask.",
-    f"The user wrote that the card is lost, so:\n{T}", f"The user wants to know if he should freeze it:\n{T}", f"I already know the card, now freeze it: {T}", f"```xml\n{T}\n```", f"`{T}`",
-    f"Calling the tool:\n```xml\n{T}\n```", f"In the required format:\n{T}", f"[TOOL_CALLS][{J}]", f"Right: [TOOL_CALLS][{J}]", f"I'll look.\n\n{INVOKE}", f"I will not guess; I act.\n\n{INVOKE}",
+    f"The user wrote that the card is lost, so:\n{T}", f"The user wants to know if he should freeze it:\n{T}", f"I already know the card, now freeze it: {T}",
+    f"Calling the tool:\n```xml\n{T}\n```", f"In the required format:\n{T}", f"Right: [TOOL_CALLS][{J}]", f"I'll look.\n\n{INVOKE}", f"I will not guess; I act.\n\n{INVOKE}",
     'No problem, I can do this without your help: <function=card.freeze>{"card_id": "C-1"}</function>',
-    'Thought: I should use the tool or I cannot answer.\nAction: card.freeze\nAction Input: {"card_id": "C-1"}', f"<think>I should not guess.</think>\n{T}",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ANNOUNCED)
-def test_what_is_announced_is_called(text):
+def test_not_even_what_is_announced_is_called(text):
+    reading = read_calls(text, TOOLS)
+    assert reading.calls == ()
+    assert reading.refusal.code == "no_call"
+
+
+ALONE = [
+    F, J, T, INVOKE, f"```xml\n{T}\n```", f"`{T}`", f"[TOOL_CALLS][{J}]", f"<think>I should not guess.</think>\n{T}", f"<|im_start|>assistant\n{T}<|im_end|>",
+    'Thought: I should use the tool or I cannot answer.\nAction: card.freeze\nAction Input: {"card_id": "C-1"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_a_call_that_is_the_text_is_made(text):
     assert calls(text) == [FROZEN]
+
+
+@pytest.mark.parametrize(
+    "tag", ["example", "draft", "email", "blockquote", "tool_response", "del", "my_tag"]
+)
+@pytest.mark.parametrize("call", [F, J, T])
+def test_any_other_tag_is_a_word(tag, call):
+    for form in ("<{t}>{c}</{t}>", "<{t}>\n{c}\n</{t}>", "```{t}\n{c}\n```"):
+        assert read_calls(form.replace("{t}", tag).replace("{c}", call), TOOLS).calls == ()
 
 
 def test_an_unreadable_description_of_parameters_is_no_call():
     described = """{'card_id': {'type': 'string', 'description': 'the 'name': 'card.freeze''}}"""
-    assert calls(f"```json\n{J}\n```\n\nThe parameters are:\n\n{described}") == [FROZEN]
+    text = f"```json\n{J}\n```\n\nThe parameters are:\n\n{described}"
+    assert len(read_calls(text, READS_ONLY).calls) == 1
+    assert calls(text) == []
 
 
 def test_a_destroying_name_counts_where_no_effect_is_declared():
-    text = "I empty the table: delete_rows(table='logs')"
-    assert calls(text) == []
+    edge, text = TextPolicy("edge"), "I empty the table:\ndelete_rows(table='logs')"
     assert calls("delete_rows(table='logs')") == [("delete_rows", {"table": "logs"})]
+    assert read_calls(text, TOOLS, policy=edge).calls == ()
+    assert len(read_calls(text, TOOLS, policy=edge, in_context=True).calls) == 1
     declared = tool_specs([spec("delete_rows", "table", effect="idempotent")])
-    assert len(read_calls(text, declared).calls) == 1
+    assert len(read_calls(text, declared, policy=edge).calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,10 @@ MENDED = [
     (Call("", raw="{'name': 'book_flight', 'args': {'origin': 'OSL'}}"), Safety.EXACT),
     (Call("", raw='```json\n{"name": "book_flight", "arguments": {"origin": "OSL",}}\n```'), Safety.EXACT),
     (Call("", raw="<tool_call>[book_flight(origin='OSL')]</tool_call>"), Safety.EXACT),
-    (Call("", raw='Sure: {"name": "book_flight", "arguments": {"origin": "OSL"}}'), Safety.INFERRED),
     (Call("", raw='{"name": "book_flight", "arguments": {"origin": "OSL"}'), Safety.INFERRED),
     (Call("", raw="book_flight('OSL')"), Safety.INFERRED),
     (Call("book_flight", raw="{'origin': 'OSL'}"), Safety.EXACT),
     (Call("book_flight", raw='{"origin": "OSL"}'), Safety.EXACT),
-    (Call("book_flight", raw='{"origin": "OSL"'), Safety.INFERRED),
     (Call("book_flight", id="7", raw='"{\\"origin\\": \\"OSL\\"}"'), Safety.EXACT),
 ]  # fmt: skip
 
@@ -68,6 +66,8 @@ REFUSED = [
     (Call("book_flight", raw='{"origin": "OSL", "origin": "CDG"}'), "two different values"),
     (Call("book_flight", raw="from Oslo"), "not an object"),
     (Call("", raw="I would rather not."), "no call"),
+    (Call("", raw='Sure: {"name": "book_flight", "arguments": {"origin": "OSL"}}'), "not made"),
+    (Call("book_flight", raw='{"origin": "OSL"'), "not closed"),
     (Call("", raw="[book_flight('OSL'), book_flight('CDG')]"), "2 calls"),
     (Call("", raw="<tool_call>{'name': 'book_flight', 'args': {'origin': 'OS"), "cut off"),
 ]
@@ -82,7 +82,7 @@ def test_what_has_no_one_reading_is_given_up(call, reason):
 
 def test_nothing_is_completed_after_a_known_cut():
     call = Call("book_flight", raw='{"origin": "OSL"')
-    assert isinstance(fix(call), Changed)
+    assert isinstance(fix(call, finish_reason="stop"), Changed)
     assert isinstance(fix(call, finish_reason="length"), GiveUp)
     number = Call("book_flight", raw='{"origin": "OSL", "passengers": 1')
     assert isinstance(fix(number, finish_reason="stop"), Changed)
