@@ -313,7 +313,26 @@ def fits(tool: Tool, call: Call, values: Mapping[str, JSON]) -> bool:
     left = tool.violations(after)
     if any(is_within(finding.path, path) for finding in left for path in values):
         return False
-    return not faults(left) - faults(tool.violations(call.args))
+    return not faults(left) - _faults_now(Checked(tool, call))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """A call and its tool, compared by identity, so that what is wrong is looked for once."""
+
+    tool: Tool
+    call: Call
+
+    def __hash__(self) -> int:
+        return id(self.call)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checked) and other.call is self.call and other.tool is self.tool
+
+
+@lru_cache(maxsize=4)
+def _faults_now(checked: Checked) -> Counter[tuple[str | None, str | None]]:
+    return faults(checked.tool.violations(checked.call.args))
 
 
 def faults(findings: Sequence[Finding]) -> Counter[tuple[str | None, str | None]]:

@@ -11,6 +11,8 @@ from selfcorrect.schema.keys import Surroundings, is_described, resembles, suito
 from selfcorrect.schema.subschema import Alternatives, alternatives, at, declared, meets, strings
 from selfcorrect.text import normal
 
+_TOP = 2
+"""Slashes in the pointer of an argument: `/args/key`."""
 _WORDS = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -23,8 +25,10 @@ def may_stay(finding: Finding, args: JsonObject, tool: Tool) -> bool:
     """
     if finding.code != "additionalProperties" or len(finding.paths) != 1:
         return False
+    if finding.paths[0].count("/") <= _TOP:
+        return False
     *above, key = split(finding.paths[0])[1:]
-    schemas = at(tool.schema, above) if above else None
+    schemas = at(tool.schema, above)
     given = get(dict(args), join(*above))
     if not schemas or not isinstance(given, Mapping):
         return False
