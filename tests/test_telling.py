@@ -74,8 +74,8 @@ TEXTS = [
         ),
         (
             "The tool refused the call. `n` is out of range (at least 1, at most 9). The tool "
-            'said, as data: "n is too large" Correct the call and call again. Ready to be made, if it is '
-            'what is meant: {"name": "act", "args": {"n": 9}}'
+            'said, as data: "n is too large" Correct the call and call again. Ready to be made, '
+            'if it is what is meant: {"name": "act", "args": {"n": 9}}'
         ),
     ),
     (
@@ -98,7 +98,8 @@ TEXTS = [
         report("unknown_outcome", finding("timeout"), attempts=(attempt("unknown", "no answer"),)),
         (
             "The call failed, and how far it got is not known. The tool did not answer in time. "
-            'The tool said, as data: "no answer" Do not repeat it: nobody knows whether it was done.'
+            'The tool said, as data: "no answer" '
+            "Do not repeat it: nobody knows whether it was done."
         ),
     ),
     (

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.pointer import split
-from selfcorrect.redaction import literal, quoted
+from selfcorrect.redaction import literal, quoted, redact
 
 _MOST: Final = 12
 _LONGEST_VALUE: Final = 60
@@ -59,7 +59,10 @@ KINDS: Final[Mapping[str, str]] = {
     "cancelled": "the call was cancelled",
 }
 
-_ABOUT_THE_CALL: Final = frozenset({"validation", "not_found", "conflict"})
+_INPUT: Final = frozenset({"validation", "not_found", "conflict"})
+"""Kinds of errors that the caller's input has part in."""
+OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
+"""Findings whose texts are selfcorrect's own words."""
 
 _BOUNDS: Final[Mapping[str, str]] = {
     "type": "type",
@@ -108,6 +111,7 @@ def parameter(path: str) -> str:
             name += f".{token}" if name else token
         else:
             name += f"[{quoted(token, _LONGEST_VALUE)}]".replace("`", "'")
+    name = redact(name)
     return f"`{name}`" if len(name) <= _LONGEST_NAME else f"`{name[: _LONGEST_NAME - 1]}…`"
 
 
@@ -122,6 +126,8 @@ def described(finding: Mapping[str, Any]) -> str:
     paths = list(finding.get("paths") or ())
     subject = ", ".join(map(parameter, paths[:_MOST]))
     wanted = _wanted(constraint, finding)
+    if subject and not is_about_the_call(finding):
+        return f"{KINDS.get(kind) or 'the tool failed'} ({subject})"
     if subject:
         text = f"{subject} {_WRONG.get(category, _WRONG['none'])}"
         first = _first_type(finding)
@@ -131,9 +137,14 @@ def described(finding: Mapping[str, Any]) -> str:
         return text + wanted
     if category in _NOBODY:
         return _NOBODY[category] + wanted
-    if category != "none" and kind in _ABOUT_THE_CALL:
+    if category != "none" and is_about_the_call(finding):
         return f"an argument {_WRONG.get(category, _WRONG['none'])}{wanted}"
     return KINDS.get(kind, "")
+
+
+def is_about_the_call(finding: Mapping[str, Any]) -> bool:
+    """Whether the caller's input has part in it, and not the tool or its service alone."""
+    return finding.get("kind") in _INPUT or _first_type(finding) in OWN_CHECKS
 
 
 def is_precondition(finding: Mapping[str, Any]) -> bool:

@@ -16,7 +16,9 @@ from typing import Any, Final, Literal, TypeAlias
 from selfcorrect.model import FailureReport
 from selfcorrect.models.describing import (
     KINDS,
+    OWN_CHECKS,
     described,
+    is_about_the_call,
     is_own,
     is_precondition,
     parameter,
@@ -59,8 +61,6 @@ WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
 CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
 DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
 
-_OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
-"""Findings whose texts are selfcorrect's own words."""
 _BEFORE_THE_TOOL: Final = "ArgumentDeserializationError"
 """What is raised where arguments could not be made what the tool takes: it was not called."""
 
@@ -219,7 +219,7 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
     texts += [
         str(finding.get("text") or "")
         for finding in report.findings[:_MOST]
-        if _OWN_CHECKS.isdisjoint(finding.get("types") or ())
+        if OWN_CHECKS.isdisjoint(finding.get("types") or ())
     ]
     distinct: list[str] = []
     for text in filter(str.strip, texts):
@@ -284,7 +284,9 @@ def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> st
     kind, category = str(finding.get("kind")), str(finding.get("category"))
     if is_precondition(finding):
         return ASK_FIRST if known.destroys else FIRST
-    if category == "business_rule":
+    if not is_about_the_call(finding):
+        found = _by_kind(kind, report, known)
+    elif category == "business_rule":
         found = CORRECT_OR_FIRST
     elif category == "unknown_resource":
         found = CORRECT if finding.get("suggestions") else CORRECT_OR_FIRST

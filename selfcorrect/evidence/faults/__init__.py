@@ -95,7 +95,8 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
     first = _last_of_path(text.split(" -> ", maxsplit=1)[0], echoes)
     quoted = _quoted([echoes[char] for char in first if char in echoes], place)
-    free = [] if _VARIABLE.search(text) else _free_form(place)
+    vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
+    free = [] if vague or _VARIABLE.search(text) else _free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & _TOOLS]
         found = found if len(found) == 1 else []
@@ -108,11 +109,7 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
     elif finding.category is Category.UNKNOWN_RESOURCE:
         found = quoted or [path for path in _by_form(finding, place) if _reaches(path, place)]
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
-        found = (
-            free
-            or quoted
-            or (_by_form(finding, place) if "PermissionError" in finding.types else [])
-        )
+        found = quoted
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
