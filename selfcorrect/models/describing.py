@@ -184,7 +184,7 @@ def _no_such_tool(finding: Mapping[str, Any], constraint: Mapping[str, Any]) -> 
 
 
 def _tool_name(name: str) -> str:
-    plain = re.fullmatch(r"[\w.:/-]{1,64}", name, re.ASCII)
+    plain = re.fullmatch(r"[\w.:/-]{1,64}", name, re.ASCII) and redact(name) == name
     return name if plain else quoted(name, _LONGEST_VALUE)
 
 

@@ -157,8 +157,11 @@ def _last_found(state: CorrectionState) -> Sequence[Any]:
     """What the last diagnosis found, where a wait has settled it and the call still failed."""
     if (state.get("attempts") or [{}])[-1].get("outcome") in (None, "done"):
         return ()
-    found = (event.get("findings") for event in reversed(state.get("trail") or ()))
-    return next(filter(None, found), ())
+    trail: Sequence[Any] = state.get("trail") or ()
+    for event in reversed(trail):
+        if event.get("findings"):
+            return list(event["findings"])
+    return ()
 
 
 def _known(
