@@ -243,6 +243,26 @@ def test_a_service_that_is_down_is_told_with_attempts_and_wait():
     assert "tried 3 times" in text
 
 
+@pytest.mark.parametrize("kind", [ValueError, Refusal])
+def test_what_is_raised_on_purpose_is_no_fault_of_the_tool(kind):
+    assert "fault" not in told("The kitchen closes at ten.", "read_only", kind=kind)
+
+
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+def test_a_fault_of_the_tool_is_told_as_one(effect):
+    def divide(number: int) -> float:
+        """Divide."""
+        return number / 0
+
+    spec = ToolSpec.from_function(divide, effect=effect)
+    call = {"name": "divide", "args": {"number": 1}}
+    text = walk(assemble(Parts([spec])), {"call": call})["failure"]["for_model"]
+    assert "`" not in text
+    assert "division by zero" in text
+    assert ("fault in the tool itself" in text) == (effect == "read_only")
+    assert ("Do not repeat it" in text) == (effect == "mutating")
+
+
 # --- where it is said -----------------------------------------------------------------------------
 
 WORDS = "the vault is sealed"

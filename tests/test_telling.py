@@ -271,15 +271,10 @@ def test_a_proposal_that_is_too_long_or_hides_values_is_told_by_what_it_changes(
         assert for_model(failed).endswith("What would change, if it is what is meant: `n` = 5")
 
 
-def test_what_a_fault_of_the_tool_is_blamed_on_nobody():
+def test_a_fault_of_the_tool_is_blamed_on_nobody():
     fault = finding("internal", text="division by zero")
-    broken = report("no_strategy", fault, attempts=(attempt("failed", "division by zero"),))
-
-    class Placed(FailureReport):
-        where = "shop.py:12"
-
-    placed = Placed(broken.reason, "", findings=broken.findings, attempts=broken.attempts)
-    told = for_model(placed)
+    attempts = (attempt("failed", "division by zero"),)
+    told = for_model(report("no_strategy", fault, attempts=attempts, where="shop.py:12"))
     assert told.startswith("The tool failed: there is a fault in the tool itself, not in the call.")
     assert told.endswith(telling.OTHER_WAY)
 

@@ -167,10 +167,13 @@ def _is_refused(report: FailureReport) -> bool:
 
 
 def _is_fault(report: FailureReport) -> bool:
-    """Whether the tool's own code is at fault: the report says in which line."""
-    if not getattr(report, "where", None) or _is_refused(report):
+    """Whether the tool's own code is at fault: it broke in a known line, and no rule mends that."""
+    if report.where is None or _is_refused(report) or not report.findings:
         return False
-    return any(finding.get("kind") == "internal" for finding in report.findings)
+    return all(
+        finding.get("kind") == "internal" and not finding.get("ladder")
+        for finding in report.findings
+    )
 
 
 # --- the diagnosis --------------------------------------------------------------------------------
