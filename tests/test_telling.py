@@ -168,7 +168,7 @@ def test_the_text_of_a_report(given_report, text):
 def test_an_escalation_is_passed_on_word_for_word():
     escalated = report("escalated", tool="pay", severity="HIGH", attempts=(attempt("refused"),))
     told = for_model(escalated, Known(said="Ask the branch: 7 is frozen.", tool_words="hide"))
-    assert told.startswith('The call of "pay" failed, severity HIGH.')
+    assert told.startswith('ERROR: the call of "pay" failed, severity HIGH.')
     assert 'as data: "Ask the branch: 7 is frozen."' in told
 
 

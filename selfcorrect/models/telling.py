@@ -110,7 +110,8 @@ NOTHING_MORE: Final = Known()
 def for_model(report: FailureReport, known: Known = NOTHING_MORE) -> str:
     """What the model reads of a report, in at most `LONGEST` characters.
 
-    >>> missing = {"category": "missing_param", "paths": ["/args/lines/0/qty"]}
+    >>> missing = {"kind": "validation", "category": "missing_param"}
+    >>> missing |= {"paths": ["/args/lines/0/qty"]}
     >>> print(for_model(FailureReport("no_strategy", "", findings=(missing,))))
     The call was not made. `lines[0].qty` is required and missing. Correct the call and call again.
     """
@@ -138,7 +139,7 @@ def _opening(report: FailureReport, known: Known) -> str:
         return "No call was made: the text is not a call by itself."
     if report.reason == "escalated" and known.said:
         who = f", severity {report.severity}" if report.severity else ""
-        return f"The call of {quoted(report.tool or 'the tool', 80)} failed{who}."
+        return f"ERROR: the call of {quoted(report.tool or 'the tool', 80)} failed{who}."
     if not attempts:
         again = report.reason == "repeated_failure"
         return f"The call was not made{' again: it failed before in the same way' * again}."
@@ -215,7 +216,7 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
     """
     reason = known.said or ("" if report.findings or report.attempts else report.detail)
     said = [("The reason given", reason)] if reason else []
-    if known.tool_words == "hide":
+    if known.tool_words == "hide" or (said and report.reason == "escalated"):
         return said
     is_short = known.words and len(known.words) <= _LONGEST_WHOLE
     texts = [known.words or ""] if is_short else [str(_last(report).get("text") or "")]
