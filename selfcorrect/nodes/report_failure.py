@@ -193,7 +193,8 @@ def _words(errors: Sequence[BaseException]) -> str:
     from selfcorrect.evidence.clean import sentence, visible
     from selfcorrect.evidence.exceptions import text_of
 
-    return sentence(visible(text_of(errors[-1])))
+    error = errors[-1]
+    return sentence(visible(heard(lambda: text_of(error), unreadable(error))))
 
 
 def _kinds_by_structure(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
