@@ -26,6 +26,7 @@ from selfcorrect.log import Sink
 from selfcorrect.model import JSON, Safety
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.recovery import OnModelError
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.state import CorrectionState
@@ -227,6 +228,7 @@ class RunContext:
         thread: The conversation or job that the run belongs to, if the host has one.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
+        tool_words: Whether the model reads what a failed tool said: `show` or `hide`.
     """
 
     tools: Mapping[str, ToolSpec]
@@ -254,6 +256,7 @@ class RunContext:
     thread: str | None = None
     person: str | None = None
     again: bool = False
+    tool_words: ToolWords = "show"
 
     def starting_policy(self) -> ToolErrorPolicy:
         """The policy for a run that starts now: what either code or map ends a run for."""

@@ -19,6 +19,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
 from selfcorrect.models.recovery import OnModelError
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.routing import ENTRIES, ENTRY, ROUTES
@@ -83,6 +84,7 @@ def build_graph(
     on_model_error: OnModelError | None = None,
     on_limit: OnLimit | None = None,
     hooks: Hooks | None = None,
+    tool_words: ToolWords | None = None,
     on_edge: Mapping[tuple[str, str], Node] | None = None,
     planner: Node | None = None,
     executor: Node | None = None,
@@ -114,6 +116,9 @@ def build_graph(
             `RetryModel`, of `selfcorrect.policies`.
         on_limit: Decides about a limit that would end the run: `Stop`, `Extend` or `Checkpoint`.
         hooks: Listeners: `Hooks(on_tool_use=…, on_error=…, on_threshold=…)`.
+        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
+            as data: `"show"` or `"hide"`. The diagnosis it reads in any case. Default: what the
+            map says, else `"show"`.
         on_edge: Nodes of your own by the edge that they stand on, such as
             `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
         planner: Takes the place of the node plan; likewise for the other seven slots.
@@ -156,6 +161,7 @@ def build_graph(
             on_model_error=on_model_error,
             on_limit=on_limit,
             hooks=hooks,
+            tool_words=tool_words,
         )
     )
     return compile_loop(loop, checkpointer)

@@ -391,7 +391,8 @@ class FailureReport:
         value: What the tool answered, whole, where its value was an error.
         where: File and line of the tool's own code that the last error came from, if known.
         advice: What a person could do, one sentence each.
-        for_model: Text for the model: no status codes, paths, vendor text or values echoed.
+        for_model: Text for the model: what became of the call, what is wrong, what the tool said,
+            redacted and quoted as data, and what to do next; at most 1,200 characters.
         counts: Executions, repair rounds, model calls, tokens, seconds; `left_out` says how many
             items of a long list the report does not hold.
     """

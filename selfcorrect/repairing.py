@@ -21,7 +21,8 @@ from selfcorrect.json_forms import (
     to_json,
 )
 from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
-from selfcorrect.models.advice import advice, for_model
+from selfcorrect.models.advice import advice
+from selfcorrect.models.telling import for_model
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson

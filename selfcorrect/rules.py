@@ -24,6 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Category, ErrorKind, Safety
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.protocols import Effect, Form
 
 MAP_FORMAT: Final = 1
@@ -292,6 +293,7 @@ class MapPolicy(_Model):
         per_tool: Kinds that end a run instead, by the tool's name or a glob.
         sensitive: Fields whose value never changes without a person.
         bare_429: What a 429 means that says nothing of when to come back.
+        tool_words: Whether the model reads what a failed tool said.
     """
 
     allow: Classes | SkipJsonSchema[None] = None
@@ -304,6 +306,8 @@ class MapPolicy(_Model):
     """Fields whose value never changes without a person."""
     bare_429: Literal["rate_limit", "quota"] | SkipJsonSchema[None] = None
     """What a 429 means that says nothing of when to come back; the default is rate_limit."""
+    tool_words: ToolWords | SkipJsonSchema[None] = None
+    """Whether the model reads what a failed tool said; "hide" leaves it the diagnosis alone."""
 
     if TYPE_CHECKING:
 
@@ -315,6 +319,7 @@ class MapPolicy(_Model):
             per_tool: Mapping[str, Sequence[ErrorKind | str]] | None = None,
             sensitive: Sequence[str] | None = None,
             bare_429: Literal["rate_limit", "quota"] | None = None,
+            tool_words: ToolWords | None = None,
         ) -> None: ...
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
@@ -22,6 +22,7 @@ from selfcorrect.loading import load_map
 from selfcorrect.log import sink
 from selfcorrect.model import Safety
 from selfcorrect.models.recovery import OnModelError
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.nodes import NODES
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
@@ -92,6 +93,7 @@ class Parts:
     on_limit: OnLimit | None = None
     hooks: Hooks | None = None
     memory: MemoryLedger | None = None
+    tool_words: ToolWords | None = None
 
 
 def assemble(parts: Parts) -> Loop:
@@ -125,6 +127,7 @@ def assemble(parts: Parts) -> Loop:
         on_model_error=_callable(parts.on_model_error, "on_model_error"),
         on_limit=_callable(parts.on_limit, "on_limit"),
         hooks=_hooks(parts.hooks),
+        tool_words=_tool_words(parts.tool_words, strategies),
     )
     return Loop(nodes, _edges(parts.on_edge), context)
 
@@ -269,6 +272,13 @@ def _handlers(given: Any, tools: Mapping[str, ToolSpec]) -> Handlers:
         if tool.on_error is not None:
             per_tool[name] = as_handler(tool.on_error, f"tool {name!r}")
     return Handlers({k: v for k, v in per_tool.items() if v is not None}, graph, defaults())
+
+
+def _tool_words(given: ToolWords | None, strategies: StrategyMap) -> ToolWords:
+    """What the code says, else the map, else that they are shown."""
+    if given not in (None, *get_args(ToolWords)):
+        raise GraphSetupError(f"tool_words is 'show' or 'hide', not {given!r:.80}")
+    return given or strategies.policy.tool_words or "show"
 
 
 def _model(model: Any) -> Any:

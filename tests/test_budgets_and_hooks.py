@@ -130,7 +130,7 @@ class TestHooks:
         )
         run(World(99), hooks=hooks)
         assert failed == [("act", "attempts_exhausted")]
-        assert used[0][2].startswith("The call did not succeed.")
+        assert used[0][2].startswith("The call failed")
 
     def test_the_error_is_told_also_where_it_is_raised(self):
         failed = []

@@ -71,7 +71,7 @@ def test_the_table_in_a_run(outcome, effect, again):
     assert failure["reason"] == reason
     assert [attempt["outcome"] for attempt in failure["attempts"]] == [said]
     if outcome is Outcome.LOST:
-        assert "may or may not have been done; do not call it again" in failure["for_model"]
+        assert "Do not repeat it: nobody knows whether it was done." in failure["for_model"]
         assert any("Find out whether the tool acted" in line for line in failure["advice"])
 
 

@@ -43,7 +43,7 @@ def test_the_whole_conversation(analyst):
     assert (name, args["text"], again["text"], result) == (analyst.TOOL, BROKEN, FIXED, 3)
     assert told.startswith(f'ERROR: the call of "{analyst.TOOL}" failed, severity HIGH')
     assert "Unquoted keys. Corrected" in told
-    assert "call it again" in told
+    assert "call again" in told
     assert [each["function"]["name"] for each in fixer.bound_tools] == ["escalate"]
     tools = [message for message in out["messages"] if message.type == "tool"]
     calls = [call["id"] for m in out["messages"] if m.type == "ai" for call in m.tool_calls]

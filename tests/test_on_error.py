@@ -122,7 +122,7 @@ class TestOtherDecisions:
         out = run(World(), executing(Escalate("use a=7", Severity.LOW)))
         failure = out["failure"]
         assert (failure["reason"], failure["severity"]) == ("escalated", "LOW")
-        for part in ('"act"', "LOW", "use a=7", "call it again"):
+        for part in ('"act"', "LOW", "use a=7", "call again"):
             assert part in failure["for_model"]
 
     def test_terminal_ends_the_run(self):

@@ -158,7 +158,7 @@ class TestAnswers:
         graph, _, world = start({"amount": "2.5", "to": "ann"})
         out = graph.invoke(Command(resume={"action": "reject", "reason": "too odd"}), CONFIG)
         assert (out["failure"]["reason"], world.paid) == ("rejected", [])
-        assert out["failure"]["for_model"].startswith("The call was not done.")
+        assert out["failure"]["for_model"].startswith("The call was not made.")
 
 
 def test_where_nobody_can_answer_the_report_carries_the_question():

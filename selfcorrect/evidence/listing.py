@@ -73,15 +73,15 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
 
     Args:
         text: A cleaned message.
-        known: Names of the arguments and of the schema's properties. "a: …" counts only for them,
-            or when every line has that form.
+        known: Names of the arguments and of the schema's properties. "a: …" and, where any are
+            known, "… at a" count only for them: a shop closes at ten.
     """
     lines = [line for line in text.split("\n") if line.strip()][:200]
     found = tuple(_pydantic(lines)) or tuple(_arrows(lines)) or tuple(_placed(lines))
     if found:
         return found[:_MOST]
     ats = [_AT.match(line.strip()) for line in lines]
-    if ats and all(ats):
+    if ats and all(match and (not known or _is_known(match[2], known)) for match in ats):
         return tuple(
             Finding(_BULLET.sub("", match[1]).rstrip(" -"), paths=(pointer(match[2]),))
             for match in ats
@@ -136,8 +136,10 @@ def _colons(lines: list[str], known: frozenset[str]) -> Iterator[Finding]:
     for line, match in zip(lines, matches, strict=True):
         if match is None:
             continue
-        head = re.split(r"[.\[/]", match[1])
-        if match[1].lower() in _DULL:
-            continue
-        if any(token in known for token in (head[0], head[-1], match[1])):
+        if match[1].lower() not in _DULL and _is_known(match[1], known):
             yield Finding(line[match.end() :].strip(), paths=(pointer(match[1]),))
+
+
+def _is_known(path: str, known: frozenset[str]) -> bool:
+    tokens = re.split(r"[.\[/]", path)
+    return any(token in known for token in (tokens[0], tokens[-1], path))

@@ -36,6 +36,7 @@ from selfcorrect.model import JSON, FailureReport
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
 from selfcorrect.models.recovery import Turn as ModelTurn
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
     EmptyResponsePolicy,
@@ -112,8 +113,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         read_text: Whether calls that the model writes in its text are made.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
         on_trail: Gets the record of every call that was not simply done, as plain JSON.
-        show_errors: Whether the model also reads what a failed tool said, redacted, bounded and
-            marked as data; else it reads the diagnosis alone.
+        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
+            as data: `"show"` or `"hide"`; see `build_graph`.
 
     Raises:
         GraphSetupError: If a setting is unusable.
@@ -144,7 +145,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         read_text: bool = True,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
-        show_errors: bool = False,
+        tool_words: ToolWords | None = None,
     ) -> None:
         super().__init__()
         self.tools = ()
@@ -161,6 +162,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             hooks,
             nodes or {},
             tool_specs(tools),
+            tool_words,
         )
         self._timeouts = {
             name: tool.timeout for name, tool in settings.tools.items() if tool.timeout is not None
@@ -172,7 +174,6 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             self._boxes,
             ask_person=ask_person,
             on_trail=on_trail,
-            show_errors=show_errors,
         )
         self._on_model_error = on_model_error
         self._raises = on_failure == "raise"

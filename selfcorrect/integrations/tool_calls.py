@@ -35,7 +35,6 @@ from selfcorrect.log import sink
 from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
 from selfcorrect.progress import call_key
-from selfcorrect.redaction import outside
 from selfcorrect.tools import ToolSpec
 
 Response: TypeAlias = Any
@@ -45,7 +44,6 @@ AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Response]]
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_WAITING: Final = 256
-_LONGEST_WORDS: Final = 600
 _BESIDE: Final = frozenset({"raw", "cut", "finish_reason", "invalid"})
 """What a drop-in may put beside a call: its text, and what is known of the end of that."""
 CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
@@ -165,7 +163,6 @@ class ToolCalls:
         settings: What the loop is made of.
         ask_person: Whether a person may be asked, by an interrupt of the host's graph.
         on_trail: Gets the record of every call that was not simply done.
-        show_errors: Whether the model also reads what the tool said, redacted and marked as data.
     """
 
     def __init__(
@@ -175,10 +172,8 @@ class ToolCalls:
         *,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
-        show_errors: bool = False,
     ) -> None:
         self._boxes = boxes
-        self._show_errors = show_errors
         self._ask_person = ask_person
         self._on_trail = on_trail
         self._always = settings.sees_all
@@ -319,8 +314,7 @@ class ToolCalls:
         if failure and failure.get("value") is not None and host.happened:
             return _marked(host.happened[-1].response, note)
         if failure:
-            words = _said(failure) if self._show_errors else ""
-            return refusal(call, told(failure) + words, note)
+            return refusal(call, told(failure), note)
         executed = out["trail"][-1]["node"] == "execute" and host.happened
         response = host.happened[-1].response if executed else None
         if response is None:
@@ -361,17 +355,7 @@ def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
 
 def told(failure: Mapping[str, Any]) -> str:
     """What the model reads of a failure."""
-    text = str(failure.get("for_model") or "The call was not done.")
-    if failure.get("reason") == "needs_person":
-        text += " A person has to decide: ask the user."
-    return text
-
-
-def _said(failure: Mapping[str, Any]) -> str:
-    """The tool's own words, as data."""
-    attempts: Sequence[Any] = failure.get("attempts") or ()
-    text = attempts[-1].get("text") if attempts else None
-    return f" The tool's own words, as {outside(text, _LONGEST_WORDS)}" if text else ""
+    return str(failure.get("for_model") or "The call was not made.")
 
 
 def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:

@@ -33,6 +33,7 @@ from selfcorrect.integrations.toolbox import (
 )
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.tools.langchain import is_async_only
@@ -63,8 +64,8 @@ class SelfCorrectingToolNode(ToolNode):
         nodes: Nodes of the loop by the keywords of `build_graph`.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
         on_trail: Gets the record of every call that was not simply done, as plain JSON.
-        show_errors: Whether the model also reads what a failed tool said, redacted, bounded and
-            marked as data; else it reads the diagnosis alone.
+        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
+            as data: `"show"` or `"hide"`; see `build_graph`.
         name: The node's name.
         tags: The node's tags.
         messages_key: Where the state has its messages.
@@ -103,7 +104,7 @@ class SelfCorrectingToolNode(ToolNode):
         nodes: Mapping[str, Node] | None = None,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
-        show_errors: bool = False,
+        tool_words: ToolWords | None = None,
         name: str = "tools",
         tags: list[str] | None = None,
         messages_key: str = "messages",
@@ -119,6 +120,7 @@ class SelfCorrectingToolNode(ToolNode):
             on_limit=on_limit,
             hooks=hooks,
             nodes=nodes or {},
+            tool_words=tool_words,
         )
         boxes = Toolboxes(settings)
         own = as_tools(tools)
@@ -128,7 +130,6 @@ class SelfCorrectingToolNode(ToolNode):
             boxes,
             ask_person=ask_person,
             on_trail=on_trail,
-            show_errors=show_errors,
         )
         super().__init__(
             own,

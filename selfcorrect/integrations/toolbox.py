@@ -20,6 +20,7 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink
 from selfcorrect.mapping.files import MapSource
+from selfcorrect.models.telling import ToolWords
 from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.repairing import check_only
@@ -58,6 +59,7 @@ class Settings:
     hooks: Hooks | None = None
     nodes: Mapping[str, Node] = field(default_factory=dict)
     tools: Mapping[str, ToolSpec] = field(default_factory=dict)
+    tool_words: ToolWords | None = None
     memory: MemoryLedger = field(default_factory=lambda: MemoryLedger(REMEMBERED))
 
     @property
@@ -85,6 +87,7 @@ class Settings:
                 on_model_error=self.on_model_error,
                 on_limit=self.on_limit,
                 hooks=self.hooks if executes else None,
+                tool_words=self.tool_words,
                 memory=self.memory,
                 slots=dict(self.nodes) | ({} if executes else {"executor": check_only}),
             )

@@ -313,7 +313,8 @@ class _Round:
                 self.stop("escalated", _by(item, said), severity=level, escalation=said)
             case Terminal(reason):
                 self.note(item, group, "terminal", reason)
-                self.stop("terminal_kind", _by(item, redact(reason[:_LONGEST])))
+                said = clean(redact(reason[:_LONGEST]))
+                self.stop("terminal_kind", _by(item, said), said=said)
             case Fix():
                 self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
 

@@ -13,7 +13,8 @@ from selfcorrect.handlers.handling import ON_ERROR
 from selfcorrect.json_forms import call_from_json, finding_from_json
 from selfcorrect.limits import spent
 from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
-from selfcorrect.models.advice import ask_again, own_words
+from selfcorrect.models.advice import ask_again
+from selfcorrect.models.describing import own_words
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.progress import call_key, try_key
 from selfcorrect.redaction import literal

@@ -21,7 +21,6 @@ from selfcorrect.model import (
     Call,
     Change,
     Changed,
-    ErrorKind,
     Finding,
     GiveUp,
     JsonObject,
@@ -158,7 +157,7 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     tool = context.tool
     if tool is None or call.raw is not None:
         return GiveUp("the call cannot be read against the schema of a tool")
-    path = finding.path or _only_argument(call, finding)
+    path = finding.path
     if path is None or not path.startswith("/args/"):
         return GiveUp("the error does not say which argument is at fault")
     try:
@@ -220,13 +219,6 @@ def _known(root: Root, tokens: tuple[str, ...]) -> _Known:
 def _kinds(schemas: Alternatives) -> frozenset[str]:
     found = [types_of(schema) for schema in schemas]
     return frozenset().union(*found) - {"null"} if all(found) else frozenset()
-
-
-def _only_argument(call: Call, finding: Finding) -> str | None:
-    """Where an error that names no argument can only speak of one."""
-    if finding.kind is not ErrorKind.VALIDATION or len(call.args) != 1:
-        return None
-    return pointer.join("args", *call.args)
 
 
 def present(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:

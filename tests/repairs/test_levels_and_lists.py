@@ -176,7 +176,9 @@ def test_a_past_period_is_the_period(mend, text, expected):
 
 
 def test_white_space_that_the_tool_did_not_take():
-    told = Finding("Invalid mode", ("ValueError",), kind=ErrorKind.VALIDATION)
+    told = Finding(
+        "Invalid mode", ("ValueError",), paths=("/args/mode",), kind=ErrorKind.VALIDATION
+    )
     schema = closed({"mode": TEXT})
     change = try_strategy(CorrectEnum(), schema, {"mode": "engage\u00a0"}, told).changes[0]
     assert (change.path, change.after, change.safety) == ("/args/mode", "engage", "exact")

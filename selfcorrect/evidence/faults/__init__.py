@@ -1,7 +1,8 @@
 """Which parameter is at fault: the one named, whose value is quoted, or that breaks the rule.
 
 Structure first (a path in the error), then names in the text, then quoted values, then what breaks
-the stated constraint, then the only candidate there is.
+the stated constraint. Being the only argument is no evidence, and where something else has to hold
+first, no argument is at fault.
 """
 
 from __future__ import annotations
@@ -94,20 +95,21 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[s
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
     first = _last_of_path(text.split(" -> ", maxsplit=1)[0], echoes)
     quoted = _quoted([echoes[char] for char in first if char in echoes], place)
-    free = [] if _VARIABLE.search(text) else _free_form(place)
+    vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
+    free = [] if vague or _VARIABLE.search(text) else _free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & _TOOLS]
         found = found if len(found) == 1 else []
+    elif finding.kind is ErrorKind.CONFLICT and finding.category is Category.BUSINESS_RULE:
+        found = quoted
     elif finding.kind in _INPUT:
         found = free or _search(
             finding, text, quoted, [echoes[c] for c in text if c in echoes], place
         )
     elif finding.category is Category.UNKNOWN_RESOURCE:
-        found = quoted or [path for path in _only(finding, place) if _reaches(path, place)]
+        found = quoted or [path for path in _by_form(finding, place) if _reaches(path, place)]
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
-        found = (
-            free or quoted or (_only(finding, place) if "PermissionError" in finding.types else [])
-        )
+        found = quoted
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
@@ -125,7 +127,17 @@ def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tupl
     """A rule's pattern named the parameter; what the text and the schema show may say more."""
     bare = replace(finding, paths=(), captures={})
     found = settle(bare, text, echoes, place)
-    return found or settle(replace(finding, captures={}), text, echoes, place)
+    named = found or settle(replace(finding, captures={}), text, echoes, place)
+    return tuple(path for path in named if _may_be_meant(path, finding, place))
+
+
+def _may_be_meant(path: str, finding: Finding, place: Place) -> bool:
+    """Whether a captured word is a parameter at all: known, or said to be missing or unknown."""
+    if finding.category in (Category.MISSING_PARAM, Category.EXTRA_PARAM):
+        return True
+    own = path.removeprefix("/args")
+    nothing_known = not (place.leaves or place.declared)
+    return nothing_known or own in place.declared or place.value(own) is not ABSENT
 
 
 def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
@@ -252,7 +264,7 @@ def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return _only(finding, place)
+    return _by_form(finding, place)
 
 
 def _by_class(finding: Finding, place: Place) -> list[str]:
@@ -267,9 +279,8 @@ def _by_class(finding: Finding, place: Place) -> list[str]:
     return [path for path, value in place.leaves if test(value)] if test else []
 
 
-def _only(finding: Finding, place: Place) -> list[str]:
-    if len(place.top) == 1:
-        return list(place.top)
+def _by_form(finding: Finding, place: Place) -> list[str]:
+    """The one argument that is by its name what the error is about: a date, a query, a command."""
     if finding.category is Category.FORMAT_DATE:
         dates = [path for path in place.top if _DATES & set(words_of(split(path)[-1]))]
         if len(dates) == 1:
@@ -312,7 +323,7 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list
     nothing = [path for path in place.top if place.value(path) in (None, "")]
     if len(nothing) == 1:
         return nothing
-    return sure or _only(finding, place)
+    return sure or _by_form(finding, place)
 
 
 def _inner(path: str, text: str, place: Place) -> str:

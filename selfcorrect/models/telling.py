@@ -1,0 +1,357 @@
+"""What the model reads of a failure: what is known, what was said, and what to do next.
+
+Four parts, in this order: one sentence about what became of the call, the diagnosis, the words of
+the tool as data, and one closing sentence. The closing sentence follows from structure alone: how
+the run ended, the outcome of the last execution, kind and category. Text from outside stands in
+quotation marks, redacted and bounded, wherever it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from selfcorrect.model import FailureReport
+from selfcorrect.models.describing import (
+    KINDS,
+    OWN_CHECKS,
+    described,
+    is_about_the_call,
+    is_own,
+    is_precondition,
+    parameter,
+    seconds_shown,
+    value_shown,
+)
+from selfcorrect.redaction import literal, outside, quoted
+
+ToolWords: TypeAlias = Literal["show", "hide"]
+"""Whether the model reads the words of the tool; the diagnosis it reads in any case."""
+
+LONGEST: Final = 1_200
+"""Characters of the whole text, at most."""
+
+_MOST: Final = 12
+_LONGEST_WORDS: Final = 600
+_LONGEST_DIAGNOSIS: Final = 480
+_LONGEST_PROPOSAL: Final = 360
+_LEAST_WORDS: Final = 160
+_LONGEST_WHOLE: Final = 500
+
+CORRECT: Final = "Correct the call and call again."
+CORRECT_OR_FIRST: Final = (
+    "Correct the call and call again; or, if something else has to be done first, one of your "
+    "tools does it and the request covers it, call that first."
+)
+FIRST: Final = (
+    "Something else has to be done first: if one of your tools does it and the request covers it, "
+    "call that first, then make this call again."
+)
+ASK_FIRST: Final = "Something else has to be done first: ask the user before you do it."
+FROM_THE_USER: Final = (
+    "If the conversation does not say the value, it can only come from the user: ask for it."
+)
+ONE_OF_TWO: Final = "The value can only come from the user: ask which one is meant."
+OTHER_WAY: Final = "Try another way: this call cannot succeed."
+OTHER_WAY_NOW: Final = "Try another way, or call again later: this call cannot succeed now."
+CORRECT_OR_OTHER: Final = "Correct the call and call again, or try another way."
+WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
+CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
+DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
+
+_BEFORE_THE_TOOL: Final = "ArgumentDeserializationError"
+"""What is raised where arguments could not be made what the tool takes: it was not called."""
+
+_BY_KIND: Final[Mapping[str, str]] = {
+    "validation": CORRECT_OR_FIRST,
+    "not_found": CORRECT_OR_FIRST,
+    "conflict": CORRECT_OR_FIRST,
+    "transient": OTHER_WAY_NOW,
+    "rate_limit": OTHER_WAY_NOW,
+    "timeout": OTHER_WAY_NOW,
+    "cancelled": OTHER_WAY_NOW,
+    "auth": OTHER_WAY,
+    "quota": OTHER_WAY,
+    "permanent": OTHER_WAY,
+    "internal": CORRECT_OR_OTHER,
+}
+_HOPELESS: Final = (OTHER_WAY, OTHER_WAY_NOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known beside the report.
+
+    Attributes:
+        tool_words: Whether the model reads what the tool said.
+        said: What somebody wrote for the model: an escalation, a handler's last word.
+        words: All that the tool said when it last failed, as far as it is still known.
+        kinds_by_structure: Kinds for which class, status or code of an error speak, and not only
+            its text.
+        unsaid: Pointers of missing values of which nothing in the conversation speaks.
+        readings: The two readings of a value, as `3 April or 4 March`.
+        destroys: Whether the tool destroys something.
+    """
+
+    tool_words: ToolWords = "show"
+    said: str | None = None
+    words: str | None = None
+    kinds_by_structure: frozenset[str] = frozenset()
+    unsaid: frozenset[str] = frozenset()
+    readings: str | None = None
+    destroys: bool = False
+
+
+NOTHING_MORE: Final = Known()
+
+
+def for_model(report: FailureReport, known: Known = NOTHING_MORE) -> str:
+    """What the model reads of a report, in at most `LONGEST` characters.
+
+    >>> missing = {"kind": "validation", "category": "missing_param"}
+    >>> missing |= {"paths": ["/args/lines/0/qty"]}
+    >>> print(for_model(FailureReport("no_strategy", "", findings=(missing,))))
+    The call was not made. `lines[0].qty` is required and missing. Correct the call and call again.
+    """
+    closing = _closing(report, known)
+    proposal = _proposal(report) if closing.startswith("Correct the call") else ""
+    opening = _opening(report, known)
+    rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal))
+    words = _words(report, known)
+    room = min(_LONGEST_DIAGNOSIS, rest - _LEAST_WORDS) if words else rest
+    diagnosis = _within(_diagnosis(report, known), room)
+    shown = _shown(words, rest - len(diagnosis) - 1)
+    return " ".join(part for part in (opening, diagnosis, shown, closing, proposal) if part)
+
+
+# --- what became of the call ----------------------------------------------------------------------
+
+
+def _opening(report: FailureReport, known: Known) -> str:
+    attempts, last = report.attempts, _last(report)
+    if _is_in_doubt(report):
+        if last.get("replayed"):
+            return "An equal call was begun before, and broke off."
+        return "The call failed, and how far it got is not known."
+    if report.reason == "no_call":
+        return "No call was made: the text is not a call by itself."
+    if report.reason == "escalated" and known.said:
+        who = f", severity {report.severity}" if report.severity else ""
+        return f"ERROR: the call of {quoted(report.tool or 'the tool', 80)} failed{who}."
+    if not attempts:
+        again = report.reason == "repeated_failure"
+        return f"The call was not made{' again: it failed before in the same way' * again}."
+    if not _has_run(report):
+        return "The call was not made: the arguments were refused before the tool ran."
+    if _is_refused(report):
+        return "The tool refused the call."
+    if _is_fault(report):
+        return "The tool failed: there is a fault in the tool itself, not in the call."
+    made = sum(not attempt.get("replayed") for attempt in attempts)
+    return "The call failed." if made < 2 else f"The call failed; it was tried {made} times."
+
+
+def _last(report: FailureReport) -> Mapping[str, Any]:
+    return report.attempts[-1] if report.attempts else {}
+
+
+def _is_in_doubt(report: FailureReport) -> bool:
+    """Whether the tool may have acted, and must not act twice."""
+    unknown = any(attempt.get("outcome") == "unknown" for attempt in report.attempts)
+    return report.reason == "unknown_outcome" or unknown
+
+
+def _is_refused(report: FailureReport) -> bool:
+    return report.reason == "refused" or _last(report).get("outcome") == "refused"
+
+
+def _is_fault(report: FailureReport) -> bool:
+    """Whether the tool's own code is at fault: it broke in a known line, and no rule mends that."""
+    if report.where is None or _is_refused(report) or not report.findings:
+        return False
+    return all(
+        finding.get("kind") == "internal" and not finding.get("ladder")
+        for finding in report.findings
+    )
+
+
+# --- the diagnosis --------------------------------------------------------------------------------
+
+
+def _diagnosis(report: FailureReport, known: Known) -> list[str]:
+    told = list(dict.fromkeys(described(finding) for finding in report.findings[:_MOST]))
+    kind = _last(report).get("kind")
+    if not told and kind:
+        told = [KINDS.get(str(kind), "")]
+    if _is_fault(report):
+        told = [line for line in told if "`" in line]
+    if known.readings:
+        told.append(f"it could be {known.readings}")
+    waits = [wait for item in report.findings if (wait := item.get("retry_after"))]
+    if waits:
+        told.append(f"it asks not to be called before {seconds_shown(max(waits))} from now")
+    return [f"{line[:1].upper()}{line[1:]}." for line in told if line]
+
+
+def _within(lines: Sequence[str], room: int) -> str:
+    """As many lines as there is room for; what is left out is counted."""
+    kept: list[str] = []
+    for number, line in enumerate(lines):
+        more = f"{len(lines) - number} more faults."
+        if len(" ".join([*kept, line])) + (len(more) + 1) * (number < len(lines) - 1) > room:
+            return " ".join([*kept, more])
+        kept.append(line)
+    return " ".join(kept)
+
+
+# --- what was said --------------------------------------------------------------------------------
+
+
+def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
+    """Who said what, in the order in which the model reads it.
+
+    What was read out of a long text stands for it; of a short one the model reads all.
+    """
+    reason = known.said or ("" if report.findings or report.attempts else report.detail)
+    said = [("The reason given", reason)] if reason else []
+    if known.tool_words == "hide" or (said and report.reason == "escalated"):
+        return said
+    is_short = known.words and len(known.words) <= _LONGEST_WHOLE
+    texts = [known.words or ""] if is_short else [str(_last(report).get("text") or "")]
+    texts += [
+        str(finding.get("text") or "")
+        for finding in report.findings[:_MOST]
+        if OWN_CHECKS.isdisjoint(finding.get("types") or ())
+    ]
+    distinct: list[str] = []
+    for text in filter(str.strip, texts):
+        if not any(text in other for other in (reason, *distinct)):
+            distinct = [*(other for other in distinct if other not in text), text]
+    who = "The tool said" if _has_run(report) else "The check of the arguments said"
+    return [*said, (who, "\n".join(distinct))] if distinct else said
+
+
+def _has_run(report: FailureReport) -> bool:
+    return bool(report.attempts) and _last(report).get("type") != _BEFORE_THE_TOOL
+
+
+def _shown(words: Sequence[tuple[str, str]], room: int) -> str:
+    """The words as data, in no more than `room` characters together."""
+    parts: list[str] = []
+    for number, (who, text) in enumerate(words):
+        left = room - sum(len(part) + 1 for part in parts)
+        parts.append(_fitting(who, text, min(_LONGEST_WORDS, left // (len(words) - number))))
+    return " ".join(filter(None, parts))
+
+
+def _fitting(who: str, text: str, room: int) -> str:
+    """One text as data; its escapes make it longer than it is."""
+    limit = room - len(who) - 12
+    while limit > 8:
+        shown = f"{who}, as {outside(text, limit)}"
+        if len(shown) <= room:
+            return shown
+        limit -= max(16, (len(shown) - room) // 2)
+    return ""
+
+
+# --- what to do next ------------------------------------------------------------------------------
+
+
+def _closing(report: FailureReport, known: Known) -> str:
+    if _is_in_doubt(report):
+        return DO_NOT_REPEAT
+    if any(
+        item.get("code") == "cut" and is_own(item.get("types") or ()) for item in report.findings
+    ):
+        return WHOLE_AGAIN
+    if report.reason == "no_call":
+        return CALL_ALONE
+    if known.readings:
+        return ONE_OF_TWO
+    if any(not known.unsaid.isdisjoint(item.get("paths") or ()) for item in report.findings):
+        return FROM_THE_USER
+    if report.reason == "escalated":
+        return CORRECT
+    if report.reason == "rejected" or _is_fault(report):
+        return OTHER_WAY
+    each = list(dict.fromkeys(_next(item, report, known) for item in report.findings))
+    if not each:
+        return _BY_KIND.get(str(_last(report).get("kind")), CORRECT_OR_OTHER)
+    return next((item for item in each if item in _HOPELESS), each[0])
+
+
+def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> str:
+    """What this finding alone leaves to be done."""
+    kind, category = str(finding.get("kind")), str(finding.get("category"))
+    if is_precondition(finding):
+        return ASK_FIRST if known.destroys else FIRST
+    if not is_about_the_call(finding):
+        found = _by_kind(kind, report, known)
+    elif category == "business_rule":
+        found = CORRECT_OR_FIRST
+    elif category == "unknown_resource":
+        found = CORRECT if finding.get("suggestions") else CORRECT_OR_FIRST
+    elif category != "none":
+        found = CORRECT
+    else:
+        found = _by_kind(kind, report, known)
+        if found == CORRECT_OR_FIRST and finding.get("paths"):
+            found = CORRECT
+    return CORRECT if found == CORRECT_OR_FIRST and known.destroys else found
+
+
+def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
+    """A kind that only the error's text speaks for is no reason to give up."""
+    found = _BY_KIND.get(kind, CORRECT_OR_OTHER)
+    certain = kind in known.kinds_by_structure or report.reason == "terminal_kind"
+    if (found == OTHER_WAY and not certain) or (found == CORRECT_OR_OTHER and _is_refused(report)):
+        return CORRECT_OR_FIRST
+    return found
+
+
+# --- the mended call ------------------------------------------------------------------------------
+
+
+def _proposal(report: FailureReport) -> str:
+    """The mended call, ready as JSON; where that is too long or hides values, what it changes."""
+    proposal = report.proposal
+    if not proposal:
+        return ""
+    call: dict[str, Any] = {"name": proposal.get("name"), "args": proposal.get("args") or {}}
+    shown = literal(call, _LONGEST_PROPOSAL)
+    whole = shown if not _hides(shown) and _is_json(shown) else ""
+    if whole:
+        return f"Ready to be made, if it is what is meant: {whole}"
+    changed = list(_changed((report.call or {}).get("args") or {}, dict(call["args"])))
+    lines = _joined(changed, _LONGEST_PROPOSAL - 40)
+    return f"What would change, if it is what is meant: {lines}" if lines else ""
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in after.items():
+        shown = value_shown(value)
+        if (key not in before or before[key] != value) and not _hides(shown):
+            yield f"{parameter(f'/args/{key}')} = {shown}"
+
+
+def _joined(items: Sequence[str], room: int) -> str:
+    kept: list[str] = []
+    for item in items:
+        if len(", ".join([*kept, item])) > room:
+            break
+        kept.append(item)
+    return ", ".join(kept)
+
+
+def _hides(shown: str) -> bool:
+    return "[secret]" in shown or "[sensitive]" in shown
+
+
+def _is_json(shown: str) -> bool:
+    try:
+        return isinstance(json.loads(shown), dict)
+    except ValueError:
+        return False
