@@ -91,20 +91,20 @@ class Conversation:
             if call["id"]
         )
 
-    def failed(self) -> frozenset[str]:
-        """Calls of this run that failed for good, with nothing done since that might help."""
-        keys: set[str] = set()
+    def failed(self) -> Mapping[str, str]:
+        """What was told of calls of this run that failed for good, with nothing done since."""
+        told: dict[str, str] = {}
         for message in this_run(self.messages):
             if not isinstance(message, ToolMessage):
                 continue
             note = note_of(message)
             if message.status != "error":
-                keys.clear()
+                told.clear()
             elif note.get("reason") in _DECIDED_ANEW:
                 continue
             elif note.get("executed") and not note.get("retryable") and note.get("key"):
-                keys.add(str(note["key"]))
-        return frozenset(keys)
+                told[str(note["key"])] = message.text
+        return told
 
     def given(self, message: AIMessage) -> dict[str, Any]:
         """What goes with a call into the loop."""
@@ -182,7 +182,7 @@ async def mended_call(
     return Mended(written, call, is_ready=True, note=note)
 
 
-def _unless_repeated(mended: Mended, failed: frozenset[str], box: Toolbox) -> Mended:
+def _unless_repeated(mended: Mended, failed: Mapping[str, str], box: Toolbox) -> Mended:
     if not failed or not mended.is_ready:
         return mended
     name = mended.call["name"]
@@ -190,7 +190,8 @@ def _unless_repeated(mended: Mended, failed: frozenset[str], box: Toolbox) -> Me
     if key not in failed:
         return mended
     note = {"reason": "repeated_failure", "key": key, "executed": True, "retryable": False}
-    return Mended(mended.written, mended.call, is_ready=False, text=_REPEATED, note=note)
+    text = f"{_REPEATED} What was told then: {failed[key]}"
+    return Mended(mended.written, mended.call, is_ready=False, text=text, note=note)
 
 
 def _plain(written: Written) -> dict[str, Any]:
