@@ -19,7 +19,8 @@ from attack.inventing import acting, arguments, own_class, tool_name
 
 from selfcorrect import repair_call
 
-LONG = 20.0
+LONG = 12.0
+BLOCKED = 30.0
 NOTICEABLE = 1.0
 REPORT = 1_000_000
 
@@ -34,7 +35,7 @@ def growth(work: Callable[[int], Any], small: int = 8_000, large: int = 128_000)
 
     first = min(seconds(small), seconds(small))
     try:
-        with within(LONG):
+        with within(LONG, of_work=True):
             middle = seconds(large // 4)
             last = seconds(large) if middle < LONG / 4 else middle * 4
     except TooLong:
@@ -133,7 +134,7 @@ def a_pattern_that_backtracks(rng: Random) -> Case:
     def run() -> str | None:
         started = time.process_time()
         try:
-            with within(LONG):
+            with within(LONG, of_work=True):
                 play(host, [tool], tool.name, {"to": given})
         except TooLong:
             return f"not within {LONG:g} s"
@@ -198,7 +199,7 @@ def thousands_of_findings(rng: Random) -> Case:
             args = {"lines": [], **{f"extra{n}": item for n in range(size)}}
         started = time.process_time()
         try:
-            with within(LONG):
+            with within(LONG, of_work=True):
                 out = in_graph([tool], {"call": {"name": tool.name, "args": args}})
         except TooLong:
             return f"not within {LONG:g} s"
@@ -233,7 +234,7 @@ def thousands_of_calls_of_a_strategy(rng: Random) -> Case:
             )
             args = dict.fromkeys(properties, "x")
             try:
-                with within(LONG):
+                with within(LONG, of_work=True):
                     call = {"name": tool.name, "args": args}
                     in_graph([tool], {"call": call}, strategies=str(path))
             except TooLong:
@@ -244,10 +245,10 @@ def thousands_of_calls_of_a_strategy(rng: Random) -> Case:
 
 
 class Blocks:
-    """Whatever is asked of it takes a minute."""
+    """Whatever is asked of it takes more than a minute."""
 
     def __str__(self) -> str:
-        threading.Event().wait(60)
+        threading.Event().wait(90)
         return "late"
 
     __repr__ = __str__
@@ -255,7 +256,7 @@ class Blocks:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        threading.Event().wait(60)
+        threading.Event().wait(90)
         return None
 
 
@@ -268,7 +269,7 @@ def hostile(rng: Random) -> tuple[str, type[Exception]]:
     """An exception whose text or properties do harm."""
 
     def blocks(*_: Any) -> Any:
-        threading.Event().wait(60)
+        threading.Event().wait(90)
         return ""
 
     def deep(*_: Any) -> Any:
@@ -333,10 +334,10 @@ def an_error_that_is_hostile(rng: Random) -> Case:
 
     def run() -> str | None:
         try:
-            with within(15):
+            with within(BLOCKED):
                 out = play(host, [tool], tool.name, args)
         except TooLong:
-            return "not within 15 s"
+            return f"not within {BLOCKED:g} s"
         except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:
             return f"{type(error).__name__} of an error's text came out"
         if tool.effect != "read_only" and len(tool.done) > 1:
@@ -381,7 +382,7 @@ def a_report_of_something_large(rng: Random) -> Case:  # noqa: C901
 
     def run() -> str | None:
         try:
-            with within(LONG):
+            with within(LONG, of_work=True):
                 out = in_graph([tool], {"call": {"name": tool.name, "args": args}})
         except TooLong:
             return f"not within {LONG:g} s"

@@ -146,6 +146,10 @@ def a_server_refuses_in_other_words(rng: Random) -> Case:
     tool = acting(rng, effect=None)
     args = arguments(rng, tool)
     words = lie(rng, tool, args)
+    if rng.random() < 0.4:
+        tool.schema["properties"]["cabin"] = {"type": "string"}
+        args["cabin"] = "Business"
+        words = "cabin must be one of: 'economy', 'business', 'first'"
     code = rng.choice([None, None, -32602, -32601, -32603, -32000, 429])
     annotations = rng.choice(
         [None, {"atomic": True}, {"idempotentHint": True}, {"readOnlyHint": True}]
@@ -319,6 +323,35 @@ def a_map_declares_a_tool_atomic(rng: Random) -> Case:
         return None if tool.done == [args, right] else f"executed {shown({'of': tool.done})}"
 
     return Case(about(tool, args, fault, "atomic by map"), run)
+
+
+@keeps("A1")
+def a_deployment_says_that_nothing_was_done(rng: Random) -> Case:
+    """`outcome = "not_done"` in a rule of its own file."""
+    tool = acting(rng)
+    args = arguments(rng, tool)
+    kind = own_class(rng)
+
+    def body(_: dict[str, Any]) -> Any:
+        if len(tool.done) == 1:
+            raise kind("gate closed")
+        return "done"
+
+    tool.body = body
+
+    def run() -> str | None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "own.toml")
+            path.write_text(
+                'format = 1\nextends = ["default"]\n[[rule]]\nid = "gate"\n'
+                f'error = "{kind.__name__}"\nmatch = "gate closed"\nkind = "transient"\n'
+                'outcome = "not_done"\nrepair = ["wait"]\npriority = "critical"\n'
+                f'example = "{kind.__name__}: gate closed"\n'
+            )
+            in_graph([tool], {"call": {"name": tool.name, "args": args}}, strategies=str(path))
+        return None if len(tool.done) == 2 else f"executed {len(tool.done)} times"
+
+    return Case(f"{tool.effect} {tool.name} {kind.__name__}, outcome by rule", run)
 
 
 @keeps("A1")

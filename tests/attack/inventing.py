@@ -214,8 +214,8 @@ def broke_off(rng: Random, tool: Tool, args: dict[str, Any]) -> Fault:
         return operations[which](given)
 
     operations: dict[str, Callable[[dict[str, Any]], Any]] = {
-        "int(text)": lambda _: int(told),
-        "float(text)": lambda _: float(told),
+        "int(text)": lambda _: int(f"x{told}"),
+        "float(text)": lambda _: float(f"x{told}"),
         "d[text]": lambda _: {}[told],
         "1/0": lambda _: 1 / 0,
         "list[3]": lambda given: list(given)[99],

@@ -15,7 +15,7 @@ from random import Random
 from attack import bounds, doing, meaning, secrets_and_code, values  # noqa: F401
 from attack.core import ATTACKS, CLASSES, KEPT, Case, Generator, TooLong, no_waits, within
 
-LONGEST = 60.0
+LONGEST = 300.0
 
 
 @dataclass
