@@ -177,6 +177,7 @@ async def serve(
     strategies: str,
     *,
     trusted: bool = False,
+    times: int = 1,
 ) -> Any:
     from langchain_mcp_adapters.tools import load_mcp_tools
     from mcp.server.lowlevel import Server
@@ -218,9 +219,13 @@ async def serve(
             graph = build_graph(
                 await session_tools(session, trusted=trusted), strategies=strategies
             )
-            return await graph.ainvoke({"call": {"name": tool.name, "args": args, "id": "c0"}})
+            config: Any = {"configurable": {"thread_id": "t"}}
+            for _ in range(times):
+                call = {"name": tool.name, "args": args, "id": "c0"}
+                out = await graph.ainvoke({"call": call}, config)
+            return out
         tools = adapter_tools(await load_mcp_tools(session), trusted=trusted)
-        script = [native((tool.name, args)), *["done"] * 9]
+        script = [*[native((tool.name, args), start=n) for n in range(times)], *["done"] * 9]
         agent = create_agent(
             ScriptedModel(script), tools, middleware=[SelfCorrection(strategies=strategies)]
         )
@@ -746,6 +751,21 @@ def time_travel(rng: Random) -> Case:
         return ran_more_than(tool, 1)
 
     return Case(about(tool, args, fault, f"time travel agent={in_an_agent}"), run)
+
+
+@attack("A4")
+def an_mcp_server_that_timed_out(rng: Random) -> Case:
+    """408 is what a session says when no answer came."""
+    tool = acting(rng, effect=None)
+    args = arguments(rng, tool)
+    words, strategies = lie(rng, tool, args), rng.choice(DEPLOYED)
+    through, times = rng.choice(["session", "adapters"]), rng.randint(2, 3)
+
+    def run() -> str | None:
+        asyncio.run(serve(tool, args, words, 408, None, through, strategies, times=times))
+        return ran_more_than(tool, 1)
+
+    return Case(f"MCP {through} {tool.name}{shown(args)} {words!r} {strategies} × {times}", run)
 
 
 @attack("A4")
