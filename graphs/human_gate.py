@@ -118,7 +118,7 @@ def tools(books: Books) -> list[ToolSpec]:
 
     return [
         ToolSpec.from_function(list_invoices, effect="read_only"),
-        ToolSpec.from_function(pay_invoice, effect="mutating"),
+        ToolSpec.from_function(pay_invoice, effect="mutating", atomic=True),  # one transaction
     ]
 
 

@@ -17,7 +17,7 @@ from selfcorrect.model import REASONS
 from selfcorrect.testing import ScriptedModel, tool_call
 
 BROKEN = {"call": {"name": "book", "args": {"to": "CDG", "cabin": "comfy"}}, "request": "for two"}
-ENDINGS = ("invalid_input", "no_strategy", "needs_person", "limit_reached")
+ENDINGS = ("invalid_input", "no_strategy", "needs_person", "limit_reached", "no_call")
 GOOD = {"seats": 2, "cabin": "business"}
 SCHEMA = {
     "name": "book",

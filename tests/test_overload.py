@@ -9,7 +9,7 @@ import pytest
 from effects.figures import show
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import build_graph
+from selfcorrect import ToolSpec, build_graph
 from selfcorrect._walk import awalk, walk
 from selfcorrect.failures import FailureMemory, fingerprint, noted
 from selfcorrect.model import Call, Diagnosis, Finding
@@ -196,7 +196,8 @@ def test_a_known_failure_takes_another_rung():
             raise ValueError("no such item: bad")
         return item
 
-    graph = build_graph([act], checkpointer=InMemorySaver())
+    tool = ToolSpec.from_function(act, effect="read_only")
+    graph = build_graph([tool], checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "t"}}
     bad = {"call": {"name": "act", "args": {"item": "bad"}}}
     for _ in range(3):
