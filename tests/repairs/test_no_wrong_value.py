@@ -199,20 +199,28 @@ def test_a_call_that_is_not_made_here_and_now(text):
     assert not out.calls
 
 
+AMONG_WORDS = [
+    f"{JSON}\nCorrection: {MORE}",
+    f"Old: {JSON}\nNew: {MORE}",
+    f"I don't know the balance, so I pay now:\n{JSON}",
+    f"Sure!\n{JSON}\nLet me know if you need anything else.",
+    f"Before paying I checked the invoice. {JSON}",
+    f"Here is the call:\n```json\n{JSON}\n```\nI hope that helps.",
+    f"I'll pay at the next stop.\n{JSON}",
+]
+
+
+@pytest.mark.parametrize("text", AMONG_WORDS)
+def test_a_call_among_words_is_handed_on_whatever_the_words_say(text):
+    out = repair_call(text, [PAY, LOOK])
+    assert (out.outcome, out.reason, out.calls) == ("failed", "no_call", ())
+
+
 @pytest.mark.parametrize(
     ("text", "amounts"),
-    [
-        (f"{JSON}\nCorrection: {MORE}", [6]),
-        (f"Old: {JSON}\nNew: {MORE}", [6]),
-        (f"I don't know the balance, so I pay now:\n{JSON}", [5]),
-        (f"Sure!\n{JSON}\nLet me know if you need anything else.", [5]),
-        (f"Before paying I checked the invoice. {JSON}", [5]),
-        (f"Here is the call:\n```json\n{JSON}\n```\nI hope that helps.", [5]),
-        (f"I'll pay at the next stop.\n{JSON}", [5]),
-        (f"{JSON}\n{MORE}", [5, 6]),
-    ],
+    [(JSON, [5]), (f"```json\n{JSON}\n```", [5]), (f"{JSON}\n{MORE}", [5, 6])],
 )
-def test_a_call_that_is(text, amounts):
+def test_a_call_that_is_the_text_is_made(text, amounts):
     out = repair_call(text, [PAY, LOOK])
     assert [call.args["amount"] for call in out.calls] == amounts
 
