@@ -24,9 +24,11 @@ _MOST_LEAVES: Final = 20_000
 _MOST_ECHOES: Final = 50
 _STRUCTURE: Final = frozenset(
     {"node", "next", "strategy", "rule", "safety", "kind", "category", "code", "types", "ladder"}
-    | {"path", "paths", "outcome", "effect", "acted", "answers"}
+    | {"outcome", "effect", "acted", "answers"}
 )
 """Keys whose texts are this library's own words, or names."""
+_PLACES: Final = frozenset({"path", "paths"})
+"""Keys whose texts are pointers: a key of the arguments in them may be a secret."""
 _CALLS: Final = ("call", "current", "original")
 _CHANGES: Final = ("changes", "refused", "pending")
 
@@ -85,6 +87,8 @@ class Mask:
             at_place = key in ("before", "after")
             if key in _STRUCTURE:
                 shown[key] = item
+            elif key in _PLACES:
+                shown[key] = _place(item)
             elif at_place and not path:
                 shown[key] = self.call(item)
             else:
@@ -96,12 +100,7 @@ class Mask:
         if isinstance(value, str):
             return SENSITIVE if path and self.hides(path) else self.text(value)
         if isinstance(value, Mapping):
-            return {
-                self._key(key): item
-                if not path and key in _STRUCTURE
-                else self.value(shown_at(key, item), f"{path}{join(key)}" if path else "")
-                for key, item in value.items()
-            }
+            return {self._key(key): self._item(key, item, path) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [
                 self.value(item, f"{path}/{index}" if path else "")
@@ -111,29 +110,36 @@ class Mask:
             return SENSITIVE
         return value
 
+    def _item(self, key: Any, item: Any, path: str) -> JSON:
+        if not path and key in _STRUCTURE:
+            return item
+        if not path and key in _PLACES:
+            return _place(item)
+        return self.value(shown_at(key, item), f"{path}{join(key)}" if path else "")
+
     def event(self, event: Mapping[str, Any]) -> Mapping[str, JSON]:
         """An event of the trail, or a report; the event itself where it holds nothing to hide."""
         if not has_sensitive(self.tool, self.safety) and is_clean(event):
             return event
-        shown: dict[str, JSON] = {}
-        for key, item in event.items():
-            if key in _STRUCTURE:
-                shown[key] = item
-            elif type(item) in BARE:
-                shown[self._key(key)] = item
-            elif key in _CALLS:
-                shown[key] = self.call(item)
-            elif isinstance(item, str):
-                shown[self._key(key)] = self.value(shown_at(key, item))
-            elif key in _CHANGES and isinstance(item, list | tuple):
-                shown[key] = [self.change(each) for each in item]
-            elif key == "attempts" and isinstance(item, list | tuple):
-                shown[key] = [self.event(each) for each in item]
-            elif key == "question" and isinstance(item, Mapping):
-                shown[key] = self._question(item)
-            else:
-                shown[self._key(key)] = self.value(item)
-        return shown
+        return {self._key(key): self._part(key, item) for key, item in event.items()}
+
+    def _part(self, key: str, item: Any) -> JSON:
+        """What stands under one key of an event."""
+        if key in _STRUCTURE or type(item) in BARE:
+            return item
+        if key in _PLACES:
+            return _place(item)
+        if key in _CALLS:
+            return self.call(item)
+        if isinstance(item, str):
+            return self.value(shown_at(key, item))
+        if key in _CHANGES and isinstance(item, list | tuple):
+            return [self.change(each) for each in item]
+        if key == "attempts" and isinstance(item, list | tuple):
+            return [self.event(each) for each in item]
+        if key == "question" and isinstance(item, Mapping):
+            return self._question(item)
+        return self.value(item)
 
     def _key(self, key: Any) -> Any:
         return self.text(key) if isinstance(key, str) else key
@@ -148,6 +154,13 @@ class Mask:
             for option in question.get("options") or ()
         ]
         return shown
+
+
+def _place(item: Any) -> JSON:
+    """A pointer, or several, without secrets; what a pointer names is no value to be hidden."""
+    if isinstance(item, str):
+        return redact(item)
+    return [_place(each) for each in item] if isinstance(item, list | tuple) else item
 
 
 def masked(trail: list[JSON], call: Any, tool: Tool | None, safety: SafetyPolicy) -> list[JSON]:
