@@ -55,6 +55,11 @@ def idempotency_key(key: str) -> str:
     return key.rpartition(":")[2]
 
 
+def _key_in(ledger: Ledger, key: str) -> str:
+    """What a ledger gets of it: one that knows no scopes must not tell threads apart."""
+    return key if hasattr(ledger, "doubts") else idempotency_key(key)
+
+
 def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
     """What marks the last message of a person in what came with a call."""
     for message in reversed(given.get("messages") or ()):
@@ -167,15 +172,18 @@ async def begin(
     most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
     waited, pause = 0.0, _FIRST_LOOK
     first = getattr(ledger, "of_first_version", None) if first_key is not None else None
+    own_key = _key_in(ledger, key)
     while True:
         record, cut = None, None
         if first is not None:
             record, cut = await _ask(ledger, context, first, first_key)
-        if record is None and cut is None:
-            record, cut = await _ask(ledger, context, ledger.begin, key)
+        if cut is None and (record is None or record.status not in ("held", "done")):
+            # What the first version left in doubt is told by its row until this one is settled.
+            old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)
+            record = old if record is None else record
         if cut is not None:
             if record is None:
-                await _ask(ledger, context, ledger.settle, key, "not_done")
+                await _ask(ledger, context, ledger.settle, own_key, "not_done")
             elif record.status not in ("held", "done"):
                 await settle(ledger, context, key, "unknown", lost_value(record))
             raise cut
@@ -196,7 +204,7 @@ async def settle(
     if ledger is None or not key:
         return None
     try:
-        _, cut = await _ask(ledger, context, ledger.settle, key, status, value)
+        _, cut = await _ask(ledger, context, ledger.settle, _key_in(ledger, key), status, value)
     except LedgerError as error:
         return str(error)
     if cut is not None:
@@ -208,7 +216,7 @@ def settle_now(ledger: Ledger | None, key: str, status: str) -> None:
     """The same, where nothing can be awaited any more."""
     if ledger is not None and key:
         try:
-            ledger.settle(key, status)
+            ledger.settle(_key_in(ledger, key), status)
         except LedgerError:
             return
 
