@@ -60,8 +60,8 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
     """What is most likely not meant in a map.
 
     Examples that their rule does not win, rules that can never be reached, ladders that end in
-    nothing, outcomes that hang on words alone, and secrets. A rule of an extended map that a more specific map overrules is a warning
-    at most: that is what extending is for.
+    nothing, outcomes that hang on words alone, and secrets. A rule of an extended map that a more
+    specific map overrules is a warning at most: that is what extending is for.
     """
     return [
         *_lost_examples(strategies),
