@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
@@ -29,12 +30,12 @@ _MOST_LOST: Final = 1_000
 
 
 def scope_of_call(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
-    """The same for equal calls of one thread (else one task, else one id), whatever their ids.
+    """The same for equal calls of one thread (else one task, one id, one step of a host's).
 
     Of a tool whose effect nobody declared, what is in doubt is so until a person's next message.
     Empty where none of these is known: nothing then says that two calls are one.
     """
-    known = (context.thread, state["given"].get("task_id"), call.id)
+    known = (context.thread, state["given"].get("task_id"), call.id, context.step)
     place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
     if place is None:
         return ""
@@ -104,11 +105,14 @@ async def doubts_of(
     scope = scope_of_call(state, call, tool, context)
     if not scope:
         return []
-    found, cut = await _ask(store, context, store.doubts, scope)
-    if cut is not None:
-        raise cut
     keys = {str(kept[scope]["key"])} if scope in kept else set()
-    return sorted((keys | set(found)) - {own})
+    places = [replace(context, thread=each) for each in context.earlier]
+    for each in (scope, *(scope_of_call(state, call, tool, place) for place in places)):
+        found, cut = await _ask(store, context, store.doubts, each)
+        if cut is not None:
+            raise cut
+        keys |= set(found)
+    return sorted(keys - {own})
 
 
 async def remember(

@@ -112,7 +112,7 @@ def test_a_failure_is_replayed_as_the_failure_it_was() -> None:
 
 
 def test_a_refusal_is_replayed_as_a_refusal() -> None:
-    world = World(LookupError("no such city"))
+    world = World(PermissionError("not for you"))
     stepper = Stepper(world.graph(), {"call": BROKEN}).run()
     assert stepper.values["failure"]["reason"] == "refused"
     stepper.restart().run()
@@ -126,7 +126,7 @@ def test_who_confirms_a_second_execution_after_a_loss_gets_it() -> None:
     stepper = Stepper(world.graph(), {"call": call}).run()
     assert stepper.values["failure"]["reason"] == "unknown_outcome"
     world.error = None
-    stepper.goto(1).step(confirm=True).run()
+    stepper.goto(1).step(confirm=True)
     assert stepper.values["result"] == "2 to CDG on 2026-10-26"
     assert len(world.booked) == 2
 
