@@ -14,10 +14,11 @@ from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.limits import remaining
-from selfcorrect.model import JSON, Call, Finding, Result
+from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
 from selfcorrect.progress import call_key
 from selfcorrect.protocols import Ledger, Record
+from selfcorrect.schema.equality import normal_form
 from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.deadlines import in_time
@@ -72,10 +73,24 @@ def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
 _PERSON: Final = frozenset({"human", "user"})
 
 
-def first_key(state: CorrectionState, call: Call) -> str:
-    """The key under which version 0.1 wrote the same intent."""
+def first_keys(state: CorrectionState, call: Call, tool: ToolSpec) -> tuple[str, ...]:
+    """The keys under which version 0.1 may have written an equal call: it took them as written."""
     task = state["given"].get("task_id") or state["run"]
-    return digest(task, call.id, call.name, call.args)
+    known = tool.schema.get("properties") or {}
+    filled: Any = normal_form(call.args, tool.schema)
+    defaults: Any = normal_form({}, tool.schema)
+    bare = {key: value for key, value in filled.items() if defaults.get(key, ABSENT) != value}
+    exact = [
+        {key: _as_number(value, known.get(key)) for key, value in form.items()}
+        for form in (filled, bare)
+    ]
+    forms = (call.args, filled, bare, *exact)
+    return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+
+def _as_number(value: JSON, schema: Any) -> JSON:
+    asked = isinstance(schema, Mapping) and schema.get("type") == "number"
+    return float(value) if asked and type(value) is int else value
 
 
 def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
@@ -155,7 +170,7 @@ async def begin(
     key: str,
     state: CorrectionState,
     context: RunContext,
-    first_key: str | None = None,
+    first_keys: Sequence[str] = (),
 ) -> Any:
     """Write the intent, and wait while somebody else is at it.
 
@@ -164,7 +179,7 @@ async def begin(
         key: The intent.
         state: Of the run.
         context: Of the run.
-        first_key: The key under which version 0.1 would have written it.
+        first_keys: The keys under which version 0.1 may have written it.
 
     Returns:
         The ledger's record: None to go on, `held` where waiting took too long.
@@ -175,12 +190,12 @@ async def begin(
     left = remaining(state["counts"], context.limits)
     most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
     waited, pause = 0.0, _FIRST_LOOK
-    first = getattr(ledger, "of_first_version", None) if first_key is not None else None
+    first = getattr(ledger, "of_first_version", None) if first_keys else None
     own_key = _key_in(ledger, key)
     while True:
         record, cut = None, None
         if first is not None:
-            record, cut = await _ask(ledger, context, first, first_key)
+            record, cut = await _ask(ledger, context, first, first_keys)
         if cut is None and (record is None or record.status not in ("held", "done")):
             # What the first version left in doubt is told by its row until this one is settled.
             old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)

@@ -443,6 +443,19 @@ def test_what_version_0_1_left_in_doubt_is_done_once_more_where_a_person_says_so
     assert len(world.paid) == 1
 
 
+@pytest.mark.parametrize("call_id", OLD)
+@pytest.mark.parametrize("change", [{"currency": "EUR"}, {"amount": str}, {"amount": float}])
+def test_a_ledger_of_version_0_1_knows_an_equal_call_in_another_form(old, call_id, change):
+    args = dict(OLD[call_id])
+    for key, new in change.items():
+        args[key] = new(args[key]) if callable(new) else new
+    world = World(losses=0)
+    ledger = SqliteLedger(old("ledger-0.1.db"))
+    world.graph(ledger=ledger).invoke(call(args, call_id, task_id="job"))
+    assert not world.paid
+    ledger.close()
+
+
 @pytest.fixture
 def thread_of_old(old):
     connection = sqlite3.connect(old("checkpoints-0.1.db"), check_same_thread=False)

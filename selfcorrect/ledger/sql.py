@@ -216,27 +216,29 @@ class SqlLedger(ABC):
             return held is not None and is_at_it(held, asking)
         return sight(holder) == "there"
 
-    def of_first_version(self, key: str) -> Record | None:
-        """What version 0.1 wrote under this key of its own, without holding it.
+    def of_first_version(self, keys: Sequence[str]) -> Record | None:
+        """What version 0.1 wrote under the first of these keys that it knows, without holding it.
 
         Raises:
             LedgerError: If the database cannot be read.
         """
-        asking, key = owner(), clean(key)
+        asking = owner()
         with self._lock:
             self._check_process()
             if self._has_first is None:
                 self._has_first = self._run(_has_first)
             if not self._has_first:
                 return None
-            held = self._held.get(key)
-            active = held is not None and is_at_it(held, asking)
 
             def work(cursor: Cursor) -> Record | None:
-                cursor.execute(_READ, (key,))
-                values = cursor.fetchone()
-                found = Row(*values) if values is not None else None
-                return judge(found, self._me.id, is_active=active, sight=self._sight(cursor))[1]
+                for key in keys:
+                    cursor.execute(_READ, (key,))
+                    if (values := cursor.fetchone()) is not None:
+                        held = self._held.get(key)
+                        active = held is not None and is_at_it(held, asking)
+                        sight = self._sight(cursor)
+                        return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
+                return None
 
             return self._run(work)
 
