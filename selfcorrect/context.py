@@ -226,6 +226,8 @@ class RunContext:
         emit: Where log events go, or None.
         tenant: Whose policy holds, or None for the default one.
         thread: The conversation or job that the run belongs to, if the host has one.
+        earlier: Other places than the thread where an equal call was made.
+        step: The step of a graph around this one, the same however often it is tried again.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
         tool_words: Whether the model reads what a failed tool said: `show` or `hide`.
@@ -254,6 +256,8 @@ class RunContext:
     emit: Sink | None = None
     tenant: str | None = None
     thread: str | None = None
+    earlier: tuple[str, ...] = ()
+    step: str | None = None
     person: str | None = None
     again: bool = False
     tool_words: ToolWords = "show"

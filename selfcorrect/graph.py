@@ -251,6 +251,9 @@ def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> Ru
         changes["tenant"] = tenant
     if (thread := configurable.get("thread_id")) is not None:
         changes["thread"] = str(thread)
+    around, bar, _ = str(configurable.get("checkpoint_ns") or "").partition("|")
+    if bar:
+        changes["step"] = around
     if configurable.get(AGAIN) is True:
         changes["again"] = True
     return loop.start(**changes)

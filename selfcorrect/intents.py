@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
@@ -13,10 +14,11 @@ from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.failures import fingerprint, noted
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.limits import remaining
-from selfcorrect.model import JSON, Call, Finding, Result
+from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
 from selfcorrect.progress import call_key
 from selfcorrect.protocols import Ledger, Record
+from selfcorrect.schema.equality import normal_form
 from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.deadlines import in_time
@@ -29,12 +31,12 @@ _MOST_LOST: Final = 1_000
 
 
 def scope_of_call(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
-    """The same for equal calls of one thread (else one task, else one id), whatever their ids.
+    """The same for equal calls of one thread (else one task, one id, one step of a host's).
 
     Of a tool whose effect nobody declared, what is in doubt is so until a person's next message.
     Empty where none of these is known: nothing then says that two calls are one.
     """
-    known = (context.thread, state["given"].get("task_id"), call.id)
+    known = (context.thread, state["given"].get("task_id"), call.id, context.step)
     place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
     if place is None:
         return ""
@@ -55,6 +57,11 @@ def idempotency_key(key: str) -> str:
     return key.rpartition(":")[2]
 
 
+def _key_in(ledger: Ledger, key: str) -> str:
+    """What a ledger gets of it: one that knows no scopes must not tell threads apart."""
+    return key if hasattr(ledger, "doubts") else idempotency_key(key)
+
+
 def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
     """What marks the last message of a person in what came with a call."""
     for message in reversed(given.get("messages") or ()):
@@ -66,10 +73,24 @@ def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
 _PERSON: Final = frozenset({"human", "user"})
 
 
-def first_key(state: CorrectionState, call: Call) -> str:
-    """The key under which version 0.1 wrote the same intent."""
+def first_keys(state: CorrectionState, call: Call, tool: ToolSpec) -> tuple[str, ...]:
+    """The keys under which version 0.1 may have written an equal call: it took them as written."""
     task = state["given"].get("task_id") or state["run"]
-    return digest(task, call.id, call.name, call.args)
+    known = tool.schema.get("properties") or {}
+    filled: Any = normal_form(call.args, tool.schema)
+    defaults: Any = normal_form({}, tool.schema)
+    bare = {key: value for key, value in filled.items() if defaults.get(key, ABSENT) != value}
+    exact = [
+        {key: _as_number(value, known.get(key)) for key, value in form.items()}
+        for form in (filled, bare)
+    ]
+    forms = (call.args, filled, bare, *exact)
+    return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+
+def _as_number(value: JSON, schema: Any) -> JSON:
+    asked = isinstance(schema, Mapping) and schema.get("type") == "number"
+    return float(value) if asked and type(value) is int else value
 
 
 def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
@@ -99,11 +120,14 @@ async def doubts_of(
     scope = scope_of_call(state, call, tool, context)
     if not scope:
         return []
-    found, cut = await _ask(store, context, store.doubts, scope)
-    if cut is not None:
-        raise cut
     keys = {str(kept[scope]["key"])} if scope in kept else set()
-    return sorted((keys | set(found)) - {own})
+    places = [replace(context, thread=each) for each in context.earlier]
+    for each in (scope, *(scope_of_call(state, call, tool, place) for place in places)):
+        found, cut = await _ask(store, context, store.doubts, each)
+        if cut is not None:
+            raise cut
+        keys |= set(found)
+    return sorted(keys - {own})
 
 
 async def remember(
@@ -146,7 +170,7 @@ async def begin(
     key: str,
     state: CorrectionState,
     context: RunContext,
-    first_key: str | None = None,
+    first_keys: Sequence[str] = (),
 ) -> Any:
     """Write the intent, and wait while somebody else is at it.
 
@@ -155,7 +179,7 @@ async def begin(
         key: The intent.
         state: Of the run.
         context: Of the run.
-        first_key: The key under which version 0.1 would have written it.
+        first_keys: The keys under which version 0.1 may have written it.
 
     Returns:
         The ledger's record: None to go on, `held` where waiting took too long.
@@ -166,16 +190,19 @@ async def begin(
     left = remaining(state["counts"], context.limits)
     most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
     waited, pause = 0.0, _FIRST_LOOK
-    first = getattr(ledger, "of_first_version", None) if first_key is not None else None
+    first = getattr(ledger, "of_first_version", None) if first_keys else None
+    own_key = _key_in(ledger, key)
     while True:
         record, cut = None, None
         if first is not None:
-            record, cut = await _ask(ledger, context, first, first_key)
-        if record is None and cut is None:
-            record, cut = await _ask(ledger, context, ledger.begin, key)
+            record, cut = await _ask(ledger, context, first, first_keys)
+        if cut is None and (record is None or record.status not in ("held", "done")):
+            # What the first version left in doubt is told by its row until this one is settled.
+            old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)
+            record = old if record is None else record
         if cut is not None:
             if record is None:
-                await _ask(ledger, context, ledger.settle, key, "not_done")
+                await _ask(ledger, context, ledger.settle, own_key, "not_done")
             elif record.status not in ("held", "done"):
                 await settle(ledger, context, key, "unknown", lost_value(record))
             raise cut
@@ -196,7 +223,7 @@ async def settle(
     if ledger is None or not key:
         return None
     try:
-        _, cut = await _ask(ledger, context, ledger.settle, key, status, value)
+        _, cut = await _ask(ledger, context, ledger.settle, _key_in(ledger, key), status, value)
     except LedgerError as error:
         return str(error)
     if cut is not None:
@@ -208,7 +235,7 @@ def settle_now(ledger: Ledger | None, key: str, status: str) -> None:
     """The same, where nothing can be awaited any more."""
     if ledger is not None and key:
         try:
-            ledger.settle(key, status)
+            ledger.settle(_key_in(ledger, key), status)
         except LedgerError:
             return
 

@@ -60,13 +60,14 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
     """What is most likely not meant in a map.
 
     Examples that their rule does not win, rules that can never be reached, ladders that end in
-    nothing, and secrets. A rule of an extended map that a more specific map overrules is a warning
-    at most: that is what extending is for.
+    nothing, outcomes that hang on words alone, and secrets. A rule of an extended map that a more
+    specific map overrules is a warning at most: that is what extending is for.
     """
     return [
         *_lost_examples(strategies),
         *_unreachable(strategies),
         *_hopeless(strategies),
+        *_told_by_words(strategies),
         *_secrets(strategies),
     ]
 
@@ -220,6 +221,15 @@ def _useless(
     if classes and classes.isdisjoint(allowed):
         return f"changes of class {', '.join(sorted(classes))} do not run unasked"
     return None
+
+
+def _told_by_words(strategies: StrategyMap) -> Iterator[LintFault]:
+    """Rules that take what was done from a text, which anybody may have written."""
+    for placed in strategies.rules:
+        rule = placed.rule
+        if rule.outcome is not None and not (rule.tool or rule.error or rule.status or rule.code):
+            message = f"words alone say {rule.outcome!r}: add tool, error, status or code"
+            yield _fault(placed, message, "outcome", "warning")
 
 
 def _secrets(strategies: StrategyMap) -> Iterator[LintFault]:

@@ -30,7 +30,7 @@ def resume(
     if not _is_kept(graph, config):
         return graph.invoke(given, config)
     known = graph.get_state(config)
-    if known.next:
+    if known.tasks:  # a step that was written and not yet taken up is no longer in `next`
         return graph.invoke(None, config)
     return known.values if known.values and not again else graph.invoke(given, config)
 
@@ -43,7 +43,7 @@ async def aresume(
     if not _is_kept(graph, config):
         return await graph.ainvoke(given, config)
     known = await graph.aget_state(config)
-    if known.next:
+    if known.tasks:
         return await graph.ainvoke(None, config)
     return known.values if known.values and not again else await graph.ainvoke(given, config)
 

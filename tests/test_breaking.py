@@ -161,7 +161,9 @@ def test_a_strategy_that_answers_nonsense_ends_in_a_report(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [itertools.count(), {"a": [iter([1])]}, 2**70, (x for x in range(3))], ids=repr
+    "value",
+    [itertools.count(), {"a": [iter([1])]}, 2**70, (x for x in range(3))],
+    ids=["endless", "an iterator inside", "too large", "a generator"],
 )
 def test_every_result_ends_the_run(value: Any) -> None:
     world = World(value)

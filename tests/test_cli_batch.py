@@ -154,7 +154,7 @@ def test_a_tool_that_cannot_be_used_is_told_with_its_line(tool):
 @pytest.mark.parametrize(
     "content",
     [
-        gzip.compress(b'{"id": 1}\n'),
+        gzip.compress(b'{"id": 1}\n', mtime=0),
         bz2.compress(b'{"id": 1}\n'),
         lzma.compress(b'{"id": 1}\n'),
         '{"id": 1}\n'.encode("utf-16"),

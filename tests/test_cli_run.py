@@ -394,3 +394,42 @@ def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):
     assert done.stderr == (
         "the command line needs an optional part: pip install 'selfcorrect[cli]'\n"
     )
+
+
+LOSING = '''
+import os
+from selfcorrect import ToolSpec, build_graph
+from selfcorrect.ledger import SqliteLedger
+
+
+def pay(to: str, amount: float) -> str:
+    """Pay."""
+    with open("paid", "a") as file:
+        file.write(f"{to} {amount}\\n")
+    if not os.path.exists("works"):
+        raise TimeoutError("no answer")
+    return "paid"
+
+
+tool = ToolSpec.from_function(pay, effect="mutating")
+graph = build_graph([tool], ledger=SqliteLedger("ledger.db"))
+'''
+
+
+def paying(call_id: str) -> str:
+    made = {"name": "pay", "args": {"to": "ann", "amount": 5}, "id": call_id}
+    return json.dumps({"call": made, "task_id": "job"})
+
+
+def test_what_may_have_been_done_is_done_once_more_only_with_again(here):
+    (here / "losing.py").write_text(LOSING, encoding="utf-8")
+    for call_id in ("c1", "c1", "c2"):
+        done = cli("run", "losing.py", "--json", "--call", paying(call_id))
+        assert done.exit_code == 1, done.output
+        assert json.loads(done.stdout)["failure"]["reason"] == "unknown_outcome"
+        (here / "works").touch()
+    assert (here / "paid").read_text() == "ann 5\n"
+    for options in (["--again"], []):
+        done = cli("run", "losing.py", "--json", *options, "--call", paying("c2"))
+        assert json.loads(done.stdout).get("result") == "paid", done.output
+    assert (here / "paid").read_text() == "ann 5\n" * 2

@@ -10,7 +10,7 @@ from effects.figures import show
 from effects.simulation import checkpointed, simulate, table, walked
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import build_graph
+from selfcorrect import build_graph, resume
 from selfcorrect.ledger import SqliteLedger
 from selfcorrect.testing.crashes import POINTS, Crash, Crashes, fragile_saver
 from selfcorrect.testing.world import World
@@ -71,9 +71,7 @@ def test_without_a_ledger_of_the_caller_a_checkpointed_run_has_one_in_memory():
         except Crash:
             died += 1
         crashes.revive()
-        known = graph.get_state(config)
-        again = None if known.tasks else given
-        out = known.values if known.values and not known.tasks else graph.invoke(again, config)
+        out = resume(graph, given, config)
         assert out["result"] == {"item": "a", "count": 1}
         assert world.done("act", "a") == 1
     assert died >= 3

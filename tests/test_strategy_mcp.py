@@ -138,11 +138,11 @@ class Travel:
     def tools(self, **how):
         return self.run(session_tools(self.session, **how))
 
-    def ask(self, name, args, *, trusted=False, timeout=None, **wiring):
+    def ask(self, name, args, *, trusted=False, timeout=None, strategies=STRATEGIES, **wiring):
         """The output for one call, and what the server was asked for it."""
         self.log.write_text("")
         tools = [replace(tool, timeout=timeout) for tool in self.tools(trusted=trusted)]
-        graph = build_graph(tools, strategies=STRATEGIES, **wiring)
+        graph = build_graph(tools, strategies=strategies, **wiring)
         out = self.run(graph.ainvoke({"call": {"name": name, "args": args}}))
         return out, [json.loads(line) for line in self.log.read_text().splitlines()]
 
@@ -170,9 +170,41 @@ MENDED = [
 def test_calls_are_mended_from_the_schema_and_from_what_the_server_says(
     travel, name, args, result, asked
 ):
-    out, calls = travel.ask(name, args)
+    out, calls = travel.ask(name, args, trusted=True)
     assert out.get("result") == {"result": result}, out.get("failure")
     assert len(calls) == asked
+
+
+def declared(**effects):
+    """The map, with what a deployment declares of the server's tools."""
+    return StrategyMap(extends=[MAP], effects=effects)
+
+
+@pytest.mark.parametrize("effect", ["read_only", {"effect": "mutating", "atomic": True}])
+@pytest.mark.parametrize(("name", "args", "result", "asked"), MENDED[:4])
+def test_what_the_deployment_declares_counts_like_a_trusted_servers_word(
+    travel, name, args, result, asked, effect
+):
+    out, calls = travel.ask(name, args, strategies=declared(find_flights=effect))
+    assert out.get("result") == {"result": result}, out.get("failure")
+    assert len(calls) == asked
+
+
+PROPOSED = [
+    ("find_flights", {"city": "Lisbno"}, {"city": "Lisbon"}),
+    ("find_flights", {"city": "Rome", "cabin": "Business"}, {"city": "Rome", "cabin": "business"}),
+    ("refused", {"cabin": "Business"}, {"cabin": "business"}),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "mended"), PROPOSED)
+def test_what_an_untrusted_servers_tool_refused_is_proposed_and_not_done(
+    travel, name, args, mended
+):
+    out, calls = travel.ask(name, args)
+    assert out["failure"]["reason"] == "refused"
+    assert out["failure"]["proposal"] == {"name": name, "args": mended}
+    assert len(calls) <= 1  # what the protocol refused did not reach the tool
 
 
 def test_annotations_count_only_where_the_server_is_trusted(travel):
@@ -185,7 +217,7 @@ def test_annotations_count_only_where_the_server_is_trusted(travel):
 
 def test_only_what_surely_reads_is_called_again(travel):
     out, calls = travel.ask("find_flights", {"city": "Busy 1"})
-    assert out["failure"]["reason"] == "unknown_outcome"
+    assert out["failure"]["reason"] == "refused"
     assert len(calls) == 1
     out, calls = travel.ask("find_flights", {"city": "Busy 2"}, trusted=True)
     assert out["result"] == {"result": "1 to Busy 2 in economy"}
@@ -194,7 +226,7 @@ def test_only_what_surely_reads_is_called_again(travel):
 
 def test_a_tool_that_lies_is_not_called_again_either(travel):
     out, calls = travel.ask("wipe", {"city": "Rome"})
-    assert out["failure"]["reason"] == "unknown_outcome"
+    assert out["failure"]["reason"] == "refused"
     assert len(calls) == 1
 
 
@@ -214,8 +246,14 @@ def test_credentials_are_never_changed(travel):
     model = ScriptedModel(script=[{"access_token": "other"}])
     args = {"city": "Rome", "access_token": "secrte"}
     out, _ = travel.ask("book", args, model=model)
+    assert out["failure"]["reason"] == "refused"
+    assert not changes(out)
+    assert not out["failure"].get("proposal")
+    atomic = declared(book={"effect": "mutating", "atomic": True})
+    out, calls = travel.ask("book", args, model=model, strategies=atomic)
     assert out["failure"]["reason"] == "needs_person"
     assert not changes(out)
+    assert len(calls) == 1
 
 
 def test_a_server_that_dies_under_a_call_leaves_the_outcome_open(tmp_path):

@@ -109,10 +109,13 @@ PARAMETERS = {
 """A schema that says nothing: the API alone knows what it wants."""
 
 
-def run(api, args, *, name="get_fares", client=with_httpx, script, **parts):
+def run(api, args, *, name="get_fares", client=with_httpx, script, atomic=False, **parts):
     api.script = script
     tool = ToolSpec.from_schema(
-        {"name": name, "parameters": PARAMETERS}, call=lambda **args: client(api.url, args)
+        {"name": name, "parameters": PARAMETERS},
+        call=lambda **args: client(api.url, args),
+        effect="mutating" if atomic else None,
+        atomic=atomic,
     )
     time = VirtualTime(datetime.now(UTC))
     loop = assemble(Parts([tool], strategies=STRATEGIES, time=time, **parts))
@@ -182,11 +185,22 @@ MENDED = {
 
 @pytest.mark.parametrize("client", [with_httpx, with_urllib])
 @pytest.mark.parametrize(("args", "error", "mended"), MENDED.values(), ids=MENDED)
-def test_arguments_are_mended_as_the_api_says(api, args, error, mended, client):
-    out, time = run(api, args, client=client, script=[error, ok])
+@pytest.mark.parametrize("name", ["get_fares", "put_fares", "create_booking"])
+def test_arguments_are_mended_as_the_api_says(api, args, error, mended, client, name):
+    atomic = name == "create_booking"
+    out, time = run(api, args, name=name, client=client, script=[error, ok], atomic=atomic)
     assert out.get("result") == mended, out.get("failure")
     assert api.requests == [args, mended]
     assert time.slept == []
+
+
+@pytest.mark.parametrize("client", [with_httpx, with_urllib])
+@pytest.mark.parametrize(("args", "error", "mended"), MENDED.values(), ids=MENDED)
+def test_the_mended_call_of_a_write_is_proposed(api, args, error, mended, client):
+    out, _ = run(api, args, name="create_booking", client=client, script=[error, ok])
+    assert out["failure"]["reason"] == "refused"
+    assert out["failure"]["proposal"] == {"name": "create_booking", "args": mended}
+    assert api.requests == [args]
 
 
 def in_a_minute():
@@ -202,12 +216,33 @@ WAITS = {
 
 
 @pytest.mark.parametrize("client", [with_httpx, with_urllib])
-@pytest.mark.parametrize("name", ["get_fares", "create_booking"])
+@pytest.mark.parametrize("name", ["get_fares", "put_fares"])
 @pytest.mark.parametrize(("error", "seconds"), WAITS.values(), ids=WAITS)
 def test_a_request_that_was_turned_away_waits_as_it_is_asked_to(api, error, seconds, name, client):
     out, time = run(api, {"city": "Rome"}, name=name, client=client, script=[error, ok])
     assert out.get("result") == {"city": "Rome"}, out.get("failure")
     assert seconds <= sum(time.slept) <= seconds + 7
+
+
+@pytest.mark.parametrize("client", [with_httpx, with_urllib])
+@pytest.mark.parametrize("atomic", [True, False])
+@pytest.mark.parametrize("turned_away", WAITS)
+def test_a_write_is_sent_again_only_where_it_was_refused_and_is_atomic(
+    api, turned_away, atomic, client
+):
+    error, seconds = WAITS[turned_away]
+    how = {"name": "create_booking", "client": client, "atomic": atomic}
+    out, time = run(api, {"city": "Rome"}, script=[error, ok], **how)
+    if turned_away.startswith("503"):
+        assert out["failure"]["reason"] == "unknown_outcome"
+    elif not atomic:
+        assert out["failure"]["reason"] == "refused"
+    else:
+        assert out.get("result") == {"city": "Rome"}, out.get("failure")
+        assert seconds <= sum(time.slept) <= seconds + 7
+        return
+    assert len(api.requests) == 1
+    assert time.slept == []
 
 
 def test_nobody_waits_for_an_hour(api):
@@ -222,8 +257,10 @@ OPEN = {"bare 503": (503, "oops"), "500": (500, "oops"), "504": (504, "oops"), "
 
 @pytest.mark.parametrize("client", [with_httpx, with_urllib])
 @pytest.mark.parametrize("error", OPEN.values(), ids=OPEN)
-def test_a_write_that_may_have_been_done_is_not_sent_again(api, error, client):
-    out, _ = run(api, {"city": "Rome"}, name="create_booking", client=client, script=[error, ok])
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_write_that_may_have_been_done_is_not_sent_again(api, error, client, atomic):
+    how = {"name": "create_booking", "client": client, "atomic": atomic}
+    out, _ = run(api, {"city": "Rome"}, script=[error, ok], **how)
     assert out["failure"]["reason"] == "unknown_outcome"
     assert len(api.requests) == 1
 
@@ -251,9 +288,13 @@ ENDED = {
 
 @pytest.mark.parametrize(("error", "reason"), ENDED.values(), ids=ENDED)
 @pytest.mark.parametrize("name", ["get_fares", "create_booking", "delete_booking"])
-def test_what_no_change_mends_is_reported_after_one_request(api, error, reason, name):
+@pytest.mark.parametrize("atomic", [True, False])
+def test_what_no_change_mends_is_reported_after_one_request(api, error, reason, name, atomic):
     model = ScriptedModel(script=[])
-    out, _ = run(api, {"city": "Rome"}, name=name, script=[error], model=model)
+    out, _ = run(api, {"city": "Rome"}, name=name, script=[error], model=model, atomic=atomic)
+    if reason == "needs_person":
+        assert out["failure"]["question"]["question"]
+        reason = reason if atomic or name == "get_fares" else "refused"
     assert out["failure"]["reason"] == reason, out["failure"]
     assert len(api.requests) == 1
     assert not model.prompts

@@ -16,6 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from selfcorrect.cli import lines, person, source
 from selfcorrect.cli.screen import console, refuse, row, short
 from selfcorrect.cli.show import Tally, story, verdict
+from selfcorrect.context import AGAIN
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
 from selfcorrect.model import JSON
 
@@ -53,6 +54,10 @@ def run(
     interactive: Annotated[
         bool, typer.Option("--interactive", help="Ask here where a person must decide.")
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Do once more what may have been done: a person says so."),
+    ] = False,
     record: Annotated[
         str | None,
         typer.Option(metavar="TRAIL.jsonl", help="Write every run, with its trail, to a file."),
@@ -69,7 +74,8 @@ def run(
     with ExitStack() as stack:
         given = stack.enter_context(lines.reader(jsonl)) if jsonl is not None else ()
         entries = _entries(found, call) if jsonl is None else map(_from_line, given)
-        player = _Player(pausable(built) if interactive else built, interactive=interactive)
+        graph_ = pausable(built) if interactive else built
+        player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
         trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
         step = stack.enter_context(_progress())
@@ -107,9 +113,10 @@ def _entry(title: str, given: JSON) -> Entry:
 class _Player:
     """Runs entries through a graph, one after the other, on an event loop of its own."""
 
-    def __init__(self, graph: source.Graph, *, interactive: bool) -> None:
+    def __init__(self, graph: source.Graph, *, interactive: bool, again: bool) -> None:
         self._graph = graph
         self._interactive = interactive
+        self._configurable = {AGAIN: True} if again else {}
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:
@@ -134,7 +141,9 @@ class _Player:
             return {"error": f"SystemExit: {error}", "trail": []}
 
     async def _invoke(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        config = {"configurable": {"thread_id": uuid4().hex}}
+        task = given.get("task_id")  # what may have been done is remembered by thread
+        thread = task if task and isinstance(task, str) else uuid4().hex
+        config = {"configurable": {"thread_id": thread, **self._configurable}}
         output = await self._graph.ainvoke(dict(given), config)
         while self._interactive and (questions := plain_questions(output).get(QUESTIONS)):
             output = await self._graph.ainvoke(resume(person.ask(questions[0])), config)

@@ -265,6 +265,9 @@ class ToolCalls:
             changes["tenant"] = tenant
         if (thread := configurable.get("thread_id")) is not None:
             changes["thread"] = str(thread)
+        elif request.tool_call.get("id"):
+            changes["thread"] = _of_call(request.tool_call)
+            changes["earlier"] = _equal_before(request, box.specs)
         if configurable.get(AGAIN) is True:
             changes["again"] = True
         changes["person"] = _last_person(messages_of(request.state))
@@ -420,6 +423,27 @@ def _lost_before(
             scope = scope_of_call({"given": dict(given)}, this, spec, context)
             return {scope: {"key": f"{scope}:{key}", "tool": spec.name}} if scope else {}
     return {}
+
+
+def _of_call(call: Mapping[str, Any]) -> str:
+    """What stands in for the thread where the host has none: the id of the call."""
+    return f"call {call['id']}"
+
+
+def _equal_before(request: ToolCallRequest, specs: Mapping[str, ToolSpec]) -> tuple[str, ...]:
+    """Where equal calls were made earlier in this conversation, which has no thread."""
+    call, spec = request.tool_call, specs.get(request.tool_call["name"])
+    if spec is None or not acts(spec) or not isinstance(call["args"], dict):
+        return ()
+    key = call_key(Call(call["name"], call["args"]), spec)
+    return tuple(
+        _of_call(each)
+        for message in messages_of(request.state)
+        for each in getattr(message, "tool_calls", None) or ()
+        if each["name"] == call["name"]
+        and each.get("id") not in (None, call["id"])
+        and call_key(Call(each["name"], each["args"]), spec) == key
+    )
 
 
 def _last_person(messages: Sequence[Any]) -> str | None:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import ClassVar, Final
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import scope_of
+from selfcorrect.ledger.records import split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Record
@@ -34,12 +34,14 @@ class MemoryLedger:
         self._capacity = capacity
         self._open: dict[str, Owner] = {}
         self._settled: OrderedDict[str, Record] = OrderedDict()
-        self._scopes: dict[str, set[str]] = {}
+        self._scopes: dict[str, dict[str, str]] = {}
+        self._scope_in_doubt: dict[str, str] = {}
         self._lock = Lock()
 
     def begin(self, key: str) -> Record | None:
         """Write an intent, or return what is known of an earlier one."""
         asking = owner()
+        scope, key = split(key)
         with self._lock:
             held = self._open.get(key)
             if held is not None:
@@ -52,7 +54,7 @@ class MemoryLedger:
                 return Record("done", copied(record.value))
             self._settled.pop(key, None)
             self._open[key] = asking
-            self._note(key, in_doubt=True)
+            self._note(scope, key, in_doubt=True)
             if record is None or record.status == "not_done":
                 return None
             return Record(record.status, copied(record.value))
@@ -63,30 +65,33 @@ class MemoryLedger:
         return not self._scopes
 
     def doubts(self, scope: str) -> list[str]:
-        """The keys of this scope that are in doubt; a key's scope is what stands before its `:`."""
+        """The keys of this scope that are in doubt."""
         asking = owner()
         with self._lock:
             return [
                 key
-                for key in self._scopes.get(scope, ())
-                if not ((held := self._open.get(key)) and is_at_it(held, asking))
+                for own, key in self._scopes.get(scope, {}).items()
+                if not ((held := self._open.get(own)) and is_at_it(held, asking))
             ]
 
     def settle(self, key: str, status: str, value: JSON = None) -> None:
         """Write what came of an intent, and let it go."""
+        scope, key = split(key)
         with self._lock:
-            self._note(key, in_doubt=status == "unknown")
+            self._note(scope, key, in_doubt=status == "unknown")
             self._open.pop(key, None)
             self._settled[key] = Record(status, copied(value))
             self._settled.move_to_end(key)
             while len(self._settled) > self._capacity:
-                self._note(self._settled.popitem(last=False)[0], in_doubt=False)
+                self._note("", self._settled.popitem(last=False)[0], in_doubt=False)
 
-    def _note(self, key: str, *, in_doubt: bool) -> None:
-        scope = scope_of(key)
-        if in_doubt and scope:
-            self._scopes.setdefault(scope, set()).add(key)
-        elif (keys := self._scopes.get(scope)) is not None:
-            keys.discard(key)
+    def _note(self, scope: str, key: str, *, in_doubt: bool) -> None:
+        """Note a doubt under the scope that it arose in, or that there is none any more."""
+        known = self._scope_in_doubt.pop(key, scope)
+        if in_doubt and known:
+            self._scope_in_doubt[key] = known
+            self._scopes.setdefault(known, {})[key] = f"{known}:{key}"
+        elif (keys := self._scopes.get(known)) is not None:
+            keys.pop(key, None)
             if not keys:
-                del self._scopes[scope]
+                del self._scopes[known]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ VERSION: Final = 2
 have no scope, and keys under which equal calls can differ."""
 
 HELD: Final = Record("held")
+_DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,13 @@ class Row:
         return self.checksum == _checksum(self.key, self.version, self.status, self.value)
 
 
-def scope_of(key: str) -> str:
-    """What stands before the `:` of a key: the same for intents of equal calls in one thread."""
-    scope, colon, _ = key.partition(":")
-    return scope if colon else ""
+def split(key: str) -> tuple[str, str]:
+    """The scope of a key, the same for intents of equal calls in one thread, and its own part.
+
+    The own part is the intent; one that is taken up in another thread stays the same intent.
+    """
+    scope, colon, own = key.partition(":")
+    return (scope, own) if colon and _DIGESTS.fullmatch(key) else ("", key)
 
 
 def row(key: str, status: str, value: JSON, holder: str) -> Row:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import Row, judge, row, scope_of
+from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Record
@@ -64,7 +64,10 @@ _WRITE: Final = (
     "(key, version, status, value, holder, checksum, written, scope) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET version = excluded.version, "
     "status = excluded.status, value = excluded.value, holder = excluded.holder, "
-    "checksum = excluded.checksum, written = excluded.written, scope = excluded.scope"
+    "checksum = excluded.checksum, written = excluded.written, "
+    # A doubt stays where it arose, also if another thread takes the intent up.
+    "scope = CASE WHEN selfcorrect_intents.status IN ('begun', 'unknown') "
+    "THEN selfcorrect_intents.scope ELSE excluded.scope END"
 )
 _IF_HELD: Final = (
     " WHERE selfcorrect_intents.holder = excluded.holder"
@@ -133,7 +136,7 @@ class SqlLedger(ABC):
         Raises:
             LedgerError: If the database cannot be read or written.
         """
-        key, asking = clean(key), owner()
+        (scope, key), asking = split(clean(key)), owner()
         with self._lock:
             self._check_process()
             held = self._held.get(key)
@@ -151,7 +154,7 @@ class SqlLedger(ABC):
                     return True, answer
                 mine, told = judge(found, self._me.id, is_active=active, sight=self._sight(cursor))
                 if mine:
-                    self._write(cursor, _WRITE, row(key, "begun", None, self._me.id))
+                    self._write(cursor, _WRITE, row(key, "begun", None, self._me.id), scope)
                 return mine, told
 
             answer: Record | None = None
@@ -177,15 +180,15 @@ class SqlLedger(ABC):
         Raises:
             LedgerError: If the database cannot be written; the intent then counts as in doubt.
         """
-        key = clean(key)
+        scope, key = split(clean(key))
         with self._lock:
             self._check_process()
             self._held.pop(key, None)
             new = row(key, status, value, self._me.id)
-            self._run(lambda cursor: self._write(cursor, _WRITE + _IF_HELD, new))
+            self._run(lambda cursor: self._write(cursor, _WRITE + _IF_HELD, new, scope))
 
     def doubts(self, scope: str) -> list[str]:
-        """The keys of this scope that are in doubt; a key's scope is what stands before its `:`.
+        """The keys of this scope that are in doubt.
 
         Raises:
             LedgerError: If the database cannot be read.
@@ -197,7 +200,8 @@ class SqlLedger(ABC):
             def work(cursor: Cursor) -> list[str]:
                 cursor.execute(_DOUBTS, (scope,))
                 found, sight = list(cursor.fetchall()), self._sight(cursor)
-                return [row[0] for row in found if not self._is_under_way(row, asking, sight)]
+                over = [row for row in found if not self._is_under_way(row, asking, sight)]
+                return [f"{scope}:{row[0]}" for row in over]
 
             return self._run(work)
 
@@ -212,27 +216,29 @@ class SqlLedger(ABC):
             return held is not None and is_at_it(held, asking)
         return sight(holder) == "there"
 
-    def of_first_version(self, key: str) -> Record | None:
-        """What version 0.1 wrote under this key of its own, without holding it.
+    def of_first_version(self, keys: Sequence[str]) -> Record | None:
+        """What version 0.1 wrote under the first of these keys that it knows, without holding it.
 
         Raises:
             LedgerError: If the database cannot be read.
         """
-        asking, key = owner(), clean(key)
+        asking = owner()
         with self._lock:
             self._check_process()
             if self._has_first is None:
                 self._has_first = self._run(_has_first)
             if not self._has_first:
                 return None
-            held = self._held.get(key)
-            active = held is not None and is_at_it(held, asking)
 
             def work(cursor: Cursor) -> Record | None:
-                cursor.execute(_READ, (key,))
-                values = cursor.fetchone()
-                found = Row(*values) if values is not None else None
-                return judge(found, self._me.id, is_active=active, sight=self._sight(cursor))[1]
+                for key in keys:
+                    cursor.execute(_READ, (key,))
+                    if (values := cursor.fetchone()) is not None:
+                        held = self._held.get(key)
+                        active = held is not None and is_at_it(held, asking)
+                        sight = self._sight(cursor)
+                        return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
+                return None
 
             return self._run(work)
 
@@ -272,9 +278,9 @@ class SqlLedger(ABC):
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
 
-    def _write(self, cursor: Cursor, statement: str, new: Row) -> None:
+    def _write(self, cursor: Cursor, statement: str, new: Row, scope: str) -> None:
         values = (new.key, new.version, new.status, new.value, new.holder, new.checksum)
-        cursor.execute(statement, (*values, time.time(), scope_of(new.key)))
+        cursor.execute(statement, (*values, time.time(), scope))
 
     # --- holders ----------------------------------------------------------------------------------
 

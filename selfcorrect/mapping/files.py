@@ -192,6 +192,10 @@ def parse_map(data: bytes, path: Path) -> Document:
         return _unreadable(path, f"not TOML: {error}")
     content, faults = read_document(raw, str(path))
     built_in = path.resolve().parent == (_PACKAGE / "maps").resolve()
+    if built_in:
+        told = [rule.id for rule in content.rule if rule.outcome is not None]
+        why = "what was done is said by a deployment's own map only"
+        faults += [MapFault(why, str(path), rule, "outcome") for rule in told]
     return Document(
         path.stem, content, path.parent, path, built_in, data.endswith(b"\n"), tuple(faults)
     )

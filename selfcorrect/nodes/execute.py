@@ -18,7 +18,7 @@ from selfcorrect.failures import MOST_TIMES
 from selfcorrect.intents import (
     begin,
     doubts_of,
-    first_key,
+    first_keys,
     forget,
     idempotency_key,
     intent_key,
@@ -131,7 +131,8 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
-        old = first_key(this.state, this.call)
+        has_first = hasattr(ledger, "of_first_version")
+        old = first_keys(this.state, this.call, this.tool) if has_first else ()
         record = await begin(ledger, this.key, this.state, this.context, old)
     except LedgerError:
         if repeatable:

@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
+from selfcorrect.effects import acts
 from selfcorrect.errors import ModelFailed, is_control_flow
-from selfcorrect.json_forms import call_to_json, finding_to_json
+from selfcorrect.intents import scope_of_call
+from selfcorrect.json_forms import call_from_json, call_to_json, finding_to_json
 from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.models.held import held_call
 from selfcorrect.models.port import text_of
-from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
+from selfcorrect.plain import as_text, clean, digest, own_copy, plain, problem, storable
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.quoting import why_not_made
 from selfcorrect.reading import (
@@ -39,6 +41,11 @@ _LONGEST_NAME = 200
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
     """Start a run: read the call, and check that its tool is offered."""
+    in_doubt = _in_doubt_since_the_first_version(state, context)
+    return {**in_doubt, **await _begun(state, context)}
+
+
+async def _begun(state: CorrectionState, context: RunContext) -> Update:
     counts: dict[str, Any] = {}
     state = {**state}  # the finish reason of a planning model's answer is added to it
     started = context.time.monotonic()
@@ -364,6 +371,23 @@ def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) 
         "question": None,
         "stop": None,
     }
+
+
+def _in_doubt_since_the_first_version(
+    state: CorrectionState, context: RunContext
+) -> dict[str, JSON]:
+    """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
+    if "lost" in state or not state.get("attempts"):
+        return {}
+    lost: dict[str, JSON] = {}
+    for attempt in state["attempts"]:
+        call = call_from_json(attempt["call"])
+        tool = context.tools.get(call.name)
+        if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
+            scope = scope_of_call(state, call, tool, context)
+            key = f"{scope}:{digest(state['run'], call.id)}"
+            lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
+    return {"lost": lost} if lost else {}
 
 
 def _written(state: CorrectionState) -> dict[str, JSON]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
+from selfcorrect.context import AGAIN
 from selfcorrect.notebook.savers import asynchronous_saver
 
 T = TypeVar("T")
@@ -64,15 +65,20 @@ class Driver:
             graph = graph.copy({"checkpointer": saver})
         self._graph = graph
 
-    def advance(self, given: Any, at: str | None, callbacks: list[Any]) -> Outcome:
+    def advance(
+        self, given: Any, at: str | None, callbacks: list[Any], *, again: bool = False
+    ) -> Outcome:
         """Run one superstep.
 
         Args:
             given: The input of a new run, a `Command` that answers, or None to go on.
             at: The checkpoint to go on from; None is the thread's latest one.
             callbacks: LangChain's, for what models cost.
+            again: A person says that what may have been done is to be done again.
         """
         config = self._at(at)
+        if again:
+            config["configurable"][AGAIN] = True
         given_too = config.get("callbacks")
         if callbacks and (given_too is None or isinstance(given_too, list)):
             config["callbacks"] = [*(given_too or ()), *callbacks]

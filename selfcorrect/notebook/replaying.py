@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final
 from uuid import uuid4
 
@@ -38,6 +38,7 @@ class Execution:
     status: str = BEGUN
     value: JSON = None
     error: BaseException | None = None
+    traceback: TracebackType | None = None
 
 
 @dataclass(slots=True)
@@ -104,6 +105,7 @@ class Executions:
             self.made.remove(execution)
         else:
             execution.status, execution.error = FAILED, error
+            execution.traceback = error.__traceback__  # whence it came says what was done
 
     def known(self, at: int, call: Call, status: str, value: JSON, error: Exception | None) -> None:
         """Note what an earlier process did, as the checkpoints tell it."""
@@ -193,7 +195,7 @@ def _answer(executions: Executions, found: Execution) -> Any:
             " a second execution, or go on without it"
         )
     if found.error is not None:
-        raise found.error.with_traceback(None)
+        raise found.error.with_traceback(found.traceback)
     return copied(found.value)
 
 

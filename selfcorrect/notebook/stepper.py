@@ -346,7 +346,8 @@ class Stepper(Display):
         self.running = before.next
         self._changed()
         self._arm(really=confirm)
-        self._take(self._driver.advance(given, at, [self._meter.callback()]), before)
+        callbacks = [self._meter.callback()]
+        self._take(self._driver.advance(given, at, callbacks, again=confirm), before)
 
     def remember_here(self) -> None:
         """Have the state at hand that the next step starts from."""

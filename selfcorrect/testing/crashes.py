@@ -99,6 +99,10 @@ class FragileLedger:
         """As the inner ledger does."""
         self._crashes.around(self._inner.settle, "ledger.settle")(key, status, value)
 
+    def __getattr__(self, name: str) -> Any:
+        """What else the inner ledger can."""
+        return getattr(self._inner, name)
+
 
 def fragile_saver(saver: Any, crashes: Crashes) -> Any:
     """The same LangGraph checkpointer, with a crash point around each write."""

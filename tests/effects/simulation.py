@@ -38,10 +38,13 @@ class Ended:
     crashes: int
     doubt: bool
     may_doubt: bool
+    repeated: bool = False
 
     @property
     def wrong(self) -> str | None:
         """What was dishonest or done twice, or None."""
+        if self.repeated:
+            return "in doubt, and an equal call under another id was executed"
         if self.effect in ONCE and self.effects > 1:
             return "done twice"
         if self.said == "failed" and self.effects and self.effect in ONCE:
@@ -89,6 +92,9 @@ class Oracle:
         self._inner.settle(key, status, value)
         self.open = False
 
+    def doubts(self, scope: str) -> list[str]:
+        return self._inner.doubts(scope)
+
 
 class Noting(FragileLedger):
     """Notes what was last to be settled, also if the process died before that was written."""
@@ -117,15 +123,16 @@ def simulate(
     deaths, out, doubt, may_doubt = 0, None, False, False
     plan = [drawn.choice(points) for _ in range(drawn.choice((0, 1, 1, 2, 3)))]
     tool = replace(
-        LOOP.context.tools["act"].has_effect(effect),
+        LOOP.context.tools["act"].has_effect(effect, atomic=drawn.random() < 0.3),
         _run=lambda args, _: world._act("act", args["item"], args.get("count", 1), next(faults)),
     )
-    context = replace(
-        LOOP.context, tools={"act": tool}, ledger=noting, time=world.time, failures=FailureMemory()
-    )
+    memory = MemoryLedger()
+    own = {"ledger": noting, "memory": memory, "failures": FailureMemory(), "time": world.time}
+    context = replace(LOOP.context, tools={"act": tool}, **own)
     loop = replace(LOOP, context=context)
     resume: Callable[..., dict[str, Any]] = run(loop, crashes, given)
     for life in range(MOST_LIVES):
+        memory.__init__()  # type: ignore[misc] -- a new process remembers nothing
         crashes.revive(plan[life] if life < len(plan) else None, drawn.choice((1, 1, 2)))
         try:
             out = resume()
@@ -144,7 +151,14 @@ def simulate(
     counted = world.done("act", item)
     doubt, may_doubt = doubt or faults.doubt, may_doubt or faults.doubt
     runs = len(world.executions)
-    return Ended(seed, effect, said, counted, runs, deaths, doubt, may_doubt)
+    repeated = False
+    if said == "unknown_outcome" and effect in ONCE:
+        crashes.revive()
+        memory.__init__()  # type: ignore[misc]
+        equal = {"name": "act", "args": {**args, "count": int(args["count"])}, "id": "c2"}
+        out = run(loop, crashes, {**given, "call": equal})()
+        repeated = out["failure"]["reason"] != said or len(world.executions) > runs
+    return Ended(seed, effect, said, counted, runs, deaths, doubt, may_doubt, repeated)
 
 
 def _starts_over(run: Any, point: str | None, status: str) -> bool:

@@ -15,6 +15,7 @@ from browsers import launched
 from contrast import CONTRAST
 from worlds import BROKEN, Flaky, Gate, World, asks, letters, line, matching_map
 
+from selfcorrect import NotDone
 from selfcorrect.notebook import Stepper, trail
 
 Opened = Callable[..., Any]
@@ -294,7 +295,7 @@ def test_14_a_question_waits_and_an_answer_goes_on(opened: Opened) -> None:
 
 
 def test_15_a_failed_run_lists_every_attempt(opened: Opened) -> None:
-    world = World(ConnectionRefusedError("connection refused"))
+    world = World(NotDone("connection refused"))
     stepper = Stepper(world.graph(), {"call": BROKEN}).run()
     page = opened(stepper)
     says(page, re.compile("^finished: failed"))

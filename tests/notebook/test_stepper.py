@@ -111,6 +111,26 @@ def test_a_failure_is_replayed_as_the_failure_it_was() -> None:
     assert len(world.booked) == 1
 
 
+def test_a_refusal_is_replayed_as_a_refusal() -> None:
+    world = World(PermissionError("not for you"))
+    stepper = Stepper(world.graph(), {"call": BROKEN}).run()
+    assert stepper.values["failure"]["reason"] == "refused"
+    stepper.restart().run()
+    assert stepper.values["failure"]["reason"] == "refused"
+    assert len(world.booked) == 1
+
+
+def test_who_confirms_a_second_execution_after_a_loss_gets_it() -> None:
+    world = World(TimeoutError("no answer after 30 s"))
+    call = {"name": "book", "args": {"to": "CDG", "day": "2026-10-26", "seats": 2}}
+    stepper = Stepper(world.graph(), {"call": call}).run()
+    assert stepper.values["failure"]["reason"] == "unknown_outcome"
+    world.error = None
+    stepper.goto(1).step(confirm=True)
+    assert stepper.values["result"] == "2 to CDG on 2026-10-26"
+    assert len(world.booked) == 2
+
+
 def test_a_tool_whose_end_nobody_knows_needs_a_word() -> None:
     calls = []
 
@@ -292,7 +312,7 @@ def test_a_failing_run_tells_every_attempt() -> None:
     assert view["status"]["text"].startswith("finished: failed")
     assert len(view["report"]["attempts"]) == len(stepper.values["failure"]["attempts"]) == 1
     assert "403" in view["report"]["attempts"][0]["text"]
-    assert "attempt 1 failed" in stepper.text()
+    assert "attempt 1 refused" in stepper.text()
 
 
 def test_a_run_that_never_ends_stops_at_its_limit() -> None:
