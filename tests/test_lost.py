@@ -127,9 +127,8 @@ def test_without_a_thread_and_a_task_the_call_id_does(ledger):
     assert len(world.paid) == 2
 
 
+@pytest.mark.parametrize("ledger", ["memory", "sqlite", "postgres"], indirect=True)
 def test_a_task_that_is_taken_up_in_another_thread_is_the_same_task(ledger):
-    if ledger is None:
-        pytest.skip("without a ledger nothing is known of other threads")
     world = World(losses=1)
     graph = world.graph(ledger=ledger)
     lost_once(graph, on("t"), task_id="job")
