@@ -10,11 +10,12 @@ from typing import Any
 
 from selfcorrect.context import AsyncHost, RunContext, run_sync
 from selfcorrect.routing import END, ENTRY
-from selfcorrect.state import CorrectionState, extend_trail
-from selfcorrect.step import apply_edge, run_node
+from selfcorrect.state import LASTS_ONE_STEP, CorrectionState, extend_trail
+from selfcorrect.step import run_node
 from selfcorrect.wiring import Loop
 
 _OUTPUT = ("result", "failure", "trail")
+_LASTS_ONE_STEP = tuple(LASTS_ONE_STEP)
 
 
 def walk(loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None) -> dict[str, Any]:
@@ -54,7 +55,13 @@ class Walk:
 
     def __init__(self, loop: Loop, given: Mapping[str, Any], node: str | None = None) -> None:
         self._loop = loop
-        self.state: CorrectionState = {**given}  # type: ignore[typeddict-item]
+        state: dict[str, Any] = {**given}
+        for key, own in loop.own.items():
+            if own.empty is not None:
+                state[key] = own.empty()
+            if key in given:
+                state[key] = own.joined(state.get(key), given[key])
+        self.state: CorrectionState = state  # type: ignore[assignment]
         self.node = node or given.get("phase") or ENTRY
 
     async def run(self, context: RunContext) -> dict[str, Any]:
@@ -62,16 +69,18 @@ class Walk:
         loop, state = self._loop, self.state
         while self.node != END:
             update, target = await run_node(loop, self.node, state, context)
-            _merge(state, update)
-            edge = (self.node, target)
-            if edge in loop.edges:
-                update, target = await apply_edge(loop, edge, state, context)
-                _merge(state, update)
+            _merge(loop, state, update)
             self.node = target
-        return {key: state[key] for key in _OUTPUT if key in state}  # type: ignore[literal-required]
+        return {key: state[key] for key in (*_OUTPUT, *loop.own) if key in state}  # type: ignore[literal-required]
 
 
-def _merge(state: CorrectionState, update: Mapping[str, Any]) -> None:
+def _merge(loop: Loop, state: CorrectionState, update: dict[str, Any]) -> None:
+    """Take an update into the state, as LangGraph's channels do."""
     trail = extend_trail(state.get("trail"), update.get("trail"))
+    for key, own in loop.own.items():
+        if key in update:
+            update[key] = own.joined(state.get(key), update[key])
+    for key in _LASTS_ONE_STEP:
+        state.pop(key, None)  # type: ignore[misc]
     state.update(update)  # type: ignore[typeddict-item]
     state["trail"] = trail

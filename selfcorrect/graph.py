@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Final, TypedDict, cast, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels.ephemeral_value import EphemeralValue
@@ -20,36 +20,37 @@ from selfcorrect.limits import Limits
 from selfcorrect.model import JSON
 from selfcorrect.models.recovery import OnModelError
 from selfcorrect.models.telling import ToolWords
+from selfcorrect.options import ErrorHandlers, OnFailure, Options, Strategies
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
-from selfcorrect.routing import ENTRIES, ENTRY, ROUTES
-from selfcorrect.state import CorrectionOutput, CorrectionState
-from selfcorrect.step import apply_edge, edge_name, run_node
-from selfcorrect.strategy_map import StrategyMap
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.routing import ENTRIES, ENTRY
+from selfcorrect.state import LASTS_ONE_STEP, CorrectionOutput, CorrectionState
+from selfcorrect.step import run_node
+from selfcorrect.wiring import Loop, assemble
 
 _CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
 
 
-class _Output(CorrectionOutput, total=False):
-    result: Annotated[JSON, EphemeralValue]
-    failure: Annotated[dict[str, JSON], EphemeralValue]
+_ENDS: Final = {
+    "result": Annotated[JSON, EphemeralValue],
+    "failure": Annotated[dict[str, JSON], EphemeralValue],
+}
+"""What the next run on the same thread must see nothing of."""
 
 
-class _GraphState(CorrectionState, total=False):
-    """The state, with the keys that last one step only as LangGraph wants them said."""
+def _schemas(loop: Loop) -> tuple[Any, Any]:
+    """The state of LangGraph's, and the output, with the keys that the caller added.
 
-    call: Annotated[JSON, EphemeralValue]
-    raw: Annotated[str, EphemeralValue]
-    request: Annotated[str | None, EphemeralValue]
-    messages: Annotated[list[JSON], EphemeralValue]
-    finish_reason: Annotated[str | None, EphemeralValue]
-    task_id: Annotated[str | None, EphemeralValue]
-    phase: Annotated[str | None, EphemeralValue]
-    result: Annotated[JSON, EphemeralValue]
-    failure: Annotated[dict[str, JSON], EphemeralValue]
-    remaining_steps: RemainingSteps
+    The keys that last one step only are said as LangGraph wants them said.
+    """
+    own = {key: each.hint for key, each in loop.own.items()}
+    hints = get_type_hints(CorrectionState, include_extras=True)
+    once = {key: Annotated[hints[key], EphemeralValue] for key in LASTS_ONE_STEP}
+    state = {**hints, **once, **own, "remaining_steps": RemainingSteps}
+    output = {**get_type_hints(CorrectionOutput, include_extras=True), **_ENDS, **own}
+    made: Any = TypedDict
+    return made("State", state, total=False), made("Output", output, total=False)
 
 
 class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -73,19 +74,22 @@ class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
 def build_graph(
     tools: Any,
     *,
-    strategies: str | StrategyMap | None = None,
+    strategies: Strategies = None,
     model: Any = None,
     limits: Limits | Mapping[str, Any] | None = None,
     policy: ToolErrorPolicy | PolicySource | None = None,
     ledger: Ledger | None = None,
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-    on_error: Any = None,
-    on_failure: str = "report",
+    on_error: ErrorHandlers = None,
+    on_failure: OnFailure = "report",
     on_model_error: OnModelError | None = None,
     on_limit: OnLimit | None = None,
     hooks: Hooks | None = None,
     tool_words: ToolWords | None = None,
     on_edge: Mapping[tuple[str, str], Node] | None = None,
+    nodes: Mapping[str, Node] | None = None,
+    routes: Mapping[str, Mapping[str, str]] | None = None,
+    state: type[CorrectionState] | None = None,
     planner: Node | None = None,
     executor: Node | None = None,
     diagnoser: Node | None = None,
@@ -121,6 +125,12 @@ def build_graph(
             map says, else `"show"`.
         on_edge: Nodes of your own by the edge that they stand on, such as
             `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
+        nodes: Nodes of your own by name, each `(state, context) -> update` with an `outcome`; a
+            node with one outcome need not name it. A built-in name replaces that node.
+        routes: Edges over the default table, by node and outcome: `{"validate": {"valid":
+            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`.
+        state: A subclass of `CorrectionState` with keys of your own, reducers included; they come
+            in with the input, stay in checkpoints and go out with the output.
         planner: Takes the place of the node plan; likewise for the other seven slots.
         executor: See planner.
         diagnoser: See planner.
@@ -137,34 +147,32 @@ def build_graph(
         GraphSetupError: If a part is unusable.
         MapError: If the error-strategy map is unusable.
     """
-    loop = assemble(
-        Parts(
-            tools,
-            strategies,
-            model,
-            limits,
-            policy,
-            ledger,
-            on_error,
-            on_failure,
-            on_edge,
-            {
-                "planner": planner,
-                "executor": executor,
-                "diagnoser": diagnoser,
-                "selector": selector,
-                "repairer": repairer,
-                "validator": validator,
-                "retrier": retrier,
-                "reporter": reporter,
-            },
-            on_model_error=on_model_error,
-            on_limit=on_limit,
-            hooks=hooks,
-            tool_words=tool_words,
-        )
+    options = Options(
+        strategies=strategies,
+        model=model,
+        limits=limits,
+        policy=policy,
+        ledger=ledger,
+        on_error=on_error,
+        on_failure=on_failure,
+        on_model_error=on_model_error,
+        on_limit=on_limit,
+        hooks=hooks,
+        tool_words=tool_words,
+        on_edge=on_edge,
+        nodes=nodes,
+        routes=routes,
+        state=state,
+        planner=planner,
+        executor=executor,
+        diagnoser=diagnoser,
+        selector=selector,
+        repairer=repairer,
+        validator=validator,
+        retrier=retrier,
+        reporter=reporter,
     )
-    return compile_loop(loop, checkpointer)
+    return compile_loop(assemble(tools, options), checkpointer)
 
 
 def compile_loop(
@@ -173,24 +181,21 @@ def compile_loop(
     """The LangGraph graph of a loop: one node per node of the table, and those on edges."""
     if checkpointer is False:
         loop = replace(loop, forgets=True)
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(_GraphState, output_schema=_Output)
+    state, output = _schemas(loop)
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(state, output_schema=output)
     builder.add_conditional_edges(START, _entry, list(ENTRIES))
-    for node, routes in ROUTES.items():
+    for node, routes in loop.table.routes.items():
         destinations: dict[str, str] = {}
         for outcome, target in routes.items():
-            via = edge_name((node, target)) if (node, target) in loop.edges else target
-            label = destinations.get(via)
-            destinations[via] = f"{label}, {outcome}" if label else outcome
+            label = destinations.get(target)
+            destinations[target] = f"{label}, {outcome}" if label else outcome
         builder.add_node(node, _Step(loop, node), destinations=destinations)
-    for edge in loop.edges:
-        ends = {edge[1]: "", "report_failure": "stopped"}
-        builder.add_node(edge_name(edge), _EdgeStep(loop, edge), destinations=ends)
     compiled = builder.compile(checkpointer=checkpointer, name="selfcorrect")
     compiled.__class__ = CorrectionGraph
     return cast("CorrectionGraph", compiled)
 
 
-def _entry(state: _GraphState) -> str:
+def _entry(state: Mapping[str, Any]) -> str:
     """A run starts at plan, or where another runner hands it over."""
     phase = state.get("phase") or ENTRY
     if phase not in ENTRIES:
@@ -214,27 +219,6 @@ class _Step(Runnable[Any, Any]):
 
     async def _run(self, state: Any, context: RunContext) -> Command[str]:
         update, target = await run_node(self._loop, self._node, state, context)
-        edge = (self._node, target)
-        goto = edge_name(edge) if edge in self._loop.edges else target
-        return Command(update=update, goto=goto)
-
-
-class _EdgeStep(Runnable[Any, Any]):
-    """A node of the caller's own, standing on an edge."""
-
-    def __init__(self, loop: Loop, edge: tuple[str, str]) -> None:
-        self.name = edge_name(edge)
-        self._loop = loop
-        self._edge = edge
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        context = _context(self._loop, None, config)
-        update, target = run_sync(apply_edge(self._loop, self._edge, input, context))
-        return Command(update=update, goto=target)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        context = _context(self._loop, AsyncHost(), config)
-        update, target = await apply_edge(self._loop, self._edge, input, context)
         return Command(update=update, goto=target)
 
 

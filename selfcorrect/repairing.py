@@ -23,11 +23,12 @@ from selfcorrect.json_forms import (
 from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import for_model
+from selfcorrect.options import Options
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.state import CorrectionState
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.wiring import Loop, assemble
 from selfcorrect.written import WANTED, Unusable, arguments_of, written
 
 
@@ -102,7 +103,7 @@ def repair_call(
 
 def repair_loop(tools: Any, strategies: Any = None, model: Any = None) -> Loop:
     """A loop whose execute node only checks; build it once to mend many calls."""
-    return assemble(Parts(tools, strategies, model, slots={"executor": check_only}))
+    return assemble(tools, Options(strategies=strategies, model=model, executor=check_only))
 
 
 def mend(loop: Loop, raw_or_call: Any, given: Mapping[str, Any]) -> RepairOutcome:

@@ -108,3 +108,8 @@ class CorrectionState(CorrectionInput, total=False):
 
 STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
 INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))
+ENDS: Final = ("result", "failure")
+"""What a run ends with, of which the next run on the same thread must see nothing."""
+
+LASTS_ONE_STEP: Final = INPUT_KEYS | {"phase", *ENDS}
+"""Keys that only the next node sees."""

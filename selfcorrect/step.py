@@ -13,8 +13,9 @@ from selfcorrect.masking import masked
 from selfcorrect.model import REASONS, Safety
 from selfcorrect.nodes import NODES
 from selfcorrect.plain import copied, problem
-from selfcorrect.routing import ENTRY, RESERVE, advance
-from selfcorrect.state import FORMAT, STATE_KEYS, CorrectionState
+from selfcorrect.routing import ENTRY, REPORT, STOPPED
+from selfcorrect.starting import started
+from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
 from selfcorrect.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.wiring import Loop
 
@@ -32,19 +33,13 @@ async def run_node(
         raise GraphSetupError(
             f"this run was started with state format {state.get('format')}, not {FORMAT}"
         )
+    fresh = started(state, context) if node == ENTRY else {}
+    state = {**state, **fresh} if fresh else state  # type: ignore[typeddict-item]
     context = extended(state, context)
-    foreign = loop.nodes[node] is not NODES[node]
-    try:
-        value = loop.nodes[node](_with_own_call(state) if foreign else state, context)
-        returned = await value if inspect.isawaitable(value) else value
-    except Exception:
-        if node == "report_failure" and context.hooks is not None:
-            await tell_raised(state, context)
-        raise
-    reserve = RESERVE + (2 if loop.edges else 0)
-    if foreign:
-        returned = _checked(node, returned)
-    update, target = advance(node, state, returned, reserve)
+    returned = await _returned(loop, node, state, context)
+    if fresh:
+        returned = {**fresh, "original": returned.get("current"), **returned}
+    update, target = loop.table.advance(node, state, returned)
     if "stop" in update and (roomier := await more_room(node, state, update, context)) is not None:
         again, target = await run_node(loop, node, roomier, context)
         return {"counts": roomier["counts"], **again}, target
@@ -60,26 +55,46 @@ async def run_node(
     return update, target
 
 
-async def apply_edge(
-    loop: Loop, edge: tuple[str, str], state: CorrectionState, context: RunContext
-) -> tuple[dict[str, Any], str]:
-    """What the caller's node on an edge changes, and the next node.
+async def _returned(
+    loop: Loop, node: str, state: CorrectionState, context: RunContext
+) -> Mapping[str, Any]:
+    """What the node returns; what is not ours gets a call of its own, and is checked."""
+    run = loop.nodes[node]
+    foreign = run is not NODES.get(node)
+    seen = _with_own_call(state) if foreign else state
+    try:
+        value = run(seen, context)
+        returned: Any = await value if inspect.isawaitable(value) else value
+    except Exception:
+        if node == REPORT and context.hooks is not None:
+            await tell_raised(state, context)
+        raise
+    returned = _checked(node, returned, loop) if foreign else returned
+    return returned if node in NODES else _of_own_node(node, returned, seen, state, loop)
 
-    A changed call is written down as a change, also where the node changed it in place. A node
-    that returns `stop` (`{"reason", "detail"}`) ends the run with a report.
+
+def _of_own_node(
+    node: str,
+    returned: Mapping[str, Any],
+    seen: CorrectionState,
+    state: CorrectionState,
+    loop: Loop,
+) -> dict[str, Any]:
+    """What a node of the caller's own changes.
+
+    A changed call is written down as a change, also where the node changed it in place. A `stop`
+    (`{"reason", "detail"}`) ends the run with a report. What the run has come to is carried on to
+    its end.
     """
-    name = edge_name(edge)
-    seen = _with_own_call(state)
-    value = loop.edges[edge](seen, context)
-    returned = await value if inspect.isawaitable(value) else value
-    update = dict(_checked(name, {} if returned is None else returned))
+    update = dict(returned)
     stop = update.get("stop")
     if stop is not None:
         if not isinstance(stop, Mapping) or stop.get("reason") not in REASONS:
-            raise GraphSetupError(f"{name} returned a stop without a reason of {REASONS}")
-        update["stop"] = {"detail": f"by {name}", **stop}
-    target = edge[1] if stop is None else "report_failure"
-    event: dict[str, Any] = {"step": len(state.get("trail") or ()), "node": name, "next": target}
+            raise GraphSetupError(f"{node} returned a stop without a reason of {REASONS}")
+        update |= {"stop": {"detail": f"by {node}", **stop}, "outcome": STOPPED}
+    elif update.get("outcome") is None:
+        update["outcome"] = loop.table.only_outcome(node)
+    event: dict[str, Any] = {}
     new = update.setdefault("current", seen.get("current"))
     if new is not None and new != state.get("current"):
         change = {
@@ -87,14 +102,13 @@ async def apply_edge(
             "before": state.get("current"),
             "after": new,
             "safety": Safety.HUMAN.value,
-            "reason": "by the node on this edge",
-            "strategy": name,
+            "reason": f"by the node {node}",
+            "strategy": node,
         }
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]
-    _mask(update, state, context)
-    return update, target
+    return {key: value for key, value in state.items() if key in ENDS} | update
 
 
 def _mask(update: dict[str, Any], state: CorrectionState, context: RunContext) -> None:
@@ -110,19 +124,20 @@ def _with_own_call(state: CorrectionState) -> CorrectionState:
     return {**state, "current": copied(state.get("current"))}
 
 
-def edge_name(edge: tuple[str, str]) -> str:
-    """The name of the node on an edge, as it is drawn."""
-    return f"{edge[0]}_to_{edge[1]}"
-
-
-def _checked(node: str, returned: Any) -> Mapping[str, Any]:
+def _checked(node: str, returned: Any, loop: Loop) -> Mapping[str, Any]:
+    if returned is None and node not in NODES:
+        return {}
     if not isinstance(returned, Mapping):
         raise GraphSetupError(
             f"{node} must return a mapping of state keys, not {type(returned).__name__}"
         )
-    if not returned.keys() <= STATE_KEYS:
-        unknown = next(key for key in returned if key not in STATE_KEYS)
-        raise GraphSetupError(f"{node} returned {unknown!r}, which is not a key of the state")
+    known = STATE_KEYS | loop.own.keys()
+    if not returned.keys() <= known:
+        unknown = next(key for key in returned if key not in known)
+        raise GraphSetupError(
+            f"{node} returned {unknown!r}, which is not a key of the state: declare keys of your "
+            "own in a subclass of CorrectionState, and give it as state="
+        )
     current = returned.get("current")
     if "current" in returned and not (
         isinstance(current, Mapping)

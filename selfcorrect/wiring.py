@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
-from selfcorrect.context import LiveErrors, Node, RunContext, SyncHost, SystemTime, Time
+from selfcorrect.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.handling import Handlers
 from selfcorrect.handlers.on_error import as_handler, defaults
@@ -21,49 +21,39 @@ from selfcorrect.limits import Limits
 from selfcorrect.loading import load_map
 from selfcorrect.log import sink
 from selfcorrect.model import Safety
-from selfcorrect.models.recovery import OnModelError
 from selfcorrect.models.telling import ToolWords
 from selfcorrect.nodes import NODES
-from selfcorrect.policies import Hooks, OnLimit, PolicySource, SafetyPolicy, ToolErrorPolicy
-from selfcorrect.protocols import Ledger
+from selfcorrect.options import Options
+from selfcorrect.own_keys import OwnKey, own_keys
+from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.results import has_error_at, is_error_value
-from selfcorrect.routing import ROUTES
+from selfcorrect.routing import DEFAULT, END, Table
 from selfcorrect.rules import ToolResults
+from selfcorrect.state import STATE_KEYS
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec, tool_specs
 
-SLOTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "planner": "plan",
-        "executor": "execute",
-        "diagnoser": "diagnose",
-        "selector": "select_strategy",
-        "repairer": "repair",
-        "validator": "validate",
-        "retrier": "retry",
-        "reporter": "report_failure",
-    }
-)
-"""The keyword that replaces each node."""
-
+DEFAULTS: Final = Options()
 REMEMBERED: Final = 10_000
 """Intents that a loop without a ledger of the caller's keeps in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop that is ready to run: the nodes, what they share, and nodes put on edges.
+    """A loop that is ready to run: the nodes, the ways between them, and what they share.
 
     Attributes:
-        nodes: The eight nodes, by name.
-        edges: Nodes of the caller's own, by the edge that they stand on.
+        nodes: The eight nodes, and the caller's own, by name.
+        table: Which node follows which outcome.
         context: What every run starts with; each run gets its own copy.
+        own: Keys of the state that the caller added.
         forgets: Nothing is checkpointed, even inside a parent that is: nobody can be asked.
     """
 
     nodes: Mapping[str, Node]
-    edges: Mapping[tuple[str, str], Node]
+    table: Table
     context: RunContext
+    own: Mapping[str, OwnKey] = field(default_factory=dict)
     forgets: bool = False
 
     def start(self, **changes: Any) -> RunContext:
@@ -74,86 +64,85 @@ class Loop:
         return replace(self.context, emit=emit, **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a caller may choose; see `build_graph`."""
-
-    tools: Any
-    strategies: Any = None
-    model: Any = None
-    limits: Limits | Mapping[str, Any] | None = None
-    policy: ToolErrorPolicy | PolicySource | None = None
-    ledger: Ledger | None = None
-    on_error: Any = None
-    on_failure: str = "report"
-    on_edge: Mapping[tuple[str, str], Node] | None = None
-    slots: Mapping[str, Node | None] = field(default_factory=dict)
-    time: Time | None = None
-    on_model_error: OnModelError | None = None
-    on_limit: OnLimit | None = None
-    hooks: Hooks | None = None
-    memory: MemoryLedger | None = None
-    tool_words: ToolWords | None = None
-
-
-def assemble(parts: Parts) -> Loop:
-    """Check the parts and put them together.
+def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
+    """Check tools and options, and put the loop together.
 
     Raises:
         GraphSetupError: If a part is unusable; the message names it.
         MapError: If the error-strategy map is unusable.
     """
-    if parts.on_failure not in ("report", "raise"):
-        raise GraphSetupError(f"on_failure is 'report' or 'raise', not {parts.on_failure!r}")
-    strategies = load_map(parts.strategies)
-    nodes = _nodes(parts.slots)
-    tools = MappingProxyType(_with_effects(tool_specs(parts.tools), strategies))
+    if options.on_failure not in ("report", "raise"):
+        raise GraphSetupError(f"on_failure is 'report' or 'raise', not {options.on_failure!r}")
+    strategies = load_map(options.strategies)
+    own = own_keys(options.state)
+    nodes, table = _nodes(options, own)
+    specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
-        tools=tools,
+        tools=specs,
         strategies=strategies,
-        limits=_limits(parts.limits, strategies),
-        policy=_terminal(parts.policy, strategies, tools),
-        safety=_safety(strategies, parts.model),
-        ledger=_ledger(parts.ledger),
-        model=_model(parts.model),
+        limits=_limits(options.limits, strategies),
+        policy=_terminal(options.policy, strategies, specs),
+        safety=_safety(strategies, options.model),
+        ledger=_ledger(options.ledger),
+        model=_model(options.model),
         host=SyncHost(),
-        time=parts.time or SystemTime(),
+        time=options.time or SystemTime(),
         errors=LiveErrors(),
-        memory=parts.memory or MemoryLedger(REMEMBERED),
+        memory=options.memory or MemoryLedger(REMEMBERED),
         diagnoser=nodes["diagnose"],
         selector=nodes["select_strategy"],
-        on_failure=parts.on_failure,
-        on_error=_handlers(parts.on_error, tools),
-        on_model_error=_callable(parts.on_model_error, "on_model_error"),
-        on_limit=_callable(parts.on_limit, "on_limit"),
-        hooks=_hooks(parts.hooks),
-        tool_words=_tool_words(parts.tool_words, strategies),
+        on_failure=options.on_failure,
+        on_error=_handlers(options.on_error, specs),
+        on_model_error=_callable(options.on_model_error, "on_model_error"),
+        on_limit=_callable(options.on_limit, "on_limit"),
+        hooks=_hooks(options.hooks),
+        tool_words=_tool_words(options.tool_words, strategies),
     )
-    return Loop(nodes, _edges(parts.on_edge), context)
+    return Loop(nodes, table, context, own)
 
 
-def _nodes(slots: Mapping[str, Node | None]) -> Mapping[str, Node]:
-    nodes = dict(NODES)
-    for slot, node in slots.items():
-        if node is None:
-            continue
-        if not callable(node):
-            raise GraphSetupError(f"{slot} must be callable with (state, context), got {node!r}")
-        nodes[SLOTS[slot]] = node
-    return MappingProxyType(nodes)
-
-
-def _edges(on_edge: Mapping[tuple[str, str], Node] | None) -> Mapping[tuple[str, str], Node]:
-    if on_edge is not None and not isinstance(on_edge, Mapping):
-        raise GraphSetupError(f"on_edge is a mapping of edges to nodes, not {on_edge!r:.80}")
-    for edge, node in (on_edge or {}).items():
-        source, target = edge if isinstance(edge, tuple) and len(edge) == 2 else (edge, None)
-        if source not in ROUTES or target not in ROUTES[source].values():
-            known = ", ".join(sorted(f"{s!r}→{t!r}" for s in ROUTES for t in ROUTES[s].values()))
-            raise GraphSetupError(f"there is no edge {edge!r}; the edges are {known}")
+def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
+    """The nodes by name, those on edges too, and the ways between them."""
+    _mapping("nodes", options.nodes)
+    given = dict(options.own_nodes())
+    taken = {END, *STATE_KEYS, *own}
+    for name in given.keys() - NODES.keys():
+        if not isinstance(name, str) or not name.isidentifier() or name in taken:
+            raise GraphSetupError(
+                f"a node of your own is named like a variable, and not like a key of the state: "
+                f"not {name!r}"
+            )
+    table = DEFAULT.with_routes(given.keys() - NODES.keys(), _routes(options.routes))
+    for edge, node in _mapping("on_edge", options.on_edge).items():
+        ends = edge if isinstance(edge, tuple) and len(edge) == 2 else (str(edge), "")
         if not callable(node):
             raise GraphSetupError(f"the node on edge {edge!r} must be callable, got {node!r}")
-    return MappingProxyType(dict(on_edge or {}))
+        name = edge_name(ends)
+        table = table.on_edge(ends, name)
+        given[name] = node
+    return MappingProxyType({**NODES, **given}), table
+
+
+def _routes(routes: Any) -> Mapping[str, Mapping[str, str]]:
+    for node, ways in _mapping("routes", routes).items():
+        if not isinstance(ways, Mapping) or not all(
+            isinstance(each, str) for way in ways.items() for each in way
+        ):
+            raise GraphSetupError(
+                f"routes of {node!r} are a mapping of outcomes to nodes, not {ways!r:.80}"
+            )
+    return routes or {}
+
+
+def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise GraphSetupError(f"{name} is a mapping, not {given!r:.80}")
+    return given or {}
+
+
+def edge_name(edge: tuple[str, str]) -> str:
+    """The name of the node on an edge, as it is drawn."""
+    return f"{edge[0]}_to_{edge[1]}"
 
 
 def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:

@@ -21,10 +21,11 @@ from selfcorrect.ledger import SqliteLedger
 from selfcorrect.ledger.records import Row, judge, row
 from selfcorrect.loading import load_map
 from selfcorrect.model import Call
+from selfcorrect.options import Options
 from selfcorrect.reading import read_calls
 from selfcorrect.results import is_error_value
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 SECRET = "sk-proj-Zq83mXc91LpTt7Rw2Yv5Bn6K"
 INJECTIONS = [
@@ -79,7 +80,7 @@ class House:
         ]
 
     def run(self, given=GIVEN, **parts):
-        loop = assemble(Parts(self.tools(), time=VirtualTime(), **parts))
+        loop = assemble(self.tools(), Options(time=VirtualTime(), **parts))
         return walk(loop, given)
 
 

@@ -35,10 +35,11 @@ class World:
 
 def run(world: World, on_limit: Any = None, **options: Any) -> dict[str, Any]:
     from selfcorrect.graph import compile_loop
-    from selfcorrect.wiring import Parts, assemble
+    from selfcorrect.options import Options
+    from selfcorrect.wiring import assemble
 
     saver = options.pop("checkpointer", None)
-    loop = assemble(Parts([world.spec()], time=VirtualTime(), on_limit=on_limit, **options))
+    loop = assemble([world.spec()], Options(time=VirtualTime(), on_limit=on_limit, **options))
     graph = compile_loop(loop, saver)
     out: dict[str, Any] = graph.invoke(CALL, {"configurable": {"thread_id": "t"}})
     return out | {"graph": graph}

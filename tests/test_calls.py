@@ -12,10 +12,11 @@ from langgraph.types import Command, interrupt
 from selfcorrect import ToolSpec
 from selfcorrect.calls import arun_calls, run_calls
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.options import Options
 from selfcorrect.testing.crashes import Crash, Crashes, FragileLedger
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 
 def call(item, id_=None, name="act", **more):
@@ -28,7 +29,7 @@ def both(loop, calls, **options):
 
 def test_one_result_for_each_id_in_the_order_of_the_calls():
     world = World()
-    loop = assemble(Parts([world.tool("act", effect="read_only")]))
+    loop = assemble([world.tool("act", effect="read_only")])
     calls = [call("b"), call("nothing", name="no_such"), call("a", count="2"), call("c", count=[])]
     for results in both(loop, calls):
         assert [result.id for result in results] == ["b", "nothing", "a", "c"]
@@ -48,7 +49,7 @@ def test_what_is_quick_does_not_wait_and_what_is_slow_does_not_lose_its_place():
         order.append(item)
         return item
 
-    loop = assemble(Parts([ToolSpec.from_function(act, effect="read_only")]))
+    loop = assemble([ToolSpec.from_function(act, effect="read_only")])
     results = asyncio.run(arun_calls(loop, [call("slow"), call("quick")]))
     assert order == ["quick", "slow"]
     assert [result.content for result in results] == ["slow", "quick"]
@@ -58,7 +59,7 @@ def test_what_is_quick_does_not_wait_and_what_is_slow_does_not_lose_its_place():
 def test_a_call_that_fails_loses_no_sibling(on_failure):
     world = World()
     bad = world.tool("bad", effect="read_only", faults=iter([Fault.AUTH] * 9))
-    loop = assemble(Parts([world.tool("act"), bad], on_failure=on_failure))
+    loop = assemble([world.tool("act"), bad], Options(on_failure=on_failure))
     for results in both(loop, [call("a"), call("x", name="bad"), call("b")]):
         assert [result.ok for result in results] == [True, False, True]
         assert (results[1].error is not None) is (on_failure == "raise")
@@ -68,7 +69,7 @@ def test_a_call_that_fails_loses_no_sibling(on_failure):
 
 def test_two_calls_with_one_id_get_one_answer():
     world = World()
-    loop = assemble(Parts([world.tool("act")]))
+    loop = assemble([world.tool("act")])
     same = run_calls(loop, [call("a", "1"), call("a", "1")], task_id="t")
     other = run_calls(loop, [call("a", "1"), call("b", "1")], task_id="u")
     assert len(same) == len(other) == 1
@@ -80,7 +81,7 @@ def test_two_calls_with_one_id_get_one_answer():
 
 def test_calls_without_ids_get_the_same_ones_each_time():
     world = World()
-    loop = assemble(Parts([world.tool("act")]))
+    loop = assemble([world.tool("act")])
     calls = [{"name": "act", "args": {"item": "a"}}] * 2
     first, second = (run_calls(loop, calls, task_id="t") for _ in range(2))
     assert [result.id for result in first] == [result.id for result in second]
@@ -91,7 +92,7 @@ def test_calls_without_ids_get_the_same_ones_each_time():
 def test_a_crash_among_siblings(point):
     ledger, crashes = MemoryLedger(), Crashes()
     world = World(crashes=crashes)
-    loop = assemble(Parts([world.tool("act")], ledger=FragileLedger(ledger, crashes)))
+    loop = assemble([world.tool("act")], Options(ledger=FragileLedger(ledger, crashes)))
     calls = [call("a"), call("b"), call("c")]
     crashes.revive(point, 2)
     with pytest.raises(Crash):
@@ -118,7 +119,7 @@ def test_cancelled_together_nothing_is_left_running():
         await asyncio.sleep(60)
         return item
 
-    loop = assemble(Parts([ToolSpec.from_function(act)]))
+    loop = assemble([ToolSpec.from_function(act)])
 
     async def main():
         running = asyncio.create_task(arun_calls(loop, [call("a"), call("b")], task_id="t"))
@@ -181,7 +182,7 @@ def test_questions_come_one_by_one_and_nothing_is_repeated(tmp_path, is_async, d
 
     ledger = SqliteLedger(tmp_path / "ledger.db") if durable else None
     tools = [world.tool("act"), ToolSpec.from_function(order, effect="mutating")]
-    loop = assemble(Parts(tools, ledger=ledger))
+    loop = assemble(tools, Options(ledger=ledger))
     calls = [
         call("a"),
         call("b", count="2.5"),
@@ -206,7 +207,7 @@ def test_questions_come_one_by_one_and_nothing_is_repeated(tmp_path, is_async, d
 
 def test_the_same_calls_in_another_turn_are_asked_anew():
     world = World()
-    loop = assemble(Parts([world.tool("act")]))
+    loop = assemble([world.tool("act")])
     asked = []
 
     def ask(question):

@@ -16,11 +16,12 @@ from selfcorrect._walk import awalk, walk
 from selfcorrect.effects import EFFECTS, MAY_CALL_AGAIN, Outcome, may_call_again
 from selfcorrect.errors import LedgerError, ToolDefinitionError
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
 from selfcorrect.tools.deadlines import StillRunning
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 CALL = {"call": {"name": "act", "args": {"item": "a"}, "id": "c1"}, "task_id": "t"}
 
@@ -61,7 +62,7 @@ REASON_OF = {Outcome.REFUSED: ("refused", "refused"), Outcome.LOST: ("unknown_ou
 def test_the_table_in_a_run(outcome, effect, again):
     world = World()
     spec = world.tool("act", effect=effect, faults=iter([FAULT_OF[outcome]]))
-    out = walk(assemble(Parts([spec], time=world.time)), CALL)
+    out = walk(assemble([spec], Options(time=world.time)), CALL)
     assert len(world.executions) == (2 if again else 1)
     if again:
         assert out["result"] == {"item": "a", "count": 1}
@@ -77,7 +78,7 @@ def test_the_table_in_a_run(outcome, effect, again):
 
 def run_twice(spec: ToolSpec, ledger: Any, time: VirtualTime | None = None) -> list[dict[str, Any]]:
     """Two loops on one ledger: the second resumes what the first has begun."""
-    return [walk(assemble(Parts([spec], ledger=ledger, time=time)), CALL) for _ in range(2)]
+    return [walk(assemble([spec], Options(ledger=ledger, time=time)), CALL) for _ in range(2)]
 
 
 def test_what_is_done_is_replayed():
@@ -90,7 +91,7 @@ def test_what_is_done_is_replayed():
 
 def test_a_changed_call_is_another_intent():
     world, ledger = World(), MemoryLedger()
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     walk(loop, CALL)
     walk(loop, {**CALL, "call": {"name": "act", "args": {"item": "b"}, "id": "c1"}})
     walk(loop, {**CALL, "task_id": "another"})
@@ -115,7 +116,7 @@ def test_after_a_doubt_no_changed_call_runs_either():
         return Changed(Change("/args/item", "a", "b", Safety.EXACT, "another one"))
 
     spec = world.tool("act", faults=iter([Fault.TIMEOUT_AFTER]), on_error=change)
-    out = walk(assemble(Parts([spec])), CALL)
+    out = walk(assemble([spec]), CALL)
     assert out["failure"]["reason"] == "unknown_outcome"
     assert len(world.executions) == 1
 
@@ -133,7 +134,7 @@ def outcome_of_verification(found, fault, effect="mutating"):
         return found
 
     spec = world.tool("act", effect=effect, faults=iter([fault]), verify=verify)
-    out = walk(assemble(Parts([spec], ledger=MemoryLedger(), time=world.time)), CALL)
+    out = walk(assemble([spec], Options(ledger=MemoryLedger(), time=world.time)), CALL)
     return out, world, asked
 
 
@@ -164,7 +165,7 @@ def test_any_other_answer_leaves_the_doubt(found):
 def test_not_done_is_believed_of_a_dead_process_not_of_a_lost_one(lost):
     world, ledger = World(), MemoryLedger()
     spec = world.tool("act", faults=iter([Fault.TIMEOUT_BEFORE]))
-    walk(assemble(Parts([spec], ledger=ledger)), CALL)
+    walk(assemble([spec], Options(ledger=ledger)), CALL)
     if lost:
         key = next(iter(ledger._settled))
         ledger.begin(key)
@@ -181,7 +182,7 @@ def test_not_done_is_believed_of_a_dead_process_not_of_a_lost_one(lost):
         lost_ledger._settled = ledger._settled
         ledger = lost_ledger
     again = world.tool("act", verify=lambda args, key: Outcome.NOT_DONE)
-    out = walk(assemble(Parts([again], ledger=ledger)), CALL)
+    out = walk(assemble([again], Options(ledger=ledger)), CALL)
     assert ("result" in out) is not lost
     assert len(world.executions) == (1 if lost else 2)
 
@@ -198,7 +199,7 @@ def test_a_tool_that_goes_on_in_its_thread_may_act_yet():
     spec = ToolSpec.from_function(
         act, effect="mutating", timeout=0.05, verify=lambda args, key: Outcome.NOT_DONE
     )
-    out = walk(assemble(Parts([spec])), CALL)
+    out = walk(assemble([spec]), CALL)
     release.set()
     assert out["failure"]["reason"] == "unknown_outcome"
     release.clear()
@@ -213,7 +214,7 @@ def test_verification_may_be_async():
 
     world = World()
     spec = world.tool("act", faults=iter([Fault.TIMEOUT_AFTER]), verify=verify)
-    out = asyncio.run(awalk(assemble(Parts([spec])), CALL))
+    out = asyncio.run(awalk(assemble([spec]), CALL))
     assert len(out["result"]) == 24
 
 
@@ -232,7 +233,7 @@ def test_the_key_is_the_same_for_every_execution_of_one_intent_and_hidden_from_t
 
     spec = ToolSpec.from_function(pay, effect="mutating")
     assert list(spec.schema["properties"]) == ["amount"]
-    loop = assemble(Parts([spec], time=VirtualTime()))
+    loop = assemble([spec], Options(time=VirtualTime()))
     given = {"call": {"name": "pay", "args": {"amount": 5}, "id": "1"}, "task_id": "t"}
     assert walk(loop, given)["result"] == "paid"
     assert len(keys) == 2
@@ -249,7 +250,7 @@ def test_a_model_cannot_choose_the_key():
         keys.append(idempotency_key)
         return "paid"
 
-    loop = assemble(Parts([ToolSpec.from_function(pay, effect="mutating")], time=VirtualTime()))
+    loop = assemble([ToolSpec.from_function(pay, effect="mutating")], Options(time=VirtualTime()))
     given = {"call": {"name": "pay", "args": {"amount": 5, "idempotency_key": "mine"}}}
     walk(loop, given)
     assert "mine" not in keys
@@ -301,7 +302,7 @@ class Broken(MemoryLedger):
 
 def test_without_an_intent_nothing_that_changes_things_is_called():
     world = World()
-    loop = assemble(Parts([world.tool("act")], ledger=Broken("begin")))
+    loop = assemble([world.tool("act")], Options(ledger=Broken("begin")))
     with pytest.raises(LedgerError, match="disk full"):
         walk(loop, CALL)
     assert not world.executions
@@ -310,13 +311,13 @@ def test_without_an_intent_nothing_that_changes_things_is_called():
 @pytest.mark.parametrize("effect", ["read_only", "idempotent"])
 def test_what_may_be_repeated_runs_without_its_ledger(effect):
     world = World()
-    loop = assemble(Parts([world.tool("act", effect=effect)], ledger=Broken("begin")))
+    loop = assemble([world.tool("act", effect=effect)], Options(ledger=Broken("begin")))
     assert "result" in walk(loop, CALL)
 
 
 def test_a_result_is_not_lost_because_it_could_not_be_settled():
     world, ledger = World(), Broken("settle")
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     out = walk(loop, CALL)
     assert out["result"] == {"item": "a", "count": 1}
     assert out["trail"][-1]["ledger"] == "disk full"
@@ -338,7 +339,7 @@ def test_a_second_run_of_the_same_call_waits_for_the_first():
         return item
 
     ledger = MemoryLedger()
-    loop = assemble(Parts([ToolSpec.from_function(act, effect="mutating")], ledger=ledger))
+    loop = assemble([ToolSpec.from_function(act, effect="mutating")], Options(ledger=ledger))
     outs = []
     first = threading.Thread(target=lambda: outs.append(walk(loop, CALL)))
     first.start()
@@ -360,9 +361,8 @@ def test_waiting_for_another_process_ends_with_the_deadline():
             return Record("held")
 
     world = World()
-    loop = assemble(
-        Parts([world.tool("act")], ledger=Held(), time=world.time, limits={"seconds": 5})
-    )
+    options = Options(ledger=Held(), time=world.time, limits={"seconds": 5})
+    loop = assemble([world.tool("act")], options)
     out = walk(loop, CALL)
     assert out["failure"]["reason"] == "unknown_outcome"
     assert 5 <= world.time.monotonic() < 6
@@ -383,7 +383,7 @@ def test_a_run_that_is_cancelled_leaves_a_doubt_and_nothing_running(tmp_path):
         return item
 
     ledger = SqliteLedger(tmp_path / "ledger.db")
-    loop = assemble(Parts([ToolSpec.from_function(act, effect="mutating")], ledger=ledger))
+    loop = assemble([ToolSpec.from_function(act, effect="mutating")], Options(ledger=ledger))
 
     async def main():
         running = asyncio.create_task(awalk(loop, CALL))
@@ -411,7 +411,7 @@ def test_cancelled_anywhere_nothing_is_done_twice_or_forgotten(tmp_path, steps):
         return item
 
     ledger = SqliteLedger(tmp_path / "ledger.db")
-    loop = assemble(Parts([ToolSpec.from_function(act, effect="mutating")], ledger=ledger))
+    loop = assemble([ToolSpec.from_function(act, effect="mutating")], Options(ledger=ledger))
 
     async def main():
         running = asyncio.create_task(awalk(loop, CALL))

@@ -29,8 +29,9 @@ from selfcorrect._walk import walk
 from selfcorrect.graph import compile_loop
 from selfcorrect.limits import Limits
 from selfcorrect.model import REASONS
+from selfcorrect.options import Options
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.wiring import Loop, assemble
 
 SCHEMA = {
     "name": "act",
@@ -107,7 +108,7 @@ def loop_of(stream: list[str | None], choices: list[Any], effect: Any, done: lis
         return args
 
     spec = ToolSpec.from_schema(SCHEMA, call=act, effect=effect, on_error=handler(choices))
-    return assemble(Parts([spec], time=VirtualTime()))
+    return assemble([spec], Options(time=VirtualTime()))
 
 
 STREAMS = st.lists(st.sampled_from([None, *ERRORS]), max_size=12)

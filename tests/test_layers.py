@@ -20,7 +20,7 @@ LAYERS = (
     {"model"},
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "limits", "log", "plain", "pointer", "protocols"}
-    | {"results", "sizes", "state"},
+    | {"own_keys", "results", "sizes", "state"},
     {"effects", "redaction", "secret_forms", "text", "words"},
     {"values"},
     # tools, and models behind their port
@@ -38,7 +38,9 @@ LAYERS = (
     {"handlers"},
     {"answers", "asking", "context", "failures", "intents", "masking", "outcomes", "progress"}
     | {"quoting", "repair_context", "routing", "written"},
+    {"starting"},
     {"nodes"},
+    {"options"},
     {"wiring"},
     {"watching"},
     {"step"},

@@ -19,10 +19,11 @@ from effects.figures import show
 from selfcorrect._walk import walk
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger import PostgresLedger, SqliteLedger
+from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,11 +40,12 @@ def test_disk_full(tmp_path):
         from selfcorrect.errors import LedgerError
         from selfcorrect.ledger import SqliteLedger
         from selfcorrect.testing.world import World
-        from selfcorrect.wiring import Parts, assemble
+        from selfcorrect.options import Options
+from selfcorrect.wiring import assemble
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         world = World()
         ledger = SqliteLedger({str(tmp_path / "ledger.db")!r}, patience=0)
-        loop = assemble(Parts([world.tool("act")], ledger=ledger))
+        loop = assemble([world.tool("act")], Options(ledger=ledger))
         def given(n):
             call = {{"name": "act", "args": {{"item": f"i{{n}}"}}, "id": str(n)}}
             return {{"call": call, "task_id": "t"}}
@@ -70,7 +72,7 @@ def test_disk_full(tmp_path):
     full_at = int(done.stdout.split()[0])
     # With room again, everything is there, and goes on where it stood.
     ledger, world = SqliteLedger(tmp_path / "ledger.db"), World()
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     for number in range(full_at + 1):
         given = {"name": "act", "args": {"item": f"i{number}"}, "id": str(number)}
         assert walk(loop, {"call": given, "task_id": "t"})["result"]["item"] == f"i{number}"
@@ -81,9 +83,9 @@ def test_disk_full(tmp_path):
 def test_a_read_only_database(tmp_path):
     path = tmp_path / "ledger.db"
     ledger, world = SqliteLedger(path, patience=0), World()
-    walk(assemble(Parts([world.tool("act")], ledger=ledger)), call("a"))
+    walk(assemble([world.tool("act")], Options(ledger=ledger)), call("a"))
     ledger._connection.execute("PRAGMA query_only = ON")
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     with pytest.raises(LedgerError, match="readonly"):
         walk(loop, call("b"))
     assert world.done("act", "b") == 0
@@ -97,7 +99,7 @@ def test_a_read_only_database(tmp_path):
 def test_a_damaged_record_is_a_doubt(tmp_path, status):
     path = tmp_path / "ledger.db"
     ledger, world = SqliteLedger(path), World()
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     walk(loop, call("a"))
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE selfcorrect_intents SET status = ?, value = '[1'", (status,))
@@ -123,7 +125,7 @@ def test_a_date_that_jumps_back_changes_nothing(tmp_path, monkeypatch):
     world = World(Jumping())
     faults = iter([Fault.RATE_LIMIT_WITH_HINT, Fault.NOT_DONE])
     loop = assemble(
-        Parts([world.tool("act", faults=faults, atomic=True)], ledger=ledger, time=world.time)
+        [world.tool("act", faults=faults, atomic=True)], Options(ledger=ledger, time=world.time)
     )
     assert walk(loop, call("a"))["result"]
     assert walk(loop, call("a"))["trail"][-1]["replayed"]
@@ -139,7 +141,7 @@ def test_a_monotonic_clock_that_jumps_back_gives_no_negative_times(tmp_path):
             return self._passed
 
     world = World(Backwards())
-    loop = assemble(Parts([world.tool("act", faults=iter([Fault.NOT_DONE]))], time=world.time))
+    loop = assemble([world.tool("act", faults=iter([Fault.NOT_DONE]))], Options(time=world.time))
     out = walk(loop, {"call": {"name": "act", "args": {"item": "a"}}})
     assert out["result"]
     assert all(event.get("seconds", 0) >= 0 for event in out["trail"])
@@ -147,7 +149,7 @@ def test_a_monotonic_clock_that_jumps_back_gives_no_negative_times(tmp_path):
 
 def test_postgres_that_is_away_and_comes_back(postgres, postgres_server):
     ledger, world = PostgresLedger(postgres, patience=60), World()
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     walk(loop, call("a"))
     postgres_server.stop("immediate")
     starting = threading.Thread(target=postgres_server.start)
@@ -161,7 +163,7 @@ def test_postgres_that_is_away_and_comes_back(postgres, postgres_server):
 
 def test_postgres_that_stays_away_is_a_clear_error(postgres, postgres_server):
     ledger, world = PostgresLedger(postgres, patience=0.1), World()
-    loop = assemble(Parts([world.tool("act")], ledger=ledger))
+    loop = assemble([world.tool("act")], Options(ledger=ledger))
     postgres_server.stop()
     with pytest.raises(LedgerError) as raised:
         walk(loop, call("a"))
@@ -178,7 +180,7 @@ def test_postgres_that_stays_away_is_a_clear_error(postgres, postgres_server):
 def test_postgres_restarted_under_load(postgres, postgres_server, runs, restarts):
     ledgers = [PostgresLedger(postgres, patience=60) for _ in range(4)]
     world = World()
-    loops = [assemble(Parts([world.tool("act")], ledger=ledger)) for ledger in ledgers]
+    loops = [assemble([world.tool("act")], Options(ledger=ledger)) for ledger in ledgers]
     going = threading.Event()
 
     def one(number):

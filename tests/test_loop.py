@@ -32,8 +32,9 @@ from selfcorrect._walk import awalk, walk
 from selfcorrect.graph import compile_loop
 from selfcorrect.limits import Limits
 from selfcorrect.model import REASONS
+from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.wiring import Loop, assemble
 
 SCHEMA = {
     "name": "act",
@@ -161,7 +162,7 @@ def loop_of(
     limits: Mapping[str, Any] | None = None,
 ) -> Loop:
     tool = ToolSpec.from_schema(SCHEMA, call=flaky(stream), effect=effect)
-    return assemble(Parts([tool], map_, limits=limits, time=VirtualTime()))
+    return assemble([tool], Options(strategies=map_, limits=limits, time=VirtualTime()))
 
 
 def plain_map(*chosen: ErrorRule) -> StrategyMap:

@@ -10,8 +10,9 @@ from selfcorrect import FailureReport, ToolSpec, build_graph
 from selfcorrect._walk import walk
 from selfcorrect.loading import load_map
 from selfcorrect.model import Category, ErrorKind, Finding
+from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 FAILING = {
     "auth": lambda: PermissionError("401 Unauthorized"),
@@ -49,7 +50,7 @@ class Counted:
 def run(tmp_path: Any, text: str, tool: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
     file = tmp_path / "own.toml"
     file.write_text(f'format = 1\nextends = ["default"]\n{text}', encoding="utf-8")
-    loop = assemble(Parts([tool], strategies=file, time=VirtualTime()))
+    loop = assemble([tool], Options(strategies=file, time=VirtualTime()))
     return dict(walk(loop, {"call": {"name": tool.name, "args": args}}))
 
 

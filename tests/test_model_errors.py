@@ -22,9 +22,10 @@ from selfcorrect.limits import Limits
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.recovery import Answer, Turn
 from selfcorrect.models.transport import TransportRetry, client_retries, wait_before
+from selfcorrect.options import Options
 from selfcorrect.policies import RespondWith, Rethrow, RetryModel
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 
 def book(seats: int) -> str:
@@ -37,15 +38,9 @@ BROKEN = {"call": {"name": "book", "args": {}}, "request": "for two"}
 
 def run(script: list[Any], on_model_error: Any = None, **options: Any) -> Any:
     model, time = ScriptedModel(script), VirtualTime()
-    parts = Parts([ToolSpec.from_function(book)], model=model, time=time, **options)
-    loop = assemble(parts if on_model_error is None else _with(parts, on_model_error))
+    chosen = Options(model=model, time=time, on_model_error=on_model_error, **options)
+    loop = assemble([ToolSpec.from_function(book)], chosen)
     return walk(loop, BROKEN), model, time.slept
-
-
-def _with(parts: Parts, handler: Any) -> Parts:
-    from dataclasses import replace
-
-    return replace(parts, on_model_error=handler)
 
 
 class TestHandler:

@@ -13,6 +13,7 @@ from selfcorrect import ToolSpec, build_graph
 from selfcorrect._walk import awalk, walk
 from selfcorrect.failures import FailureMemory, fingerprint, noted
 from selfcorrect.model import Call, Diagnosis, Finding
+from selfcorrect.options import Options
 from selfcorrect.policies.retry_budget import RetryBudget, budget_of, forget_budgets
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.protocols import RepairContext
@@ -20,7 +21,7 @@ from selfcorrect.repairs.wait import Wait
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import HINT, Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 
 def call(item="a", task=None, id_="c1"):
@@ -49,7 +50,7 @@ def test_an_outage_under_many_runs_at_once(fault, runs):
     world = World()
     spec = world.tool("act", effect="idempotent", faults=always(fault))
     limits = {"retry_ratio": 0.1, "attempts": 5, "seconds": None}
-    loop = assemble(Parts([spec], limits=limits, time=world.time))
+    loop = assemble([spec], Options(limits=limits, time=world.time))
 
     async def main():
         return await asyncio.gather(
@@ -66,7 +67,7 @@ def test_an_outage_under_many_runs_at_once(fault, runs):
 def test_without_a_budget_every_run_retries_for_itself():
     world = World()
     spec = world.tool("act", effect="idempotent", faults=always(Fault.TRANSIENT))
-    loop = assemble(Parts([spec], limits={"attempts": 3}, time=world.time))
+    loop = assemble([spec], Options(limits={"attempts": 3}, time=world.time))
     for number in range(20):
         walk(loop, call(f"item-{number}"))
     assert len(world.executions) == 60
@@ -77,7 +78,7 @@ def test_the_budget_is_shared_by_all_loops_of_the_process():
     for number in range(30):
         spec = world.tool("act", effect="idempotent", faults=always(Fault.TRANSIENT))
         limits = {"retry_ratio": 0.1, "attempts": 5}
-        walk(assemble(Parts([spec], limits=limits, time=world.time)), call(f"item-{number}"))
+        walk(assemble([spec], Options(limits=limits, time=world.time)), call(f"item-{number}"))
     assert len(world.executions) <= 30 + 3 + 10
 
 
@@ -102,7 +103,7 @@ def test_nothing_before_the_hint_and_nothing_after_the_deadline():
         spec = world.tool("act", effect="read_only", faults=faults)
         seconds = drawn.choice((5, 10, 20, 60))
         limits = {"attempts": 6, "seconds": seconds}
-        walk(assemble(Parts([spec], limits=limits, time=world.time)), call(f"item-{seed}"))
+        walk(assemble([spec], Options(limits=limits, time=world.time)), call(f"item-{seed}"))
         for before, after in zip(world.executions, world.executions[1:], strict=False):
             if before.fault is Fault.RATE_LIMIT_WITH_HINT:
                 assert after.at - before.at >= HINT - 1e-6
@@ -120,7 +121,7 @@ def test_a_hint_holds_whatever_the_strategy_says():
     world = World()
     spec = world.tool("act", effect="read_only", faults=iter([Fault.RATE_LIMIT_WITH_HINT]))
     rule = ErrorRule(id="soon", kind="rate_limit", status=(429,), repair=(soon,))
-    walk(assemble(Parts([spec], StrategyMap((rule,)), time=world.time)), call())
+    walk(assemble([spec], Options(strategies=StrategyMap((rule,)), time=world.time)), call())
     assert [each.at for each in world.executions] == [0.0, HINT]
 
 
@@ -177,7 +178,7 @@ def test_what_repeating_cannot_help_is_executed_once_a_run_and_twice_a_thread(fa
 def test_the_same_without_a_checkpointer_by_task():
     world = World()
     spec = world.tool("act", effect="read_only", faults=always(Fault.AUTH))
-    loop = assemble(Parts([spec]))
+    loop = assemble([spec])
     for number in range(5):
         walk(loop, call(task="t", id_=f"c{number}"))
     assert len(world.executions) == 2

@@ -19,8 +19,9 @@ from selfcorrect import GraphSetupError, MapError, ToolErrorPolicy, ToolSpec, bu
 from selfcorrect._walk import awalk, walk
 from selfcorrect.loading import load_map
 from selfcorrect.model import ErrorKind
+from selfcorrect.options import Options
 from selfcorrect.policies import PolicySource
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 OPEN, SAFE = ToolErrorPolicy(), ToolErrorPolicy.operator_safe()
 CALL = {"call": {"name": "look", "args": {}}}
@@ -75,7 +76,7 @@ def test_each_tenant_has_its_own_and_the_unknown_have_the_default():
 
 
 def test_the_walker_knows_tenants_too():
-    loop = assemble(Parts([tool()], policy=PolicySource(tenants={"acme": SAFE})))
+    loop = assemble([tool()], Options(policy=PolicySource(tenants={"acme": SAFE})))
     assert ended(walk(loop, CALL, tenant="acme"))
     assert not ended(walk(loop, CALL))
     assert ended(asyncio.run(awalk(loop, CALL, tenant="acme")))

@@ -19,8 +19,9 @@ from selfcorrect._walk import walk
 from selfcorrect.errors import Escalation, GraphSetupError
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.model import Terminal
+from selfcorrect.options import Options
 from selfcorrect.testing import ScriptedModel, VirtualTime, tool_call
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 # Each with the parameters that may be blamed: those that it names, or whose value it repeats.
 ARGS = {"flight_no": "HAT071", "seats": 3, "cabin": "premium", "day": "2026-10-26"}
@@ -154,7 +155,7 @@ def told(message: str, effect: Any = "mutating", args: Any = ARGS, kind: Any = R
     schema = {"type": "object", "properties": {name: {} for name in args}}
     spec = ToolSpec.from_schema({"name": "act", "parameters": schema}, call=act, effect=effect)
     out = walk(
-        assemble(Parts([spec], time=VirtualTime(), **more)),
+        assemble([spec], Options(time=VirtualTime(), **more)),
         {"call": {"name": "act", "args": args}},
     )
     return out["failure"]["for_model"]
@@ -256,7 +257,7 @@ def test_a_fault_of_the_tool_is_told_as_one(effect):
 
     spec = ToolSpec.from_function(divide, effect=effect)
     call = {"name": "divide", "args": {"number": 1}}
-    text = walk(assemble(Parts([spec])), {"call": call})["failure"]["for_model"]
+    text = walk(assemble([spec]), {"call": call})["failure"]["for_model"]
     assert "`" not in text
     assert "division by zero" in text
     assert ("fault in the tool itself" in text) == (effect == "read_only")
@@ -398,7 +399,7 @@ BOOK = {
 def asked(args: dict[str, Any], request: str = "") -> str:
     spec = ToolSpec.from_schema(BOOK, call=lambda **_: "ok", effect="mutating")
     given = {"call": {"name": "book", "args": args}, "request": request}
-    return walk(assemble(Parts([spec])), given)["failure"]["for_model"]
+    return walk(assemble([spec]), given)["failure"]["for_model"]
 
 
 def test_two_readings_are_both_offered_to_the_user():
@@ -421,7 +422,7 @@ def test_nobody_is_asked_for_what_the_model_can_correct():
 
 def test_the_nearest_names_are_told():
     spec = ToolSpec.from_schema(BOOK, call=lambda **_: "ok", effect="mutating")
-    loop = assemble(Parts([spec], strategies="strict"))
+    loop = assemble([spec], Options(strategies="strict"))
     args = {"day": "2026-10-26", "seats": 2, "cabin": "busines", "seat": 3}
     text = walk(loop, {"call": {"name": "book", "args": args}})["failure"]["for_model"]
     assert 'allowed: "business", "economy"' in text

@@ -18,10 +18,11 @@ from selfcorrect.calls import arun_calls
 from selfcorrect.context import LiveErrors
 from selfcorrect.failures import FailureMemory
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault, stream
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 
 def open_files() -> int:
@@ -63,10 +64,10 @@ class Mixed:
         limits = {"retry_ratio": 0.5, "seconds": None}
         memory = MemoryLedger(capacity=500)
         self.loops = [
-            assemble(Parts(tools, ledger=ledger, time=time, limits=limits))
+            assemble(tools, Options(ledger=ledger, time=time, limits=limits))
             for ledger in (None, memory, memory, memory, memory)
         ]
-        self.on_disk = assemble(Parts(tools, ledger=self.disk, time=time, limits=limits))
+        self.on_disk = assemble(tools, Options(ledger=self.disk, time=time, limits=limits))
         for loop in (*self.loops, self.on_disk):
             # What is kept on purpose is bounded: bounds that are soon reached show what is not.
             loop.context.memory = MemoryLedger(capacity=200)
@@ -142,7 +143,7 @@ def test_nothing_grows(tmp_path, rounds):
 
 def test_a_sync_loop_leaves_no_thread_either():
     world = World()
-    loop = assemble(Parts([world.tool("act", timeout=5)]))
+    loop = assemble([world.tool("act", timeout=5)])
     before = threading.active_count()
     for number in range(30):
         walk(loop, {"call": {"name": "act", "args": {"item": str(number)}}})

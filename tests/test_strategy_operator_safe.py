@@ -14,9 +14,10 @@ from pydantic import Field
 
 from selfcorrect import ToolSpec, build_graph
 from selfcorrect._walk import walk
+from selfcorrect.options import Options
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 MAP = str(Path(__file__).parents[1] / "strategies" / "operator_safe.toml")
 STRATEGIES = StrategyMap.load(MAP)
@@ -95,7 +96,7 @@ def bank():
 
 def run(bank, name, model=None, **args):
     time = VirtualTime()
-    loop = assemble(Parts(bank.tools(), strategies=STRATEGIES, time=time, model=model))
+    loop = assemble(bank.tools(), Options(strategies=STRATEGIES, time=time, model=model))
     return walk(loop, {"call": {"name": name, "args": args}}), time
 
 
@@ -179,7 +180,7 @@ def test_money_that_takes_one_step_is_sent_when_the_gateway_says(bank):
     bank.failures = [GatewayError(429, "slow down", retry_after="20")]
     time = VirtualTime()
     transfer = ToolSpec.from_function(bank.tools()[0], effect="destructive", atomic=True)
-    loop = assemble(Parts([transfer], strategies=STRATEGIES, time=time))
+    loop = assemble([transfer], Options(strategies=STRATEGIES, time=time))
     call = {"name": "transfer_money", "args": {"payee": "ann", "amount": 5.0}}
     assert walk(loop, {"call": call})["result"] == "sent"
     assert 20 <= sum(time.slept) < 21

@@ -17,9 +17,10 @@ import pytest
 
 from selfcorrect import ToolSpec
 from selfcorrect._walk import walk
+from selfcorrect.options import Options
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 MAP = str(Path(__file__).parents[1] / "strategies" / "rest_api.toml")
 STRATEGIES = StrategyMap.load(MAP)
@@ -118,7 +119,7 @@ def run(api, args, *, name="get_fares", client=with_httpx, script, atomic=False,
         atomic=atomic,
     )
     time = VirtualTime(datetime.now(UTC))
-    loop = assemble(Parts([tool], strategies=STRATEGIES, time=time, **parts))
+    loop = assemble([tool], Options(strategies=STRATEGIES, time=time, **parts))
     out = walk(loop, {"call": {"name": name, "args": args}})
     return out, time
 

@@ -15,8 +15,9 @@ import pytest
 
 from selfcorrect import ToolSpec
 from selfcorrect._walk import walk
+from selfcorrect.options import Options
 from selfcorrect.strategy_map import StrategyMap
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 STRATEGIES = StrategyMap.load(Path(__file__).parents[1] / "strategies" / "sql.toml")
 TABLES = {
@@ -105,7 +106,9 @@ def campaign(database, seed, number, among):
         """Ask."""
         return [list(row) for row in database.execute(sql).fetchall()]
 
-    loop = assemble(Parts([ToolSpec.from_function(query, effect="read_only")], STRATEGIES))
+    loop = assemble(
+        [ToolSpec.from_function(query, effect="read_only")], Options(strategies=STRATEGIES)
+    )
     chance, count = random.Random(seed), Counter()
     for _ in range(number):
         correct = statement(chance)

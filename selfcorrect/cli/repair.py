@@ -17,12 +17,13 @@ from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.loading import load_map
 from selfcorrect.model import JSON, Call, Change
+from selfcorrect.options import Options
 from selfcorrect.progress import add
 from selfcorrect.repairing import RepairOutcome, check_only, mend
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec
-from selfcorrect.wiring import Loop, Parts, assemble
+from selfcorrect.wiring import Loop, assemble
 
 SHOWN: Final = ("path", "before", "after", "strategy", "rule", "safety")
 """What of a change is written; `before` or `after` is left out where there was or is nothing."""
@@ -177,7 +178,7 @@ def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
 
 def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
     made = [_tool(tool) for tool in tools]
-    return assemble(Parts(made, policy, slots={"executor": executor}, time=_NoWaiting()))
+    return assemble(made, Options(strategies=policy, executor=executor, time=_NoWaiting()))
 
 
 @lru_cache(maxsize=256)

@@ -10,9 +10,9 @@ from typing import Any, Final
 from selfcorrect.context import Node, RunContext, Update
 from selfcorrect.errors import MissingExtra
 from selfcorrect.nodes import NODES
+from selfcorrect.options import SLOTS
 from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState
-from selfcorrect.wiring import SLOTS
 
 _NAME: Final = "selfcorrect"
 _LONGEST: Final = 1_000

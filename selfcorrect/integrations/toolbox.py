@@ -21,13 +21,14 @@ from selfcorrect.limits import Limits
 from selfcorrect.log import sink
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.models.telling import ToolWords
+from selfcorrect.options import Options
 from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Ledger
 from selfcorrect.repairing import check_only
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec, tool_specs
 from selfcorrect.tools.declarations import effect_of, stated_effect
-from selfcorrect.wiring import REMEMBERED, Loop, Parts, assemble
+from selfcorrect.wiring import REMEMBERED, Loop, assemble
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
@@ -74,24 +75,22 @@ class Settings:
             GraphSetupError: If a setting is unusable.
             MapError: If the error-strategy map is unusable.
         """
-        return assemble(
-            Parts(
-                tools=list(tools),
-                strategies=self.strategies,
-                model=self.model,
-                limits=self.limits,
-                policy=self.policy,
-                ledger=self.ledger if executes else None,
-                on_error=self.on_error,
-                on_failure=self.on_failure if executes else "report",
-                on_model_error=self.on_model_error,
-                on_limit=self.on_limit,
-                hooks=self.hooks if executes else None,
-                tool_words=self.tool_words,
-                memory=self.memory,
-                slots=dict(self.nodes) | ({} if executes else {"executor": check_only}),
-            )
+        options = Options(
+            strategies=self.strategies,
+            model=self.model,
+            limits=self.limits,
+            policy=self.policy,
+            ledger=self.ledger,
+            on_error=self.on_error,
+            on_failure=self.on_failure,
+            on_model_error=self.on_model_error,
+            on_limit=self.on_limit,
+            hooks=self.hooks,
+            tool_words=self.tool_words,
+            nodes=self.nodes,
+            memory=self.memory,
         )
+        return assemble(list(tools), options if executes else options.checking(check_only))
 
 
 @dataclass(frozen=True, slots=True)

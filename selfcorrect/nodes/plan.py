@@ -6,21 +6,17 @@ a safety class.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext, Update
-from selfcorrect.effects import acts
 from selfcorrect.errors import ModelFailed, is_control_flow
-from selfcorrect.intents import scope_of_call
-from selfcorrect.json_forms import call_from_json, call_to_json, finding_to_json
-from selfcorrect.model import JSON, Call, Finding
+from selfcorrect.json_forms import call_to_json, finding_to_json
+from selfcorrect.model import Call, Finding
 from selfcorrect.models.held import held_call
 from selfcorrect.models.port import text_of
-from selfcorrect.plain import as_text, clean, digest, own_copy, plain, problem, storable
+from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.quoting import why_not_made
 from selfcorrect.reading import (
@@ -33,44 +29,48 @@ from selfcorrect.reading import (
     refusal_of,
 )
 from selfcorrect.sizes import too_large
-from selfcorrect.state import FORMAT, CorrectionState
+from selfcorrect.state import CorrectionState
 
 _MOST_NAMES = 50
 _LONGEST_NAME = 200
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
-    """Start a run: read the call, and check that its tool is offered."""
-    in_doubt = _in_doubt_since_the_first_version(state, context)
-    return {**in_doubt, **await _begun(state, context)}
-
-
-async def _begun(state: CorrectionState, context: RunContext) -> Update:
-    counts: dict[str, Any] = {}
+    """Read the call of a run, and check that its tool is offered."""
+    counts = dict(state["counts"])
     state = {**state}  # the finish reason of a planning model's answer is added to it
     started = context.time.monotonic()
     if (wrong := _too_long(state, context)) is not None:
-        return _too_large(state, counts, wrong)
+        return _too_large(state, wrong)
     try:
         call, broken = await _read(state, context, counts)
     except _NoCall as error:
-        return _handed_on(state, counts, error)
+        return _handed_on(error)
     except _Unusable as error:
-        stopped = _started(state, None, counts) | _stopped(str(error))
         if context.on_failure == "raise" and (raised := _of_the_model(error)) is not None:
-            context.errors.add(stopped["run"], raised)
-        return stopped
+            context.errors.add(state["run"], raised)
+        return {**_stopped(str(error)), "counts": counts, **_as_given(state)}
     if state.get("request") and counts.get("model_calls"):
         counts["seconds"] = max(0.0, context.time.monotonic() - started)
     if (place := problem(call.args)) is not None:
-        where = f"/args{place[0]}"
-        return _started(state, None, counts) | _stopped(f"{where}: {place[1]}")
+        return _stopped(f"/args{place[0]}: {place[1]}") | _as_given(state)
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
-        return _too_large(state, counts, wrong)
+        return _too_large(state, wrong)
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
-        return _started(state, None, counts) | _stopped(detail)
+        return _stopped(detail) | _as_given(state)
     return _planned(state, context, call, counts, broken)
+
+
+def _too_large(state: CorrectionState, why: str) -> Update:
+    """The end of a run whose input is too large to be kept."""
+    beside = {key: value for key, value in state["given"].items() if key != "written"}
+    return _stopped(why) | {"given": beside}
+
+
+def _as_given(state: CorrectionState) -> dict[str, Any]:
+    """An input that is no call, as it came, for the report."""
+    return {"current": plain(state.get("call"))}
 
 
 def _planned(
@@ -82,7 +82,10 @@ def _planned(
 ) -> Update:
     """The call that was read, with what is wrong about it before its arguments are looked at."""
     # Whoever holds the caller's object must not be able to change a call that was checked.
-    update = _started(state, own_copy(call), counts)
+    update: dict[str, Any] = {"current": call_to_json(own_copy(call)), "counts": counts}
+    reason = state.get("finish_reason")
+    if reason is not None and reason != state["given"].get("finish_reason"):
+        update["given"] = {**state["given"], "finish_reason": reason}
     findings = [broken] if broken is not None else []
     if call.name and call.name not in context.tools:
         findings.insert(0, unknown_tool(context))
@@ -109,12 +112,6 @@ def _too_long(state: CorrectionState, context: RunContext) -> str | None:
     return None
 
 
-def _too_large(state: CorrectionState, counts: dict[str, Any], why: str) -> Update:
-    """The end of a run whose input is too large to be kept."""
-    rest: Any = {key: value for key, value in state.items() if key not in ("call", "raw")}
-    return _started(rest, None, counts) | _stopped(why)
-
-
 def unknown_tool(context: RunContext) -> Finding:
     """The finding for a call of a tool that is not offered."""
     names = [name[:_LONGEST_NAME] for name in list(context.tools)[:_MOST_NAMES]]
@@ -136,15 +133,15 @@ class _NoCall(Exception):
         self.finding = finding
 
 
-def _handed_on(state: CorrectionState, counts: dict[str, Any], error: _NoCall) -> Update:
+def _handed_on(error: _NoCall) -> Update:
     """The run ends: the model makes the call properly, or a person says so."""
-    started = _started(state, Call("", {}, None, clean(error.raw)), counts)
+    text = call_to_json(Call("", {}, None, clean(error.raw)))
     shown = [finding_to_json(error.finding)]
     return {
-        **started,
         **_stopped(error.finding.text, "no_call"),
+        "current": text,
         "error": {"source": "plan", "findings": shown},
-        "trail": [{"call": started["current"], "findings": shown}],
+        "trail": [{"call": text, "findings": shown}],
     }
 
 
@@ -341,70 +338,6 @@ def _why_it_stopped(metadata: Any) -> str | None:
 
 
 _STOP_KEYS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
-
-
-def _started(state: CorrectionState, call: Call | None, counts: dict[str, Any]) -> dict[str, Any]:
-    """Everything that a new run resets, whatever an earlier run left on the same thread."""
-    current = call_to_json(call) if call is not None else plain(state.get("call"))
-    return {
-        "format": FORMAT,
-        "run": os.urandom(12).hex(),
-        "given": {
-            key: plain(value)
-            for key in ("request", "messages", "finish_reason", "task_id")
-            if (value := state.get(key)) is not None
-        }
-        | _written(state),
-        "current": current,
-        "original": current,
-        "error": None,
-        "findings": [],
-        "selected": [],
-        "changes": [],
-        "pending": [],
-        "refused": [],
-        "tried": [],
-        "attempts": [],
-        "counts": counts,
-        "wait": 0.0,
-        "barred": None,
-        "question": None,
-        "stop": None,
-    }
-
-
-def _in_doubt_since_the_first_version(
-    state: CorrectionState, context: RunContext
-) -> dict[str, JSON]:
-    """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
-    if "lost" in state or not state.get("attempts"):
-        return {}
-    lost: dict[str, JSON] = {}
-    for attempt in state["attempts"]:
-        call = call_from_json(attempt["call"])
-        tool = context.tools.get(call.name)
-        if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
-            scope = scope_of_call(state, call, tool, context)
-            key = f"{scope}:{digest(state['run'], call.id)}"
-            lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
-    return {"lost": lost} if lost else {}
-
-
-def _written(state: CorrectionState) -> dict[str, JSON]:
-    """The text that a call was read from, if a number in it may have a spelling of its own."""
-    text = state.get("written") or state.get("raw")
-    given = state.get("call")
-    if isinstance(given, Mapping):
-        text = text or next((item for item in given.values() if _may_be_arguments(item)), None)
-    return {"written": text} if isinstance(text, str) and _FRACTION.search(text) else {}
-
-
-def _may_be_arguments(item: Any) -> bool:
-    return isinstance(item, str) and item.lstrip().startswith("{")
-
-
-_FRACTION = re.compile(r"\d(?:\.\d|[eE][-+\d])")
-"""What only strictly valid JSON can lose of a number; what is not is kept whole anyway."""
 
 
 def _stopped(detail: str, reason: str = "invalid_input") -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from selfcorrect.testing.faults import Fault
     from selfcorrect.testing.ledgers import check_ledger
     from selfcorrect.testing.model import ScriptedModel, tool_call
+    from selfcorrect.testing.playing import aplay, play
     from selfcorrect.testing.world import World
 
 _HOMES = {
@@ -26,8 +27,10 @@ _HOMES = {
     "ScriptedModel": "model",
     "VirtualTime": "clock",
     "World": "world",
+    "aplay": "playing",
     "check_ledger": "ledgers",
     "check_strategy": "conformance",
+    "play": "playing",
     "tool_call": "model",
 }
 
@@ -39,8 +42,10 @@ __all__ = [
     "ScriptedModel",
     "VirtualTime",
     "World",
+    "aplay",
     "check_ledger",
     "check_strategy",
+    "play",
     "tool_call",
 ]
 

@@ -21,7 +21,7 @@ from langgraph.prebuilt import ToolNode
 
 from selfcorrect import ToolSpec, build_graph
 from selfcorrect._walk import walk
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 ROUNDS = 15
 
@@ -96,8 +96,8 @@ def main() -> None:
     }
     node = tool_node_graph()
     graph = build_graph([add_tool])
-    plain = assemble(Parts([ToolSpec.from_function(add)]))
-    wrapped = assemble(Parts([add_tool]))
+    plain = assemble([ToolSpec.from_function(add)])
+    wrapped = assemble([add_tool])
     figures = medians(
         {
             "ToolNode in a graph of one node": (lambda: node.invoke(message), 40),

@@ -22,10 +22,11 @@ from selfcorrect._walk import walk
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.linting import example_finding
 from selfcorrect.models import describing, telling
+from selfcorrect.options import Options
 from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import VirtualTime
 from selfcorrect.tools import ToolSpec
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 WORD = re.compile(r"[^\W\d_]{4,}")
 OPEN = {"type": "object", "properties": {}, "additionalProperties": True}
@@ -63,7 +64,7 @@ def told(record: Mapping[str, Any], effect: Any, words: telling.ToolWords) -> st
         raise error
 
     tool = tool_of(record, effect, fail)
-    loop = assemble(Parts([tool], time=VirtualTime(), tool_words=words))
+    loop = assemble([tool], Options(time=VirtualTime(), tool_words=words))
     out = walk(loop, {"call": {"name": "tool", "args": record.get("arguments")}})
     return str(out["failure"]["for_model"])
 

@@ -14,15 +14,16 @@ from selfcorrect.effects import EFFECTS
 from selfcorrect.failures import FailureMemory
 from selfcorrect.graph import compile_loop
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.options import Options
 from selfcorrect.testing.clock import VirtualTime
 from selfcorrect.testing.crashes import POINTS, Crash, Crashes, FragileLedger, fragile_saver
 from selfcorrect.testing.faults import ACTS, AMBIGUOUS, Fault, stream
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import Parts, assemble
+from selfcorrect.wiring import assemble
 
 ONCE = ("mutating", "destructive")
 MOST_LIVES = 6
-LOOP = assemble(Parts([World().tool("act")], limits={"attempts": 4}))
+LOOP = assemble([World().tool("act")], Options(limits={"attempts": 4}))
 """Built once; each task brings its own tool, ledger and clock."""
 
 
