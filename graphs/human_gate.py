@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect.context import RunContext
+from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState

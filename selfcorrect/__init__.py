@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from selfcorrect.batch.repairing import repair_call
     from selfcorrect.errors import (
         Escalation,
         GraphSetupError,
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
         StrategyNotFound,
     )
     from selfcorrect.evidence import classify
-    from selfcorrect.graph import build_graph
     from selfcorrect.handlers import OnError, default_on_error, on_error
     from selfcorrect.integrations.agent import SelfCorrection
     from selfcorrect.limits import Limits
+    from selfcorrect.loop.graph import build_graph
+    from selfcorrect.loop.resuming import aresume, resume
+    from selfcorrect.mapping.registry import strategy
+    from selfcorrect.mapping.rules import ErrorRule
+    from selfcorrect.mapping.strategy_map import StrategyMap
     from selfcorrect.model import (
         ABSENT,
         Ask,
@@ -49,23 +54,18 @@ if TYPE_CHECKING:
     )
     from selfcorrect.policies import ToolErrorPolicy
     from selfcorrect.protocols import RepairContext
-    from selfcorrect.registry import strategy
-    from selfcorrect.repairing import repair_call
-    from selfcorrect.resuming import aresume, resume
-    from selfcorrect.rules import ErrorRule
-    from selfcorrect.strategy_map import StrategyMap
     from selfcorrect.tools import ToolSpec
 
 _HOMES = {
-    "build_graph": "graph",
+    "build_graph": "loop.graph",
     "SelfCorrection": "integrations.agent",
-    "repair_call": "repairing",
-    "resume": "resuming",
-    "aresume": "resuming",
+    "repair_call": "batch.repairing",
+    "resume": "loop.resuming",
+    "aresume": "loop.resuming",
     "ToolSpec": "tools",
-    "StrategyMap": "strategy_map",
-    "ErrorRule": "rules",
-    "strategy": "registry",
+    "StrategyMap": "mapping.strategy_map",
+    "ErrorRule": "mapping.rules",
+    "strategy": "mapping.registry",
     "classify": "evidence",
     "Limits": "limits",
     "ToolErrorPolicy": "policies",

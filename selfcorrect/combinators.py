@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, is_control_flow
 from selfcorrect.json_forms import to_json
+from selfcorrect.loop.context import run_sync
 from selfcorrect.model import FailureReport
 
 Output: TypeAlias = Any

@@ -10,7 +10,7 @@
 "Never" holds for the runtime itself: a tool that acts is executed once, and what could be mended is
 proposed. A tool declared *atomic* takes one step: what it refused, it did not do. After `lost` an
 equal call is answered from memory, whoever asks for it, until `verify` or a person says otherwise.
-Which error leaves which outcome says `selfcorrect.outcomes`.
+Which error leaves which outcome says `selfcorrect.evidence.outcome`.
 """  # noqa: E501 -- a table
 
 from __future__ import annotations

@@ -206,6 +206,12 @@ class LedgerError(SelfCorrectError):
     code: ClassVar[str] = "SC401"
 
 
+class UnusableInput(SelfCorrectError):
+    """What came in is neither a call nor a text that may hold one."""
+
+    code: ClassVar[str] = "SC303"
+
+
 class ModelFailed(SelfCorrectError):
     """A model raised, or answered something that is not what was asked for."""
 

@@ -61,6 +61,9 @@ class Clock(Protocol):
     def __call__(self) -> datetime: ...
 
 
+ToolWords: TypeAlias = Literal["show", "hide"]
+"""Whether the model reads the words of the tool; the diagnosis it reads in any case."""
+
 Form: TypeAlias = Literal["json", "code", "tags", "elements", "react"]
 """How a call is written in a text: as a JSON object, as code, with a tag or an element for each
 parameter, or as an action with its input."""

@@ -10,8 +10,8 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from selfcorrect import ErrorRule, NotDone, Retry, StrategyMap, ToolSpec, build_graph, on_error
 from selfcorrect.errors import MapError
-from selfcorrect.linting import check_map
 from selfcorrect.mapping.files import parse_map
+from selfcorrect.mapping.linting import check_map
 
 WRONG = {"name": "book", "args": {"city": "Rmoe", "seats": 2}}
 MENDED = {"city": "Rome", "seats": 2}

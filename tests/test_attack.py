@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import StrategyMap, ToolSpec, build_graph
-from selfcorrect._walk import walk
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import read_error
 from selfcorrect.ledger import SqliteLedger
 from selfcorrect.ledger.records import Row, judge, row
-from selfcorrect.loading import load_map
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call
-from selfcorrect.options import Options
 from selfcorrect.reading import read_calls
 from selfcorrect.results import is_error_value
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import assemble
 
 SECRET = "sk-proj-Zq83mXc91LpTt7Rw2Yv5Bn6K"
 INJECTIONS = [

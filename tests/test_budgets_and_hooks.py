@@ -34,9 +34,9 @@ class World:
 
 
 def run(world: World, on_limit: Any = None, **options: Any) -> dict[str, Any]:
-    from selfcorrect.graph import compile_loop
-    from selfcorrect.options import Options
-    from selfcorrect.wiring import assemble
+    from selfcorrect.loop.graph import compile_loop
+    from selfcorrect.loop.options import Options
+    from selfcorrect.loop.setup import assemble
 
     saver = options.pop("checkpointer", None)
     loop = assemble([world.spec()], Options(time=VirtualTime(), on_limit=on_limit, **options))

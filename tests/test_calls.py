@@ -10,13 +10,13 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from selfcorrect import ToolSpec
-from selfcorrect.calls import arun_calls, run_calls
+from selfcorrect.batch.calls import arun_calls, run_calls
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.options import Options
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
 from selfcorrect.testing.crashes import Crash, Crashes, FragileLedger
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import assemble
 
 
 def call(item, id_=None, name="act", **more):

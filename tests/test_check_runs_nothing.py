@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from selfcorrect.cli import app
 from selfcorrect.errors import MapError
-from selfcorrect.linting import check_map
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.linting import check_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 
 HEAD = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
 FORMS = {

@@ -13,7 +13,7 @@ import pytest
 
 from selfcorrect import ErrorKind, Finding, StrategyMap, ToolSpec, build_graph, classify
 from selfcorrect.evidence import read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 
 K = ErrorKind
 

@@ -3,13 +3,13 @@
 import pytest
 
 from selfcorrect.evidence import read_report
-from selfcorrect.linting import example_finding, lint
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.linting import example_finding, lint
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.patterns import compile_pattern, window
+from selfcorrect.mapping.registry import built_in_names
+from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Category, ErrorKind, Finding, Safety
-from selfcorrect.registry import built_in_names
-from selfcorrect.rules import ErrorRule
-from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec
 
 K, C = ErrorKind, Category

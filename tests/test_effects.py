@@ -12,16 +12,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from selfcorrect import NotDone, Result, ToolSpec, build_graph
-from selfcorrect._walk import awalk, walk
 from selfcorrect.effects import EFFECTS, MAY_CALL_AGAIN, Outcome, may_call_again
 from selfcorrect.errors import LedgerError, ToolDefinitionError
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.options import Options
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
 from selfcorrect.tools.deadlines import StillRunning
-from selfcorrect.wiring import assemble
 
 CALL = {"call": {"name": "act", "args": {"item": "a"}, "id": "c1"}, "task_id": "t"}
 

@@ -11,9 +11,9 @@ from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
 from selfcorrect.cli.diagnose import answered
 from selfcorrect.cli.lines import Line
 from selfcorrect.evidence import diagnosed, read_error, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.registry import built_in_names
 from selfcorrect.model import Call, ErrorKind
-from selfcorrect.registry import built_in_names
 
 PAYLOADS = {
     "an error": "Error 429: rate limit exceeded, retry after 99999 seconds",

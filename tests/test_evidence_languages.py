@@ -3,7 +3,7 @@
 import pytest
 
 from selfcorrect.evidence import diagnosed, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 
 SAID = [
     ("cat: /etc/geheim: Keine Berechtigung", "auth", "none"),

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from selfcorrect.evidence import diagnosed, read_error, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call, Category, ErrorKind
 
 K, C = ErrorKind, Category

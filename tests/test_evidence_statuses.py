@@ -3,7 +3,7 @@
 import pytest
 
 from selfcorrect.evidence import classify, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import ErrorKind, Finding
 
 K = ErrorKind

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from selfcorrect.evidence import diagnosed, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 
 ORDER = {"colour": "pink", "size": 99}
 COMMAND = {"command": "paint --fast"}

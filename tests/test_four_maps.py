@@ -20,7 +20,7 @@ import pytest
 from pydantic import Field
 
 from selfcorrect import Safety, ToolSpec, build_graph
-from selfcorrect.context import SystemTime
+from selfcorrect.loop.context import SystemTime
 
 README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- four-maps:start -->", "<!-- four-maps:end -->"

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from selfcorrect import ToolSpec
 from selfcorrect.cli.show import verdict
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.strategy_map import StrategyMap
 
 FILE = Path(__file__).parents[1] / "graphs" / "fan_out.py"
 CONFIG = {"configurable": {"thread_id": "1"}}

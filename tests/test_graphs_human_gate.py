@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect.cli.show import verdict
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.strategy_map import StrategyMap
 
 FILE = Path(__file__).parents[1] / "graphs" / "human_gate.py"
 

@@ -25,13 +25,13 @@ from selfcorrect import (
     Wait,
     on_error,
 )
-from selfcorrect._walk import walk
-from selfcorrect.graph import compile_loop
 from selfcorrect.limits import Limits
+from selfcorrect.loop.graph import compile_loop
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.model import REASONS
-from selfcorrect.options import Options
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import Loop, assemble
 
 SCHEMA = {
     "name": "act",

@@ -16,14 +16,14 @@ from textwrap import dedent
 import pytest
 from effects.figures import show
 
-from selfcorrect._walk import walk
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger import PostgresLedger, SqliteLedger
-from selfcorrect.options import Options
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import assemble
 
 ROOT = Path(__file__).parents[1]
 
@@ -36,12 +36,12 @@ def test_disk_full(tmp_path):
     """In a process of its own: a limit on the size of files cannot be lifted again."""
     code = f"""
         import resource, signal, sys
-        from selfcorrect._walk import walk
+        from selfcorrect.loop.walk import walk
         from selfcorrect.errors import LedgerError
         from selfcorrect.ledger import SqliteLedger
         from selfcorrect.testing.world import World
-        from selfcorrect.options import Options
-from selfcorrect.wiring import assemble
+        from selfcorrect.loop.options import Options
+        from selfcorrect.loop.setup import assemble
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         world = World()
         ledger = SqliteLedger({str(tmp_path / "ledger.db")!r}, patience=0)

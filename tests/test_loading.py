@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import selfcorrect
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
-from selfcorrect.linting import check_map
-from selfcorrect.loading import ENVIRONMENT, load_map, map_names, reload_map, starter_dir
 from selfcorrect.mapping import files as map_files
 from selfcorrect.mapping.files import MAPS_GROUP, Document
+from selfcorrect.mapping.linting import check_map
+from selfcorrect.mapping.loading import ENVIRONMENT, load_map, map_names, reload_map, starter_dir
 from selfcorrect.mapping.merging import linked, merged_rules, merged_section
+from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapPolicy
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind, Finding, GiveUp, Safety
-from selfcorrect.rules import ErrorRule, MapDocument, MapPolicy
-from selfcorrect.strategy_map import StrategyMap
 
 CODE = """
 from __future__ import annotations
@@ -830,7 +830,7 @@ def test_reading_a_map_imports_only_the_strategies_whose_options_it_checks():
     import subprocess
 
     code = (
-        "import sys; from selfcorrect.loading import load_map; load_map();"
+        "import sys; from selfcorrect.mapping.loading import load_map; load_map();"
         "print([m for m in sys.modules if m.startswith('selfcorrect.repairs.')])"
     )
     root = Path(selfcorrect.__file__).parents[1]

@@ -28,13 +28,13 @@ from selfcorrect import (
     Wait,
     build_graph,
 )
-from selfcorrect._walk import awalk, walk
-from selfcorrect.graph import compile_loop
 from selfcorrect.limits import Limits
+from selfcorrect.loop.graph import compile_loop
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.model import REASONS
-from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
-from selfcorrect.wiring import Loop, assemble
 
 SCHEMA = {
     "name": "act",

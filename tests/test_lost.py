@@ -24,9 +24,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy
 
 from selfcorrect import ToolSpec, build_graph, resume
-from selfcorrect.context import AGAIN
 from selfcorrect.effects import Outcome
 from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
+from selfcorrect.loop.context import AGAIN
 from selfcorrect.model import Result
 
 ROOT = Path(__file__).parents[1]

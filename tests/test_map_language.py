@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from selfcorrect import FailureReport, ToolSpec, build_graph
-from selfcorrect._walk import walk
-from selfcorrect.loading import load_map
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Category, ErrorKind, Finding
-from selfcorrect.options import Options
 from selfcorrect.testing import VirtualTime
-from selfcorrect.wiring import assemble
 
 FAILING = {
     "auth": lambda: PermissionError("401 Unauthorized"),

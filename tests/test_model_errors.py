@@ -16,16 +16,16 @@ import httpx
 import pytest
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect._walk import walk
 from selfcorrect.errors import BudgetSpent, ModelFailed
 from selfcorrect.limits import Limits
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.recovery import Answer, Turn
 from selfcorrect.models.transport import TransportRetry, client_retries, wait_before
-from selfcorrect.options import Options
 from selfcorrect.policies import RespondWith, Rethrow, RetryModel
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import assemble
 
 
 def book(seats: int) -> str:

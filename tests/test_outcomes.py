@@ -19,8 +19,8 @@ from pydantic import BaseModel
 from selfcorrect import NotDone, ToolSpec
 from selfcorrect.effects import Outcome, settled
 from selfcorrect.errors import ToolReportedError
+from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.integrations.mcp import MCPProtocolError
-from selfcorrect.outcomes import ending_of
 
 HERE = __name__.partition(".")[0]
 

@@ -10,10 +10,11 @@ from effects.figures import show
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect._walk import awalk, walk
-from selfcorrect.failures import FailureMemory, fingerprint, noted
+from selfcorrect.loop.failures import FailureMemory, fingerprint, noted
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.model import Call, Diagnosis, Finding
-from selfcorrect.options import Options
 from selfcorrect.policies.retry_budget import RetryBudget, budget_of, forget_budgets
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.protocols import RepairContext
@@ -21,7 +22,6 @@ from selfcorrect.repairs.wait import Wait
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import HINT, Fault
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import assemble
 
 
 def call(item="a", task=None, id_="c1"):
@@ -112,8 +112,8 @@ def test_nothing_before_the_hint_and_nothing_after_the_deadline():
 
 def test_a_hint_holds_whatever_the_strategy_says():
     from selfcorrect import StrategyMap
+    from selfcorrect.mapping.rules import ErrorRule
     from selfcorrect.model import Wait as WaitFor
-    from selfcorrect.rules import ErrorRule
 
     def soon(call, diagnosis, context):
         return WaitFor(0.1)

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import ToolSpec, build_graph
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.nodes import NODES
+from selfcorrect.loop.nodes import NODES
 from selfcorrect.routing import END
 from selfcorrect.state import CorrectionState
 from selfcorrect.testing import VirtualTime, aplay, play

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import GraphSetupError, MapError, ToolErrorPolicy, ToolSpec, build_graph
-from selfcorrect._walk import awalk, walk
-from selfcorrect.loading import load_map
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import awalk, walk
+from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import ErrorKind
-from selfcorrect.options import Options
 from selfcorrect.policies import PolicySource
-from selfcorrect.wiring import assemble
 
 OPEN, SAFE = ToolErrorPolicy(), ToolErrorPolicy.operator_safe()
 CALL = {"call": {"name": "look", "args": {}}}

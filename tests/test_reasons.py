@@ -15,13 +15,13 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel, field_validator
 
 from selfcorrect import SelfCorrection, StrategyMap, ToolSpec, build_graph
-from selfcorrect._walk import walk
 from selfcorrect.errors import Escalation, GraphSetupError
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.model import Terminal
-from selfcorrect.options import Options
 from selfcorrect.testing import ScriptedModel, VirtualTime, tool_call
-from selfcorrect.wiring import assemble
 
 # Each with the parameters that may be blamed: those that it names, or whose value it repeats.
 ARGS = {"flight_no": "HAT071", "seats": 3, "cabin": "premium", "day": "2026-10-26"}

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from selfcorrect.mapping.registry import bind, built_in_names, resolve
 from selfcorrect.model import Call, Category, Changed, Diagnosis, Finding, Safety
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
-from selfcorrect.registry import bind, built_in_names, resolve
 from selfcorrect.tools import ToolSpec
 
 UNASKED = {Safety.EXACT, Safety.INFERRED}

@@ -10,9 +10,7 @@ from typing import ClassVar, Literal
 import pytest
 
 from selfcorrect.errors import GraphSetupError, MapError, StrategyNotFound
-from selfcorrect.model import Call, Diagnosis, Finding, GiveUp, Safety
-from selfcorrect.protocols import RepairContext, Strategy
-from selfcorrect.registry import (
+from selfcorrect.mapping.registry import (
     STRATEGIES_GROUP,
     bind,
     built_in_names,
@@ -21,6 +19,8 @@ from selfcorrect.registry import (
     resolve,
     strategy,
 )
+from selfcorrect.model import Call, Diagnosis, Finding, GiveUp, Safety
+from selfcorrect.protocols import RepairContext, Strategy
 
 ASKED = (Call("search"), Diagnosis((Finding("no"),)), RepairContext())
 

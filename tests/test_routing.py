@@ -8,7 +8,7 @@ import pytest
 
 from selfcorrect import build_graph
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.nodes import NODES
+from selfcorrect.loop.nodes import NODES
 from selfcorrect.routing import DEFAULT, END, ENTRIES, ROUTES
 
 

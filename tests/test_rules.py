@@ -20,9 +20,9 @@ from selfcorrect.mapping.captures import (
     seconds_of,
 )
 from selfcorrect.mapping.files import read_document
+from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, map_json_schema
 from selfcorrect.model import Category, ErrorKind, Safety
 from selfcorrect.pointer import split
-from selfcorrect.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, map_json_schema
 
 PUBLISHED = Path(selfcorrect.__file__).parent / "maps" / "map.schema.json"
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.masking import Mask, masked
+from selfcorrect.loop.masking import Mask, masked
 from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.redaction import is_clean, literal, outside, redact
 

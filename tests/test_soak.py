@@ -13,16 +13,16 @@ import pytest
 from effects.figures import show
 
 from selfcorrect import ToolSpec
-from selfcorrect._walk import awalk, walk
-from selfcorrect.calls import arun_calls
-from selfcorrect.context import LiveErrors
-from selfcorrect.failures import FailureMemory
+from selfcorrect.batch.calls import arun_calls
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.options import Options
+from selfcorrect.loop.context import LiveErrors
+from selfcorrect.loop.failures import FailureMemory
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.testing import VirtualTime
 from selfcorrect.testing.faults import Fault, stream
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import assemble
 
 
 def open_files() -> int:

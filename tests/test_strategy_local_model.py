@@ -14,7 +14,7 @@ import pytest
 from pydantic import Field
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel
 
 MAP = str(Path(__file__).parents[1] / "strategies" / "local_model.toml")

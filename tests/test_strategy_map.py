@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from selfcorrect.errors import MapError, StrategyNotFound
 from selfcorrect.json_forms import finding_from_json, to_json
-from selfcorrect.linting import lint
+from selfcorrect.mapping.linting import lint
 from selfcorrect.mapping.matching import error_names, status_names
 from selfcorrect.mapping.patterns import (
     LONGEST_CAPTURE,
@@ -23,10 +23,10 @@ from selfcorrect.mapping.patterns import (
     has_linear_engine,
     window,
 )
+from selfcorrect.mapping.registry import strategy
+from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.strategy_map import Missed, StrategyMap
 from selfcorrect.model import Category, ErrorKind, Finding, GiveUp, Safety
-from selfcorrect.registry import strategy
-from selfcorrect.rules import ErrorRule
-from selfcorrect.strategy_map import Missed, StrategyMap
 
 linear = pytest.mark.skipif(not has_linear_engine(), reason="google-re2 is not installed")
 

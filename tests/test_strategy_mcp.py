@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from selfcorrect import build_graph
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel
 
 mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")

@@ -13,11 +13,11 @@ from langgraph.types import Command
 from pydantic import Field
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect._walk import walk
-from selfcorrect.options import Options
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import assemble
 
 MAP = str(Path(__file__).parents[1] / "strategies" / "operator_safe.toml")
 STRATEGIES = StrategyMap.load(MAP)

@@ -16,11 +16,11 @@ import httpx
 import pytest
 
 from selfcorrect import ToolSpec
-from selfcorrect._walk import walk
-from selfcorrect.options import Options
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, VirtualTime
-from selfcorrect.wiring import assemble
 
 MAP = str(Path(__file__).parents[1] / "strategies" / "rest_api.toml")
 STRATEGIES = StrategyMap.load(MAP)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import ToolSpec, build_graph
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Changed, Finding, GiveUp, Safety
-from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import ScriptedModel, check_strategy
 from selfcorrect.testing.conformance import Case, try_strategy
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from selfcorrect import ToolSpec
-from selfcorrect._walk import walk
-from selfcorrect.options import Options
-from selfcorrect.strategy_map import StrategyMap
-from selfcorrect.wiring import assemble
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.strategy_map import StrategyMap
 
 STRATEGIES = StrategyMap.load(Path(__file__).parents[1] / "strategies" / "sql.toml")
 TABLES = {

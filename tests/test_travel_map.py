@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.linting import check_map
+from selfcorrect.mapping.linting import check_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Ask, Call, Changed, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
-from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import check_strategy
 
 ROOT = Path(__file__).parents[1]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from selfcorrect.cli.screen import visible
-from selfcorrect.linting import check_map
+from selfcorrect.mapping.linting import check_map
 
 
 def check(

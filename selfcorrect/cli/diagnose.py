@@ -11,10 +11,10 @@ from selfcorrect.cli import lines
 from selfcorrect.cli.screen import clip, refuse
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import diagnosed, read_report
-from selfcorrect.loading import load_map
+from selfcorrect.loop.progress import is_retryable
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding
-from selfcorrect.progress import is_retryable
-from selfcorrect.strategy_map import StrategyMap
 
 
 def diagnose(

@@ -10,9 +10,9 @@ from rich.text import Text
 from selfcorrect.cli.screen import console, refuse, row, short
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import read_report
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import Explanation, StrategyMap
 from selfcorrect.model import Finding
-from selfcorrect.strategy_map import Explanation, StrategyMap
 
 
 def explain(

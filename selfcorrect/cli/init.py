@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from selfcorrect.cli.screen import refuse, visible
-from selfcorrect.loading import starter_dir
+from selfcorrect.mapping.loading import starter_dir
 
 FOLDERS: Final = ("graphs", "strategies")
 LEFT_OUT: Final = frozenset({"__pycache__", ".langgraph_api"})

@@ -9,21 +9,21 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from selfcorrect.batch.repairing import RepairOutcome, check_only, mend
 from selfcorrect.cli import batch, lines
 from selfcorrect.cli.screen import clip, dump, refuse
-from selfcorrect.context import Node, RunContext, SystemTime, Update
 from selfcorrect.errors import MapError, SelfCorrectError
 from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
-from selfcorrect.loading import load_map
+from selfcorrect.loop.context import Node, RunContext, SystemTime, Update
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.progress import add
+from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON, Call, Change
-from selfcorrect.options import Options
-from selfcorrect.progress import add
-from selfcorrect.repairing import RepairOutcome, check_only, mend
 from selfcorrect.state import CorrectionState
-from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.tools import ToolSpec
-from selfcorrect.wiring import Loop, assemble
 
 SHOWN: Final = ("path", "before", "after", "strategy", "rule", "safety")
 """What of a change is written; `before` or `after` is left out where there was or is nothing."""

@@ -16,8 +16,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from selfcorrect.cli import lines, person, source
 from selfcorrect.cli.screen import console, refuse, row, short
 from selfcorrect.cli.show import Tally, story, verdict
-from selfcorrect.context import AGAIN
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
+from selfcorrect.loop.context import AGAIN
 from selfcorrect.model import JSON
 
 INPUT_KEYS: Final = {"call", "raw", "request"}

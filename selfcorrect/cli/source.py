@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, Protocol
 
 from selfcorrect.cli.screen import refuse
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.loading import starter_dir
+from selfcorrect.mapping.loading import starter_dir
 from selfcorrect.model import JSON
 
 DEFAULT: Final = "flight_booking"

@@ -30,12 +30,12 @@ from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits import wait_in_headers, wait_in_text
 from selfcorrect.foreign import is_plain, told, unreadable
-from selfcorrect.loading import load_map
 from selfcorrect.mapping.files import MapSource
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import split
 from selfcorrect.protocols import Tool
-from selfcorrect.strategy_map import StrategyMap
 
 __all__ = ["classify", "diagnosed", "masked", "read_error", "read_report", "settled"]
 

@@ -1,6 +1,22 @@
 """Recovery that lives where the tool lives: `on_error`, and what fixes what it names."""
 
-from selfcorrect.handlers.fixers import FixRequest
-from selfcorrect.handlers.on_error import OnError, default_on_error, on_error
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfcorrect.lazily import lazily
+
+if TYPE_CHECKING:
+    from selfcorrect.handlers.fixers import FixRequest
+    from selfcorrect.handlers.on_error import OnError, default_on_error, on_error
+
+_HOMES = {
+    "FixRequest": "selfcorrect.handlers.fixers",
+    "OnError": "selfcorrect.handlers.on_error",
+    "default_on_error": "selfcorrect.handlers.on_error",
+    "on_error": "selfcorrect.handlers.on_error",
+}
 
 __all__ = ["FixRequest", "OnError", "default_on_error", "on_error"]
+
+__getattr__ = lazily(__name__, _HOMES)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from selfcorrect.errors import (
@@ -18,6 +17,7 @@ from selfcorrect.errors import (
     ToolExecutionError,
     is_control_flow,
 )
+from selfcorrect.handlers.by_tool import DESERIALIZATION
 from selfcorrect.handlers.fixers import (
     Ask,
     Calls,
@@ -56,9 +56,6 @@ from selfcorrect.pointer import join
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.subschema import same
 
-ON_ERROR: Final = "on-error"
-"""The name of a tool's handler on a ladder, before the strategies of the map."""
-
 REDACTED: Final = "[secret]"
 _MOST_ASKS: Final = 8
 _LONGEST: Final = 300
@@ -84,43 +81,6 @@ class Handled:
     raised: Exception | None = None
 
 
-class Handlers:
-    """Who handles a tool's errors: the tool's own handler, else the graph's, else the defaults.
-
-    Args:
-        per_tool: The handlers that tools bring along, and those that the graph names by tool.
-        graph: The graph's handler for all other tools.
-        fallback: The process's defaults.
-    """
-
-    def __init__(
-        self,
-        per_tool: Mapping[str, OnError] | None = None,
-        graph: OnError | None = None,
-        fallback: OnError | None = None,
-    ) -> None:
-        self._per_tool = MappingProxyType(dict(per_tool or {}))
-        self._else = graph if graph is not None else fallback
-
-    def of(self, tool: str) -> OnError | None:
-        """The whole handler that holds for a tool, or None."""
-        return self._per_tool.get(tool, self._else)
-
-    def handles(self, tool: Tool | None, source: str, type_name: str | None) -> bool:
-        """Whether anyone handles an error from this source (`schema`, `tool`, `plan`)."""
-        handler = self.of(tool.name) if tool is not None else None
-        if handler is None:
-            return False
-        if source != "tool":
-            return handler.invalid_args is not None
-        if type_name == _DESERIALIZATION:
-            return handler.deserialization_error is not None
-        return handler.execution_error is not None
-
-
-_DESERIALIZATION: Final = "ArgumentDeserializationError"
-
-
 def error_of(
     call: Call,
     findings: Sequence[Finding],
@@ -142,7 +102,7 @@ def error_of(
     if type_name is None:
         raw = call.raw if call.raw is not None else args
         return InvalidArgs(raw, text, tool.schema)
-    if type_name == _DESERIALIZATION:
+    if type_name == DESERIALIZATION:
         return DeserializationError(args, tool.name, cause)
     return ExecutionError(args, cause or RemoteError(type_name, text))
 

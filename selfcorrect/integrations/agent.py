@@ -12,7 +12,6 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
-from selfcorrect.context import AsyncHost, Node, RunContext, SyncHost, run_sync
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, MissingExtra, is_control_flow
 from selfcorrect.hints import whole
 from selfcorrect.integrations.chat import OURS, is_blank, note_of
@@ -32,11 +31,11 @@ from selfcorrect.integrations.toolbox import (
 )
 from selfcorrect.integrations.turn import Counters, Turn, with_calls
 from selfcorrect.limits import Limits
+from selfcorrect.loop.context import AsyncHost, Node, RunContext, SyncHost, run_sync
 from selfcorrect.model import JSON, FailureReport
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
 from selfcorrect.models.recovery import Turn as ModelTurn
-from selfcorrect.models.telling import ToolWords
 from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
     EmptyResponsePolicy,
@@ -48,7 +47,7 @@ from selfcorrect.policies import (
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
-from selfcorrect.protocols import Ledger
+from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools import tool_specs
 from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.langchain import is_async_only

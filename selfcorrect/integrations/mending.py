@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from selfcorrect._walk import walk_in
-from selfcorrect.context import RunContext
 from selfcorrect.integrations.chat import (
     Written,
     finish_reason,
@@ -22,9 +20,11 @@ from selfcorrect.integrations.chat import (
 )
 from selfcorrect.integrations.tool_calls import CUT, note_on, told
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, Category
 from selfcorrect.plain import as_text
-from selfcorrect.progress import call_key
+from selfcorrect.schema.equality import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
 _DECIDED_ANEW: Final = ("refused", "unknown_outcome")

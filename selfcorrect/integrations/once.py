@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from selfcorrect.effects import Outcome, settled
 from selfcorrect.errors import is_control_flow
-from selfcorrect.outcomes import ending_of
+from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.tools import ToolSpec
 
 

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from selfcorrect.context import Node, RunContext, Update
 from selfcorrect.errors import MissingExtra
-from selfcorrect.nodes import NODES
-from selfcorrect.options import SLOTS
+from selfcorrect.loop.context import Node, RunContext, Update
+from selfcorrect.loop.nodes import NODES
+from selfcorrect.loop.options import SLOTS
 from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState
 

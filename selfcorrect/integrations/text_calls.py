@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage
 
-from selfcorrect._walk import walk_in
-from selfcorrect.context import RunContext
 from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, told
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import Finding, Safety
-from selfcorrect.quoting import MADE, why_not_made
 from selfcorrect.reading import Candidate, Deviation, Offered, Reading, read_calls
+from selfcorrect.reading.quoting import MADE, why_not_made
 
 _LONGEST_TEXT: Final = 200_000
 _CALL_SIGNS: Final = re.compile(r"[({<]")

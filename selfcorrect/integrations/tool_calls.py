@@ -16,8 +16,6 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 
-from selfcorrect._walk import walk_in
-from selfcorrect.context import AGAIN, AsyncHost, RunContext, SyncHost, run_sync
 from selfcorrect.effects import acts
 from selfcorrect.errors import (
     HardFailure,
@@ -30,11 +28,13 @@ from selfcorrect.integrations.mcp import TRUSTED, protocol_error
 from selfcorrect.integrations.once import Once
 from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
 from selfcorrect.integrations.toolbox import Settings, Toolboxes
-from selfcorrect.intents import scope_of_call
 from selfcorrect.log import sink
+from selfcorrect.loop.context import AGAIN, AsyncHost, RunContext, SyncHost, run_sync
+from selfcorrect.loop.intents import scope_of_call
+from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
-from selfcorrect.progress import call_key
+from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 
 Response: TypeAlias = Any

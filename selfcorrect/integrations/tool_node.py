@@ -13,7 +13,6 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
-from selfcorrect.context import Node
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
@@ -32,10 +31,10 @@ from selfcorrect.integrations.toolbox import (
     as_tools,
 )
 from selfcorrect.limits import Limits
+from selfcorrect.loop.context import Node
 from selfcorrect.model import JSON
-from selfcorrect.models.telling import ToolWords
 from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger
+from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools.langchain import is_async_only
 
 

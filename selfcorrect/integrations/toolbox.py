@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from selfcorrect.context import Node
+from selfcorrect.batch.repairing import check_only
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.handlers import OnError
 from selfcorrect.hints import near
@@ -19,16 +19,15 @@ from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink
+from selfcorrect.loop.context import Node
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import REMEMBERED, Loop, assemble
 from selfcorrect.mapping.files import MapSource
-from selfcorrect.models.telling import ToolWords
-from selfcorrect.options import Options
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger
-from selfcorrect.repairing import check_only
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools import ToolSpec, tool_specs
 from selfcorrect.tools.declarations import effect_of, stated_effect
-from selfcorrect.wiring import REMEMBERED, Loop, assemble
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000

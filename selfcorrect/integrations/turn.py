@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from selfcorrect.context import RunContext
 from selfcorrect.integrations.chat import OURS, refusal, rewritten
 from selfcorrect.integrations.mending import Conversation, Mended
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.policies.empty_responses import PLACEHOLDER
 

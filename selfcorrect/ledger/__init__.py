@@ -7,22 +7,20 @@ process that resumes what another one has begun waits while that one lives, and 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from selfcorrect.lazily import lazily
 from selfcorrect.ledger.memory import MemoryLedger
 
 if TYPE_CHECKING:
     from selfcorrect.ledger.postgres import PostgresLedger
     from selfcorrect.ledger.sqlite import SqliteLedger
 
-_HOMES = {"PostgresLedger": "postgres", "SqliteLedger": "sqlite"}
+_HOMES = {
+    "PostgresLedger": "selfcorrect.ledger.postgres",
+    "SqliteLedger": "selfcorrect.ledger.sqlite",
+}
 
 __all__ = ["MemoryLedger", "PostgresLedger", "SqliteLedger"]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a ledger on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"selfcorrect.ledger.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

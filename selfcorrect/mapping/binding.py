@@ -16,9 +16,7 @@ from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
 from selfcorrect.mapping.files import Document, load_object
 from selfcorrect.mapping.merging import MapRule
-from selfcorrect.mapping.source import read_object, stand_in
-from selfcorrect.protocols import Strategy
-from selfcorrect.registry import (
+from selfcorrect.mapping.registry import (
     Factory,
     bind,
     built_in_names,
@@ -26,7 +24,9 @@ from selfcorrect.registry import (
     resolve,
     strategy_names,
 )
-from selfcorrect.rules import STRATEGY_NAME
+from selfcorrect.mapping.rules import STRATEGY_NAME
+from selfcorrect.mapping.source import read_object, stand_in
+from selfcorrect.protocols import Strategy
 
 Code: TypeAlias = Literal["run", "read", "refuse"]
 """What becomes of the Python that maps bring along."""

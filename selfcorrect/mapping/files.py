@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, MapReading
+from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, MapReading
 
 MAPS_GROUP: Final = "selfcorrect.maps"
 LARGEST_FILE: Final = 32 << 20

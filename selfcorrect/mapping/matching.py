@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
 from selfcorrect.mapping.patterns import Pattern, PatternSet, window
+from selfcorrect.mapping.rules import MOST_NAME_PARTS, ErrorRule
 from selfcorrect.model import Finding
-from selfcorrect.rules import MOST_NAME_PARTS, ErrorRule
 
 T = TypeVar("T")
 

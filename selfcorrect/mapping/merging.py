@@ -13,7 +13,7 @@ from typing import Any, Final
 from selfcorrect.errors import MapFault
 from selfcorrect.hints import near
 from selfcorrect.mapping.files import Document
-from selfcorrect.rules import ErrorRule
+from selfcorrect.mapping.rules import ErrorRule
 
 _MOST_HINTS: Final = 20
 """Near matches are looked for among all rules, which takes its time."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from selfcorrect.model import FailureReport
 from selfcorrect.models.describing import (
@@ -25,10 +25,8 @@ from selfcorrect.models.describing import (
     seconds_shown,
     value_shown,
 )
+from selfcorrect.protocols import ToolWords
 from selfcorrect.redaction import literal, outside, quoted
-
-ToolWords: TypeAlias = Literal["show", "hide"]
-"""Whether the model reads the words of the tool; the diagnosis it reads in any case."""
 
 LONGEST: Final = 1_200
 """Characters of the whole text, at most."""

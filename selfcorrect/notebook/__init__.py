@@ -5,25 +5,24 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
     from selfcorrect.notebook.picture import show
     from selfcorrect.notebook.stepper import Stepper
     from selfcorrect.notebook.trails import trail
 
-_HOMES = {"Stepper": "stepper", "show": "picture", "trail": "trails"}
+_HOMES = {
+    "Stepper": "selfcorrect.notebook.stepper",
+    "show": "selfcorrect.notebook.picture",
+    "trail": "selfcorrect.notebook.trails",
+}
 
 __all__ = ["Stepper", "show", "trail"]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use, so that importing the package stays cheap."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"selfcorrect.notebook.{home}"), name)
+__getattr__ = lazily(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

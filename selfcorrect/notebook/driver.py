@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.context import AGAIN
+from selfcorrect.loop.context import AGAIN
 from selfcorrect.notebook.savers import asynchronous_saver
 
 T = TypeVar("T")

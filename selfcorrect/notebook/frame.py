@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT
 from selfcorrect.notebook.marked import marked
 from selfcorrect.notebook.shown import cut, plain_text, value_text
-from selfcorrect.strategy_map import StrategyMap
 
 _MOST: Final = 40
 """Changes, findings or tries of one step that are shown."""

@@ -8,9 +8,9 @@ from typing import Any
 from selfcorrect.drawing import Shape
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.nodes import NODES
+from selfcorrect.loop.nodes import NODES
+from selfcorrect.loop.setup import Loop
 from selfcorrect.notebook.replaying import Executions, ForkLedger, guarded
-from selfcorrect.wiring import Loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def steppable(graph: Any, executions: Executions, *, asynchronous: bool | None) 
         made = graph.copy({"checkpointer": saver})
         waits = any(_is_async(node) for node in graph.nodes.values())
     else:
-        from selfcorrect.graph import compile_loop
+        from selfcorrect.loop.graph import compile_loop
 
         waits = any(tool.is_async for tool in loop.context.tools.values())
         watched = replace(

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from selfcorrect.drawing import START
 from selfcorrect.json_forms import call_from_json
+from selfcorrect.loop.setup import Loop
 from selfcorrect.notebook.driver import Checkpoint
 from selfcorrect.notebook.frame import Frame, finding_rows, tell
 from selfcorrect.notebook.history import History, Moment
 from selfcorrect.notebook.replaying import BEGUN, DONE, FAILED, Executions, stored_error
 from selfcorrect.notebook.shown import cut, differences, plain_text, rows
 from selfcorrect.state import STATE_KEYS
-from selfcorrect.wiring import Loop
 
 _TOLD_ELSEWHERE: Final = STATE_KEYS - {"stop"}
 """Keys of the loop that the changes, the findings and the table of the state tell of."""

@@ -11,8 +11,8 @@ from uuid import uuid4
 from selfcorrect.errors import GraphSetupError, RemoteError, is_control_flow
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import copied, plain
-from selfcorrect.progress import call_key
 from selfcorrect.protocols import Ledger, Record
+from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 
 BEGUN: Final = "begun"

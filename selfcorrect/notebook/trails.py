@@ -9,7 +9,8 @@ from selfcorrect.drawing import START, Shape
 from selfcorrect.drawing.shape import END
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.json_forms import call_from_json, change_from_json
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Call
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.frame import Frame, tell
@@ -20,7 +21,6 @@ from selfcorrect.notebook.report import report_of
 from selfcorrect.notebook.shown import cut, plain_text, rows
 from selfcorrect.notebook.view_model import question_of, result_of
 from selfcorrect.pointer import apply
-from selfcorrect.strategy_map import StrategyMap
 
 _MOST_EVENTS: Final = 10_000
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from selfcorrect.errors import MapError
-from selfcorrect.loading import DEFAULT, load_map, reload_map
 from selfcorrect.log import sink
+from selfcorrect.mapping.loading import DEFAULT, load_map, reload_map
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.policies.terminal_kinds import ToolErrorPolicy
-from selfcorrect.strategy_map import StrategyMap
 
 UNSETTLED: Final = 2 * 10**9
 """Nanoseconds after a change in which another one may leave a file's time as it is."""

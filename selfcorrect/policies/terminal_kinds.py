@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, final
 
 from selfcorrect.mapping.matching import entry_of
+from selfcorrect.mapping.rules import MapPolicy
 from selfcorrect.model import ErrorKind
-from selfcorrect.rules import MapPolicy
 
 
 @final

@@ -7,12 +7,25 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, Call, JsonObject
+from selfcorrect.plain import digest
+from selfcorrect.protocols import Tool
 from selfcorrect.schema.subschema import Alternatives, alternatives, declared, is_number, types_of
 
 _NUMBERS: Final = frozenset({"integer", "number"})
 _NOT_TEXT: Final = _NUMBERS | {"boolean", "null"}
 _DEEPEST: Final = 64
+
+
+def call_key(call: Call, tool: Tool | None = None) -> str:
+    """Equal for calls that ask the same of the same tool; the id does not count.
+
+    Args:
+        call: The call.
+        tool: Its tool: with it, naming a default or writing 5 as 5.0 makes no other call.
+    """
+    args = call.args if tool is None else normal_form(call.args, tool.schema)
+    return digest(call.name, args, call.raw)
 
 
 def normal_form(args: JsonObject, schema: JsonObject) -> JSON:

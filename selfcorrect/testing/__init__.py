@@ -6,8 +6,9 @@ to, and checks of what people bring along: strategies and ledgers.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
     from selfcorrect.testing.clock import VirtualTime
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
     from selfcorrect.testing.world import World
 
 _HOMES = {
-    "Crash": "crashes",
-    "Crashes": "crashes",
-    "Fault": "faults",
-    "FragileLedger": "crashes",
-    "ScriptedModel": "model",
-    "VirtualTime": "clock",
-    "World": "world",
-    "aplay": "playing",
-    "check_ledger": "ledgers",
-    "check_strategy": "conformance",
-    "play": "playing",
-    "tool_call": "model",
+    "Crash": "selfcorrect.testing.crashes",
+    "Crashes": "selfcorrect.testing.crashes",
+    "Fault": "selfcorrect.testing.faults",
+    "FragileLedger": "selfcorrect.testing.crashes",
+    "ScriptedModel": "selfcorrect.testing.model",
+    "VirtualTime": "selfcorrect.testing.clock",
+    "World": "selfcorrect.testing.world",
+    "aplay": "selfcorrect.testing.playing",
+    "check_ledger": "selfcorrect.testing.ledgers",
+    "check_strategy": "selfcorrect.testing.conformance",
+    "play": "selfcorrect.testing.playing",
+    "tool_call": "selfcorrect.testing.model",
 }
 
 __all__ = [
@@ -49,9 +50,4 @@ __all__ = [
     "tool_call",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"selfcorrect.testing.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

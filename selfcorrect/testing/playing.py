@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from selfcorrect._walk import awalk, walk
-from selfcorrect.context import Time
-from selfcorrect.options import Options
-from selfcorrect.wiring import Loop, assemble
+from selfcorrect.loop.context import Time
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.walk import awalk, walk
 
 
 def play(

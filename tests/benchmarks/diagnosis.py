@@ -18,8 +18,8 @@ from typing import Any
 
 from selfcorrect.cli.diagnose import answered
 from selfcorrect.cli.lines import Line
-from selfcorrect.linting import example_finding
-from selfcorrect.strategy_map import StrategyMap
+from selfcorrect.mapping.linting import example_finding
+from selfcorrect.mapping.strategy_map import StrategyMap
 
 REPEATS = 3
 LARGE = (64_000, 1_000_000, 10_000_000)

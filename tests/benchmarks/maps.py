@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding, GiveUp
-from selfcorrect.rules import ErrorRule
-from selfcorrect.strategy_map import StrategyMap
 
 WARM_UPS = 2_000
 MESSAGES = 600
@@ -144,7 +144,7 @@ def _decider(strategies: StrategyMap) -> Callable[[str], object]:
 COLD = """
 import time
 started = time.perf_counter()
-from selfcorrect.loading import load_map
+from selfcorrect.mapping.loading import load_map
 imported = time.perf_counter()
 load_map()
 loaded = time.perf_counter()
@@ -168,7 +168,7 @@ def costs() -> Iterator[str]:
         "half matches": half * (10_000_000 // len(half)),
         "brackets": "[" * 10_000_000,
     }
-    from selfcorrect.loading import load_map
+    from selfcorrect.mapping.loading import load_map
 
     for title, text in hostile.items():
         for label, strategies in (("default map", load_map()), ("500 rules", strategy_map(500))):

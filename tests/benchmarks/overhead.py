@@ -20,8 +20,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from selfcorrect import ToolSpec, build_graph
-from selfcorrect._walk import walk
-from selfcorrect.wiring import assemble
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 
 ROUNDS = 15
 

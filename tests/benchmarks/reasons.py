@@ -18,15 +18,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from selfcorrect._walk import walk
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.linting import example_finding
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
+from selfcorrect.mapping.linting import example_finding
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.models import describing, telling
-from selfcorrect.options import Options
-from selfcorrect.strategy_map import StrategyMap
 from selfcorrect.testing import VirtualTime
 from selfcorrect.tools import ToolSpec
-from selfcorrect.wiring import assemble
 
 WORD = re.compile(r"[^\W\d_]{4,}")
 OPEN = {"type": "object", "properties": {}, "additionalProperties": True}

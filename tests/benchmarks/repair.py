@@ -24,8 +24,8 @@ import json_repair
 import psutil
 from pydantic import BaseModel
 
+from selfcorrect.batch.repairing import mend, repair_loop
 from selfcorrect.reading import JsonRead, read_json
-from selfcorrect.repairing import mend, repair_loop
 from selfcorrect.tools import ToolSpec
 
 ROUNDS = 9

@@ -9,17 +9,17 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect._walk import walk
 from selfcorrect.effects import EFFECTS
-from selfcorrect.failures import FailureMemory
-from selfcorrect.graph import compile_loop
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.options import Options
+from selfcorrect.loop.failures import FailureMemory
+from selfcorrect.loop.graph import compile_loop
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.testing.clock import VirtualTime
 from selfcorrect.testing.crashes import POINTS, Crash, Crashes, FragileLedger, fragile_saver
 from selfcorrect.testing.faults import ACTS, AMBIGUOUS, Fault, stream
 from selfcorrect.testing.world import World
-from selfcorrect.wiring import assemble
 
 ONCE = ("mutating", "destructive")
 MOST_LIVES = 6

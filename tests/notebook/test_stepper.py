@@ -169,7 +169,7 @@ def test_nodes_of_other_graphs_run_again_only_if_confirmed() -> None:
 
 
 def test_nodes_of_the_callers_own_run_again_only_if_confirmed() -> None:
-    from selfcorrect.nodes import NODES
+    from selfcorrect.loop.nodes import NODES
 
     runs = []
 

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
+from selfcorrect.batch.repairing import repair_call
 from selfcorrect.model import Call, Safety
 from selfcorrect.reading import read_calls
-from selfcorrect.repairing import repair_call
 from selfcorrect.tools import ToolSpec, tool_specs
 
 TEXT = {"type": "string"}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from selfcorrect.json_forms import to_json
 from selfcorrect.model import ABSENT, Ask, Call, Change, Changed, Finding, GiveUp, Safety, Terminal
 from selfcorrect.pointer import apply
-from selfcorrect.repairs.ask_human import AskHuman, read_answer
+from selfcorrect.reading.answers import read_answer
+from selfcorrect.repairs.ask_human import AskHuman
 from selfcorrect.testing.conformance import try_rename, try_strategy
 
 SCHEMA = {"properties": {"cabin": {"enum": ["economy", "business"]}, "n": {"type": "integer"}}}

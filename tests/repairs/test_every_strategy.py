@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect.mapping.registry import bind, built_in_names, class_name, resolve
 from selfcorrect.model import Call, Changed, Finding, Safety
 from selfcorrect.plain import problem
 from selfcorrect.pointer import apply
-from selfcorrect.registry import bind, built_in_names, class_name, resolve
 from selfcorrect.schema.places import faults
 from selfcorrect.testing.conformance import check_strategy, try_strategy
 from selfcorrect.tools import ToolSpec

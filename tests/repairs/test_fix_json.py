@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfcorrect.mapping.registry import bind, resolve
 from selfcorrect.model import ABSENT, Call, Changed, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.pointer import apply, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.registry import bind, resolve
 from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.tools import ToolSpec, tool_specs
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from selfcorrect.repairing import mend, repair_loop
+from selfcorrect.batch.repairing import mend, repair_loop
 from selfcorrect.tools import ToolSpec
 
 TEXT, INT = {"type": "string"}, {"type": "integer"}

@@ -12,7 +12,7 @@ from corrupting import TOOLS, corrupted, schema_of, value_of, written_wrongly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.repairing import RepairOutcome, mend, repair_loop
+from selfcorrect.batch.repairing import RepairOutcome, mend, repair_loop
 from selfcorrect.tools import ToolSpec
 
 

@@ -1,0 +1,1 @@
+"""Calls mended or run in one go: without a graph, several in a message, one after another."""

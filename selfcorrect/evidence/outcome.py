@@ -1,0 +1,274 @@
+"""What a failed execution did, from the structure of its error alone.
+
+No word of a text counts here: what an exception says may be somebody else's sentence, and a status
+in it somebody else's status. Evidence is read in the order of `EVIDENCE`; the first that holds
+decides, and where none does, the execution is `lost`.
+"""
+
+from __future__ import annotations
+
+import dis
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import TracebackType
+from typing import Final
+
+from selfcorrect.effects import Outcome
+from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.evidence.exceptions import heard as facts
+from selfcorrect.evidence.exceptions import type_names
+from selfcorrect.evidence.kinds import kind_of_code
+from selfcorrect.foreign import causes
+from selfcorrect.model import ErrorKind
+from selfcorrect.ports import Ending
+
+_MOST: Final = 200
+_REFUSING_KINDS: Final = frozenset(
+    {
+        ErrorKind.VALIDATION,
+        ErrorKind.NOT_FOUND,
+        ErrorKind.AUTH,
+        ErrorKind.QUOTA,
+        ErrorKind.CONFLICT,
+        ErrorKind.RATE_LIMIT,
+    }
+)
+_BREAKING_KINDS: Final = frozenset(
+    {ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
+)
+_LEFT_OPEN: Final = frozenset({408, 499})
+_BREAKS: Final = (TimeoutError, ConnectionError, EOFError, InterruptedError)
+_TRANSPORT: Final = frozenset(
+    {"aiohttp", "anyio", "asyncio", "grpc", "http", "httpcore", "httpx", "requests", "socket"}
+    | {"ssl", "urllib", "urllib3", "websockets"}
+)
+"""Libraries whose errors say that an answer did not come, unless they carry one."""
+_REFUSING_ERRORS: Final = (
+    ValueError,
+    LookupError,
+    NotImplementedError,
+    PermissionError,
+    FileNotFoundError,
+    FileExistsError,
+)
+"""Built-in classes that a tool raises in order to refuse; others announce that it broke."""
+_FAULTS: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    NameError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""Built-in classes that the language raises where code is wrong."""
+_TOOL_EXCEPTION: Final = "langchain_core.tools.base.ToolException"
+_REFUSING_ERRNOS: Final = frozenset(
+    {"EACCES", "EEXIST", "EINVAL", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOENT", "ENOTDIR"}
+    | {"ENOTEMPTY", "EPERM", "EROFS"}
+)
+"""POSIX.1-2024: what a file system says before it does anything."""
+_PROTOCOL_REFUSALS: Final = frozenset({"-32602", "-32601"})
+"""JSON-RPC 2.0, section 5.1: invalid params, method not found."""
+_PROTOCOL_CODE: Final = re.compile(r"-32\d{3}")
+_PARSERS: Final = frozenset(
+    {("langchain_core.tools.base", "_parse_input"), ("selfcorrect.tools.signatures", "convert")}
+)
+_ENTRANCES: Final = frozenset({"langchain_core.tools.base", "selfcorrect.tools.spec"})
+"""Where a host enters a tool."""
+_INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
+_HOSTS: Final = frozenset(
+    {"selfcorrect", "langchain_core", "langchain", "langgraph", "asyncio", "concurrent"}
+    | {"contextlib", "contextvars", "functools", "threading"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """An exception, all that led to it, and whose code counts as the tool's own."""
+
+    error: BaseException
+    chain: tuple[BaseException, ...]
+    home: str
+
+
+def ending_of(error: BaseException, home: str = "") -> Ending:
+    """What an execution that ended in this exception did. Never raises.
+
+    Args:
+        error: As it left the tool, with its traceback.
+        home: The top-level package of the tool's function, whose code is the tool's own even where
+            it is installed as a library.
+    """
+    if isinstance(error, ToolReportedError) and (cause := causes(error)[0]) is not None:
+        error = cause  # a host made an answer of what the tool raised
+    try:
+        raised = _Raised(error, tuple(_all(error)), home)
+        where = _where(error, home)
+        for why, outcome, holds in EVIDENCE:
+            if holds(raised):
+                return Ending(outcome, why, where=where)
+        return Ending(Outcome.LOST, "it broke off", _is_fault(error), where)
+    except Exception:  # a property of a hostile object may raise anything
+        return Ending(Outcome.LOST, "its error cannot be read")
+
+
+def _promises(raised: _Raised) -> bool:
+    return isinstance(raised.error, NotDone)
+
+
+def _before_the_body(raised: _Raised) -> bool:
+    """Whether the host's parser is in the traceback, and nothing of a tool's body before it."""
+    return any(map(_ends_in_parser, (raised.error, causes(raised.error)[0])))
+
+
+def _ends_in_parser(error: BaseException | None) -> bool:
+    in_tool = False
+    for tb in _frames(error):
+        name = str(tb.tb_frame.f_globals.get("__name__", ""))
+        if (name, tb.tb_frame.f_code.co_name) in _PARSERS:
+            return True
+        if name in _ENTRANCES:
+            in_tool = True
+        elif in_tool and name.partition(".")[0] not in _HOSTS:
+            return False
+    return False
+
+
+def _refused_by_server(raised: _Raised) -> bool:
+    error = raised.error
+    return error.__dict__.get("trusted") is True and facts(error).code in _PROTOCOL_REFUSALS
+
+
+def _broke_off(raised: _Raised) -> bool:
+    return any(map(_is_break, raised.chain))
+
+
+def _is_break(error: BaseException) -> bool:
+    status = _status(error)
+    if status is not None:
+        return status >= 500 or status in _LEFT_OPEN
+    if (kind := _kind_of_codes(error)) in _REFUSING_KINDS:
+        return False
+    if (
+        kind in _BREAKING_KINDS
+        or isinstance(error, _BREAKS)
+        or type(error).__name__ == "CancelledError"
+    ):
+        return True
+    if isinstance(error, OSError) and not isinstance(error, _REFUSING_ERRORS):
+        return True
+    return any(name.partition(".")[0] in _TRANSPORT for name in type_names(error)[:1])
+
+
+def _reported(raised: _Raised) -> bool:
+    names = type_names(raised.error)
+    return isinstance(raised.error, ToolReportedError) or _TOOL_EXCEPTION in names
+
+
+def _answered_no(raised: _Raised) -> bool:
+    status = _status(raised.error)
+    return status is not None or _kind_of_codes(raised.error) in _REFUSING_KINDS
+
+
+def _raised_on_purpose(raised: _Raised) -> bool:
+    """Whether a `raise` of the tool's own code made it, of a class that refuses."""
+    error = raised.error
+    if isinstance(error, BaseExceptionGroup):
+        members = error.exceptions
+        return all(_raised_on_purpose(_Raised(each, (), raised.home)) for each in members)
+    built_in = type(error).__module__ == "builtins"
+    if built_in and type(error) is not Exception and not isinstance(error, _REFUSING_ERRORS):
+        return False
+    last = next(iter(deque(_frames(error), maxlen=1)), None)
+    return last is not None and _is_own(last, raised.home) and _is_raise(last)
+
+
+EVIDENCE: Final[tuple[tuple[str, Outcome, Callable[[_Raised], bool]], ...]] = (
+    ("the tool says that it did nothing", Outcome.NOT_DONE, _promises),
+    ("its arguments were refused before its own code", Outcome.NOT_DONE, _before_the_body),
+    ("a trusted server refused the request itself", Outcome.NOT_DONE, _refused_by_server),
+    ("no answer came, or it broke off", Outcome.LOST, _broke_off),
+    ("the tool answered with an error", Outcome.REFUSED, _reported),
+    ("it answered with a status or code that refuses", Outcome.REFUSED, _answered_no),
+    ("its own code raised it in order to refuse", Outcome.REFUSED, _raised_on_purpose),
+)
+
+
+def _is_fault(error: BaseException) -> bool:
+    """Whether the language, not a person's `raise`, made it where the tool's code is wrong."""
+    module = type(error).__module__.partition(".")[0]
+    known = module == "builtins" or module in sys.stdlib_module_names
+    return known and isinstance(error, _FAULTS)
+
+
+def _all(error: BaseException) -> Iterator[BaseException]:
+    """The exception and everything that led to it: causes, contexts, members of groups."""
+    todo, seen = [error], set[int]()
+    while todo and len(seen) < _MOST:
+        item = todo.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        yield item
+        if isinstance(item, BaseExceptionGroup):
+            todo.extend(item.exceptions)
+        todo.extend(each for each in causes(item) if each is not None)
+
+
+def _status(error: BaseException) -> int | None:
+    status = facts(error).status
+    return status if isinstance(status, int) and 400 <= status < 600 else None
+
+
+def _kind_of_codes(error: BaseException) -> ErrorKind | None:
+    """What a code that the error carries (gRPC, SQLSTATE, a vendor's) says, if it has one."""
+    told = facts(error)
+    if isinstance(error, OSError) and type(error).__module__ == "builtins":
+        return ErrorKind.VALIDATION if told.code in _REFUSING_ERRNOS else None
+    if str(told.code).startswith("SQLITE_ERROR"):
+        return ErrorKind.VALIDATION
+    if told.code and _PROTOCOL_CODE.fullmatch(told.code):
+        refused = told.code in _PROTOCOL_REFUSALS
+        return ErrorKind.VALIDATION if refused else ErrorKind.INTERNAL
+    codes = (told.status if isinstance(told.status, str) else None, told.code)
+    return next((kind for code in codes if (kind := kind_of_code(code)) is not None), None)
+
+
+def _frames(error: BaseException | None) -> Iterator[TracebackType]:
+    tb = error.__traceback__ if error is not None else None
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next
+
+
+def _is_raise(tb: TracebackType) -> bool:
+    code = tb.tb_frame.f_code.co_code
+    return 0 <= tb.tb_lasti < len(code) and dis.opname[code[tb.tb_lasti]] == "RAISE_VARARGS"
+
+
+def _is_own(tb: TracebackType, home: str) -> bool:
+    """Whether a frame runs the tool's own code: of its package, or of no installed library."""
+    top = str(tb.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+    if home and top == home:
+        return True
+    if top in _HOSTS or top in sys.stdlib_module_names - {"__main__"}:
+        return False
+    return _INSTALLED.isdisjoint(PurePath(tb.tb_frame.f_code.co_filename).parts)
+
+
+def _where(error: BaseException, home: str) -> str | None:
+    """File and line of the last frame of the tool's own code."""
+    found = None
+    for tb in _frames(error):
+        if _is_own(tb, home):
+            found = f"{tb.tb_frame.f_code.co_filename}:{tb.tb_lineno}"
+    return found

@@ -1,0 +1,27 @@
+"""Public names of a package, each loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A `__getattr__` for the `__init__` of a package.
+
+    Args:
+        package: Its name.
+        homes: The module of each public name.
+
+    >>> load = lazily("selfcorrect", {"Limits": "selfcorrect.limits"})
+    >>> load("Limits").__name__
+    'Limits'
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    return load

@@ -1,0 +1,249 @@
+"""`build_graph`: the loop as a compiled LangGraph graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final, TypedDict, cast, get_type_hints
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.managed import RemainingSteps
+from langgraph.types import Command, interrupt
+
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.limits import Limits
+from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, run_sync
+from selfcorrect.loop.options import ErrorHandlers, OnFailure, Options, Strategies
+from selfcorrect.loop.run import run_node
+from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.model import JSON
+from selfcorrect.models.recovery import OnModelError
+from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
+from selfcorrect.protocols import Ledger, ToolWords
+from selfcorrect.routing import ENTRIES, ENTRY
+from selfcorrect.state import LASTS_ONE_STEP, CorrectionOutput, CorrectionState
+
+_CHECKPOINTER = "__pregel_checkpointer"
+"""LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
+
+
+_ENDS: Final = {
+    "result": Annotated[JSON, EphemeralValue],
+    "failure": Annotated[dict[str, JSON], EphemeralValue],
+}
+"""What the next run on the same thread must see nothing of."""
+
+
+def _schemas(loop: Loop) -> tuple[Any, Any]:
+    """The state of LangGraph's, and the output, with the keys that the caller added.
+
+    The keys that last one step only are said as LangGraph wants them said.
+    """
+    own = {key: each.hint for key, each in loop.own.items()}
+    hints = get_type_hints(CorrectionState, include_extras=True)
+    once = {key: Annotated[hints[key], EphemeralValue] for key in LASTS_ONE_STEP}
+    state = {**hints, **once, **own, "remaining_steps": RemainingSteps}
+    output = {**get_type_hints(CorrectionOutput, include_extras=True), **_ENDS, **own}
+    made: Any = TypedDict
+    return made("State", state, total=False), made("Output", output, total=False)
+
+
+class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """LangGraph's compiled graph; only its picture in Jupyter is ours, drawn without a network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        from selfcorrect.drawing import Shape
+        from selfcorrect.drawing.mermaid import mermaid
+        from selfcorrect.drawing.svg import image, picture
+
+        shape = Shape.of_graph(self)
+        drawn = picture(shape)
+        return {
+            "text/html": image(drawn, "The self-correcting loop"),
+            "image/svg+xml": drawn,
+            "text/vnd.mermaid": mermaid(shape),
+            "text/plain": repr(self),
+        }
+
+
+def build_graph(
+    tools: Any,
+    *,
+    strategies: Strategies = None,
+    model: Any = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    policy: ToolErrorPolicy | PolicySource | None = None,
+    ledger: Ledger | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+    on_error: ErrorHandlers = None,
+    on_failure: OnFailure = "report",
+    on_model_error: OnModelError | None = None,
+    on_limit: OnLimit | None = None,
+    hooks: Hooks | None = None,
+    tool_words: ToolWords | None = None,
+    on_edge: Mapping[tuple[str, str], Node] | None = None,
+    nodes: Mapping[str, Node] | None = None,
+    routes: Mapping[str, Mapping[str, str]] | None = None,
+    state: type[CorrectionState] | None = None,
+    planner: Node | None = None,
+    executor: Node | None = None,
+    diagnoser: Node | None = None,
+    selector: Node | None = None,
+    repairer: Node | None = None,
+    validator: Node | None = None,
+    retrier: Node | None = None,
+    reporter: Node | None = None,
+) -> CorrectionGraph:
+    """Build the self-correcting loop around tools, as a compiled LangGraph graph.
+
+    Not the right tool for mending calls without executing them: use `repair_call`.
+
+    Args:
+        tools: Functions, LangChain tools or `ToolSpec`s.
+        strategies: An error-strategy map: a `StrategyMap`, the name of one (`"strict"`), or the
+            path of a TOML file. Default: `SELFCORRECT_STRATEGIES`, else the map `default`.
+        model: A LangChain chat model, asked only where rules end; None: no model is ever asked.
+        limits: Bounds of one run.
+        policy: Kinds of error that end a run, beside those that the map names; a `PolicySource`
+            holds one per tenant, and the tenant is `config["configurable"]["tenant"]`.
+        ledger: Remembers intents and outcomes, so that nothing is done twice.
+        checkpointer: LangGraph's; with one, a person can be asked.
+        on_error: Handlers of errors, before the map's rules: `on_error(…)` for every tool that has
+            none of its own, or a mapping of tool names to handlers.
+        on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
+        on_model_error: Decides about a model call that failed: `Rethrow`, `RespondWith` or
+            `RetryModel`, of `selfcorrect.policies`.
+        on_limit: Decides about a limit that would end the run: `Stop`, `Extend` or `Checkpoint`.
+        hooks: Listeners: `Hooks(on_tool_use=…, on_error=…, on_threshold=…)`.
+        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
+            as data: `"show"` or `"hide"`. The diagnosis it reads in any case. Default: what the
+            map says, else `"show"`.
+        on_edge: Nodes of your own by the edge that they stand on, such as
+            `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
+        nodes: Nodes of your own by name, each `(state, context) -> update` with an `outcome`; a
+            node with one outcome need not name it. A built-in name replaces that node.
+        routes: Edges over the default table, by node and outcome: `{"validate": {"valid":
+            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`.
+        state: A subclass of `CorrectionState` with keys of your own, reducers included; they come
+            in with the input, stay in checkpoints and go out with the output.
+        planner: Takes the place of the node plan; likewise for the other seven slots.
+        executor: See planner.
+        diagnoser: See planner.
+        selector: See planner.
+        repairer: See planner.
+        validator: See planner.
+        retrier: See planner.
+        reporter: See planner.
+
+    Returns:
+        A graph from `call`, `raw` or `request` to `result` or `failure`, with the `trail`.
+
+    Raises:
+        GraphSetupError: If a part is unusable.
+        MapError: If the error-strategy map is unusable.
+    """
+    options = Options(
+        strategies=strategies,
+        model=model,
+        limits=limits,
+        policy=policy,
+        ledger=ledger,
+        on_error=on_error,
+        on_failure=on_failure,
+        on_model_error=on_model_error,
+        on_limit=on_limit,
+        hooks=hooks,
+        tool_words=tool_words,
+        on_edge=on_edge,
+        nodes=nodes,
+        routes=routes,
+        state=state,
+        planner=planner,
+        executor=executor,
+        diagnoser=diagnoser,
+        selector=selector,
+        repairer=repairer,
+        validator=validator,
+        retrier=retrier,
+        reporter=reporter,
+    )
+    return compile_loop(assemble(tools, options), checkpointer)
+
+
+def compile_loop(
+    loop: Loop, checkpointer: BaseCheckpointSaver[Any] | bool | None = None
+) -> CorrectionGraph:
+    """The LangGraph graph of a loop: one node per node of the table, and those on edges."""
+    if checkpointer is False:
+        loop = replace(loop, forgets=True)
+    state, output = _schemas(loop)
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(state, output_schema=output)
+    builder.add_conditional_edges(START, _entry, list(ENTRIES))
+    for node, routes in loop.table.routes.items():
+        destinations: dict[str, str] = {}
+        for outcome, target in routes.items():
+            label = destinations.get(target)
+            destinations[target] = f"{label}, {outcome}" if label else outcome
+        builder.add_node(node, _Step(loop, node), destinations=destinations)
+    compiled = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    compiled.__class__ = CorrectionGraph
+    return cast("CorrectionGraph", compiled)
+
+
+def _entry(state: Mapping[str, Any]) -> str:
+    """A run starts at plan, or where another runner hands it over."""
+    phase = state.get("phase") or ENTRY
+    if phase not in ENTRIES:
+        raise GraphSetupError(f"a run enters at {', '.join(ENTRIES)}, not at {phase!r}")
+    return phase
+
+
+class _Step(Runnable[Any, Any]):
+    """A node of the loop as LangGraph runs it, sync and async."""
+
+    def __init__(self, loop: Loop, node: str) -> None:
+        self.name = node
+        self._loop = loop
+        self._node = node
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return run_sync(self._run(input, _context(self._loop, None, config)))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return await self._run(input, _context(self._loop, AsyncHost(), config))
+
+    async def _run(self, state: Any, context: RunContext) -> Command[str]:
+        update, target = await run_node(self._loop, self._node, state, context)
+        return Command(update=update, goto=target)
+
+
+def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> RunContext:
+    configurable = (config or {}).get("configurable") or {}
+    changes: dict[str, Any] = {}
+    if host is not None:
+        changes["host"] = host
+    if configurable.get(_CHECKPOINTER) is not None and not loop.forgets:
+        changes["ask_person"] = _ask
+    if (tenant := configurable.get("tenant")) is not None:
+        if not isinstance(tenant, str):
+            raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
+        changes["tenant"] = tenant
+    if (thread := configurable.get("thread_id")) is not None:
+        changes["thread"] = str(thread)
+    around, bar, _ = str(configurable.get("checkpoint_ns") or "").partition("|")
+    if bar:
+        changes["step"] = around
+    if configurable.get(AGAIN) is True:
+        changes["again"] = True
+    return loop.start(**changes)
+
+
+def _ask(question: JSON) -> JSON:
+    return interrupt(question)
+
+
+__all__ = ["CorrectionGraph", "build_graph", "compile_loop"]

@@ -1,0 +1,349 @@
+"""The intent of one execution: written before the tool is called, settled after it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from selfcorrect.effects import Outcome, acts, may_call_again
+from selfcorrect.errors import LedgerError, is_control_flow
+from selfcorrect.json_forms import call_from_json, finding_to_json
+from selfcorrect.limits import remaining
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.failures import fingerprint, noted
+from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
+from selfcorrect.plain import copied, digest
+from selfcorrect.protocols import Ledger, Record
+from selfcorrect.schema.equality import call_key, normal_form
+from selfcorrect.state import CorrectionState
+from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.deadlines import in_time
+
+_FIRST_LOOK: Final = 0.02
+_LONGEST_LOOK: Final = 0.25
+_LONGEST_WAIT: Final = 300.0
+_VERIFY_SECONDS: Final = 30.0
+_MOST_LOST: Final = 1_000
+
+
+def scope_of_call(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
+    """The same for equal calls of one thread (else one task, one id, one step of a host's).
+
+    Of a tool whose effect nobody declared, what is in doubt is so until a person's next message.
+    Empty where none of these is known: nothing then says that two calls are one.
+    """
+    known = (context.thread, state["given"].get("task_id"), call.id, context.step)
+    place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
+    if place is None:
+        return ""
+    turn = None if tool.declared else context.person or _last_of_a_person(state["given"])
+    return digest(place, turn, call_key(call, tool))
+
+
+def intent_key(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
+    """The ledger's key: the same task and call id with equal arguments is one intent."""
+    task = state["given"].get("task_id") or state["run"]
+    own = digest(task, call.id, call_key(call, tool))
+    scope = scope_of_call(state, call, tool, context) if acts(tool) else ""
+    return f"{scope}:{own}" if scope else own
+
+
+def idempotency_key(key: str) -> str:
+    """What a tool gets of an intent's key: nothing of the thread."""
+    return key.rpartition(":")[2]
+
+
+def _key_in(ledger: Ledger, key: str) -> str:
+    """What a ledger gets of it: one that knows no scopes must not tell threads apart."""
+    return key if hasattr(ledger, "doubts") else idempotency_key(key)
+
+
+def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
+    """What marks the last message of a person in what came with a call."""
+    for message in reversed(given.get("messages") or ()):
+        if isinstance(message, Mapping) and _PERSON & {message.get("type"), message.get("role")}:
+            return digest(message.get("id") or message.get("content"))
+    return digest(given["request"]) if given.get("request") else None
+
+
+_PERSON: Final = frozenset({"human", "user"})
+
+
+def first_keys(state: CorrectionState, call: Call, tool: ToolSpec) -> tuple[str, ...]:
+    """The keys under which version 0.1 may have written an equal call: it took them as written."""
+    task = state["given"].get("task_id") or state["run"]
+    known = tool.schema.get("properties") or {}
+    filled: Any = normal_form(call.args, tool.schema)
+    defaults: Any = normal_form({}, tool.schema)
+    bare = {key: value for key, value in filled.items() if defaults.get(key, ABSENT) != value}
+    exact = [
+        {key: _as_number(value, known.get(key)) for key, value in form.items()}
+        for form in (filled, bare)
+    ]
+    forms = (call.args, filled, bare, *exact)
+    return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+
+def _as_number(value: JSON, schema: Any) -> JSON:
+    asked = isinstance(schema, Mapping) and schema.get("type") == "number"
+    return float(value) if asked and type(value) is int else value
+
+
+def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
+    """The ledger of this run: the caller's; without one, memory, where a run can come again."""
+    if context.ledger is not None:
+        return context.ledger
+    comes_again = state["given"].get("task_id") is not None or context.ask_person is not None
+    return context.memory if comes_again else None
+
+
+def _doubtful(ledger: Ledger | None, context: RunContext) -> Any:
+    """Where calls in doubt are remembered: in the ledger, if it can say so, else in memory."""
+    return ledger if hasattr(ledger, "doubts") else context.memory
+
+
+async def doubts_of(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, own: str
+) -> list[str]:
+    """Keys of equal calls that may have been done already, other than the call's own.
+
+    Raises:
+        LedgerError: If the ledger cannot be read.
+    """
+    store, kept = _doubtful(ledger_of(state, context), context), state.get("lost") or {}
+    if not acts(tool) or (not kept and getattr(store, "is_sure", False)):
+        return []
+    scope = scope_of_call(state, call, tool, context)
+    if not scope:
+        return []
+    keys = {str(kept[scope]["key"])} if scope in kept else set()
+    places = [replace(context, thread=each) for each in context.earlier]
+    for each in (scope, *(scope_of_call(state, call, tool, place) for place in places)):
+        found, cut = await _ask(store, context, store.doubts, each)
+        if cut is not None:
+            raise cut
+        keys |= set(found)
+    return sorted(keys - {own})
+
+
+async def remember(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, key: str
+) -> dict[str, Any]:
+    """Note that a call may have been done; what changes in the state."""
+    scope = scope_of_call(state, call, tool, context)
+    if not scope:
+        return {}
+    key = key or f"{scope}:{digest(state['run'], call.id)}"
+    if not hasattr(ledger_of(state, context), "doubts"):
+        context.memory.settle(key, "unknown")
+    kept = {name: item for name, item in (state.get("lost") or {}).items() if name != scope}
+    while len(kept) >= _MOST_LOST:
+        kept.pop(next(iter(kept)))
+    return {"lost": {**kept, scope: {"key": key, "tool": call.name}}}
+
+
+async def forget(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, keys: Sequence[str]
+) -> dict[str, Any]:
+    """Note that what was in doubt is settled: it was not done, or is to be done again."""
+    ledger = ledger_of(state, context)
+    store = _doubtful(ledger, context)
+    for key in keys:
+        record, cut = await _ask(store, context, store.begin, key)
+        if record is None or record.status not in ("held", "done"):
+            await settle(store, context, key, "not_done")
+        if cut is not None:
+            raise cut
+    lost = state.get("lost") or {}
+    scope = scope_of_call(state, call, tool, context)
+    if scope not in lost:
+        return {}
+    return {"lost": {name: item for name, item in lost.items() if name != scope}}
+
+
+async def begin(
+    ledger: Ledger,
+    key: str,
+    state: CorrectionState,
+    context: RunContext,
+    first_keys: Sequence[str] = (),
+) -> Any:
+    """Write the intent, and wait while somebody else is at it.
+
+    Args:
+        ledger: Where to.
+        key: The intent.
+        state: Of the run.
+        context: Of the run.
+        first_keys: The keys under which version 0.1 may have written it.
+
+    Returns:
+        The ledger's record: None to go on, `held` where waiting took too long.
+
+    Raises:
+        LedgerError: If the ledger cannot be used.
+    """
+    left = remaining(state["counts"], context.limits)
+    most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
+    waited, pause = 0.0, _FIRST_LOOK
+    first = getattr(ledger, "of_first_version", None) if first_keys else None
+    own_key = _key_in(ledger, key)
+    while True:
+        record, cut = None, None
+        if first is not None:
+            record, cut = await _ask(ledger, context, first, first_keys)
+        if cut is None and (record is None or record.status not in ("held", "done")):
+            # What the first version left in doubt is told by its row until this one is settled.
+            old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)
+            record = old if record is None else record
+        if cut is not None:
+            if record is None:
+                await _ask(ledger, context, ledger.settle, own_key, "not_done")
+            elif record.status not in ("held", "done"):
+                await settle(ledger, context, key, "unknown", lost_value(record))
+            raise cut
+        if record is None or record.status != "held" or waited >= most:
+            return record
+        await context.host.sleep(context.time, pause)
+        waited += pause
+        pause = min(pause * 1.5, _LONGEST_LOOK)
+
+
+async def settle(
+    ledger: Ledger | None, context: RunContext, key: str, status: str, value: JSON = None
+) -> str | None:
+    """Write what came of an intent; why it could not be written, or None.
+
+    What cannot be written stays in doubt, and the run goes on with what it knows.
+    """
+    if ledger is None or not key:
+        return None
+    try:
+        _, cut = await _ask(ledger, context, ledger.settle, _key_in(ledger, key), status, value)
+    except LedgerError as error:
+        return str(error)
+    if cut is not None:
+        raise cut
+    return None
+
+
+def settle_now(ledger: Ledger | None, key: str, status: str) -> None:
+    """The same, where nothing can be awaited any more."""
+    if ledger is not None and key:
+        try:
+            ledger.settle(_key_in(ledger, key), status)
+        except LedgerError:
+            return
+
+
+async def verified(
+    tool: ToolSpec, call: Call, key: str, context: RunContext, *, over: bool
+) -> Result | Outcome:
+    """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
+
+    Args:
+        tool: The tool that was called.
+        call: What it was called with.
+        key: The idempotency key that it got.
+        context: Of the run.
+        over: Whether the execution is surely over, so that "not done" will stay true.
+    """
+    if tool.verify is None:
+        return Outcome.LOST
+    try:
+        found = await _verdict(tool, call, key, context)
+    except Exception as error:
+        if is_control_flow(error):
+            raise
+        return Outcome.LOST
+    if isinstance(found, Result):
+        return found
+    return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.LOST
+
+
+def lost_value(record: Record) -> JSON:
+    """What is stored with `unknown`, so that a holder that was lost sight of stays so."""
+    return {"lost": True} if record.lost else None
+
+
+async def _verdict(tool: ToolSpec, call: Call, key: str, context: RunContext) -> Any:
+    verify: Any = tool.verify
+    args, seconds = copied(call.args), tool.timeout or _VERIFY_SECONDS
+
+    def ask() -> Any:
+        return verify(args, key)
+
+    if inspect.iscoroutinefunction(verify):
+        return await _within(ask(), seconds)
+    found, cut = await context.host.off_loop(in_time, ask, seconds, tool.name)
+    if cut is not None:
+        raise cut
+    return await _within(found, seconds) if inspect.isawaitable(found) else found
+
+
+async def _within(work: Awaitable[Any], seconds: float) -> Any:
+    try:
+        asyncio.current_task()
+    except RuntimeError:
+        return await work
+    return await asyncio.wait_for(work, seconds)
+
+
+async def _ask(ledger: Ledger, context: RunContext, method: Any, *args: Any) -> Any:
+    if getattr(ledger, "blocks", True):
+        return await context.host.off_loop(method, *args)
+    return method(*args), None
+
+
+async def concluded(
+    state: CorrectionState,
+    context: RunContext,
+    findings: Sequence[Finding],
+    attempts: list[dict[str, Any]],
+    outcome: Outcome,
+) -> dict[str, Any]:
+    """Settle the intent of an execution that failed, and remember how.
+
+    Returns:
+        What changes in the state: the attempts, the failures of the thread, and what bars the tool
+        from being called again by the run.
+    """
+    error, call = state.get("error") or {}, call_from_json(state["current"])
+    ledger, key = ledger_of(state, context), error.get("intent") or ""
+    await settle(ledger, context, key, _STATUS[outcome])
+    update: dict[str, Any] = {"attempts": attempts}
+    tool = context.tools.get(call.name)
+    if tool is not None and not may_call_again(outcome, tool.effect):
+        if attempts:
+            attempts[-1]["outcome"] = "refused" if outcome is Outcome.REFUSED else "unknown"
+        if outcome is Outcome.REFUSED:
+            detail = f"the tool is {tool.effect} and refused: it is not called again by itself"
+            return update | {"barred": {"reason": "refused", "detail": detail}}
+        detail = f"the tool is {tool.effect} and broke off: nobody knows whether it acted"
+        if outcome is Outcome.DONE:
+            detail = f"the tool is {tool.effect} and acted, but its result is lost"
+        stop = {"reason": "unknown_outcome", "detail": detail}
+        kept = await remember(state, call, tool, context, key)
+        return update | kept | {"outcome": "stopped", "stop": stop}
+    if attempts and not attempts[-1].get("retryable"):
+        failed_key = attempts[-1].get("key")
+        if not any(item.get("key") == failed_key for item in attempts[:-1]):
+            task = state["given"].get("task_id")
+            past = {**context.failures.of(task), **(state.get("failed") or {})}
+            shown = [finding_to_json(item) for item in findings]
+            failed = noted(past, str(failed_key), fingerprint(findings), shown)
+            context.failures.keep(task, failed)
+            update["failed"] = failed
+    return update
+
+
+_STATUS: Final = {
+    Outcome.NOT_DONE: "not_done",
+    Outcome.REFUSED: "refused",
+    Outcome.LOST: "unknown",
+    Outcome.DONE: "unknown",
+}
+"""What the ledger keeps of an execution that failed."""

@@ -1,0 +1,187 @@
+"""diagnose: ask the error-strategy map what each finding means and what may be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from selfcorrect.effects import Outcome, acts, settled
+from selfcorrect.errors import Escalation, HardFailure
+from selfcorrect.handlers.by_tool import ON_ERROR
+from selfcorrect.json_forms import finding_from_json, finding_to_json
+from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.intents import concluded
+from selfcorrect.loop.progress import is_retryable
+from selfcorrect.model import Category, ErrorKind, Finding
+from selfcorrect.plain import as_text, clean
+from selfcorrect.redaction import redact
+from selfcorrect.state import CorrectionState
+
+_MOST_FINDINGS = 200
+_LONGEST = 1_000
+_OWN_CHECKS = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
+"""Classes of findings whose texts are selfcorrect's own, and hold no values."""
+
+
+async def diagnose(state: CorrectionState, context: RunContext) -> Update:
+    """All findings of the error, each with kind, category, rule and ladder."""
+    error = state.get("error") or {"source": "tool", "findings": []}
+    call, source = state["current"], error["source"]
+    raw = [finding_from_json(item) for item in error["findings"][:_MOST_FINDINGS]]
+    findings = _distinct([_decided(item, call, source, context) for item in raw])
+    is_value = bool(error.get("value")) and not _may_mend_value(findings, call, context)
+    if is_value:
+        findings = [replace(item, ladder=()) for item in findings]
+    if error.get("fault"):
+        findings = [_as_fault(item, call, context) for item in findings]
+    update: dict[str, Any] = {
+        "outcome": "diagnosed",
+        "findings": [finding_to_json(finding) for finding in findings],
+        "error": None,
+    }
+    if source == "tool":
+        update["attempts"] = _noted(state, findings, context)
+        outcome = _outcome(error, findings, call, context)
+        update |= await concluded(state, context, findings, update["attempts"], outcome)
+    policy = context.policy_of(state)
+    terminal = next(
+        (
+            finding
+            for finding in findings
+            if policy.classifies_terminal(finding.kind, call["name"])
+            and not is_retryable(finding, context.strategies)
+        ),
+        None,
+    )
+    if source == "tool" and (ended := _ended(state, context)) is not None:
+        update |= ended
+    elif terminal is None or is_value:
+        handled = _handled(state, findings, update, source, context)
+        update |= handled
+        if is_value and not handled and update["outcome"] != "stopped":
+            update |= _stop("refused", "the tool answered with an error")
+    elif update["outcome"] != "stopped":
+        update |= _stop("terminal_kind", f"errors of kind {terminal.kind} end the run")
+    update["trail"] = [{"findings": update["findings"]}]
+    return update
+
+
+def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunContext) -> Finding:
+    """What the map says; of a tool's own words it sees none that only repeat the arguments."""
+    name = call["name"] or None
+    if source != "tool" and not _OWN_CHECKS.isdisjoint(finding.types):
+        return context.strategies.decide(finding, name)
+    tool = context.tools.get(call["name"])
+    return context.senses.interpret(
+        finding,
+        lambda item: context.strategies.decide(item, name),
+        call["args"],
+        tool.schema if tool is not None else None,
+    )
+
+
+def _may_mend_value(findings: list[Finding], call: Mapping[str, Any], context: RunContext) -> bool:
+    """Whether the deployment lets an error that came as a value be mended or repeated."""
+    tool = context.tools.get(call["name"])
+    told = any(context.strategies.is_told(item.rule) for item in findings)
+    return told or (tool is not None and tool.mends_values)
+
+
+def _as_fault(finding: Finding, call: Mapping[str, Any], context: RunContext) -> Finding:
+    """A fault of the tool's own code is no fault of an argument, but where the map's owner says so.
+
+    A tool that does not act may choke on a value that it parses: where the error repeats an
+    argument, it is told like any other refusal.
+    """
+    tool = context.tools.get(call["name"])
+    parsing = "ValueError" in finding.types and bool(finding.paths)
+    harmless = tool is not None and not acts(tool)
+    if context.strategies.is_told(finding.rule) or (harmless and parsing):
+        return finding
+    return replace(
+        finding,
+        kind=ErrorKind.INTERNAL,
+        category=Category.NONE,
+        paths=(),
+        constraint={},
+        suggestions=(),
+        ladder=(),
+    )
+
+
+def _noted(
+    state: CorrectionState, findings: list[Finding], context: RunContext
+) -> list[dict[str, Any]]:
+    """The attempts, the last one with what was learnt of its error."""
+    attempts = [dict(item) for item in state.get("attempts") or ()]
+    if attempts and findings:
+        attempts[-1]["kind"] = findings[0].kind.value
+        attempts[-1]["retryable"] = all(is_retryable(item, context.strategies) for item in findings)
+        waits = [item.retry_after for item in findings if item.retry_after is not None]
+        if waits:
+            attempts[-1]["retry_after"] = max(waits)
+    return attempts
+
+
+def _ended(state: CorrectionState, context: RunContext) -> dict[str, object] | None:
+    """What the tool itself said of the whole run, by what it raised."""
+    raised = context.errors.of(state["run"])[-1:]
+    match raised:
+        case [Escalation() as error]:
+            reason = clean(redact(error.reason[:_LONGEST]))
+            return _stop("escalated", reason, severity=error.severity, escalation=reason)
+        case [HardFailure() as error]:
+            return _stop("terminal_kind", redact(as_text(error)[:_LONGEST]))
+        case _:
+            return None
+
+
+def _handled(
+    state: CorrectionState,
+    findings: list[Finding],
+    update: Mapping[str, Any],
+    source: str,
+    context: RunContext,
+) -> dict[str, object]:
+    """The tool's handler comes before the map; where the tool may not run again, alone."""
+    tool = context.tools.get(state["current"]["name"])
+    attempts = state.get("attempts") or ()
+    type_name = attempts[-1].get("type") if source == "tool" and attempts else None
+    if not context.on_error.handles(tool, source, type_name):
+        return {}
+    stop = update.get("stop")
+    out: dict[str, object] = {"outcome": "diagnosed", "stop": None}
+    if stop is not None:
+        out["barred"] = stop
+    out["findings"] = [
+        finding_to_json(replace(each, ladder=(ON_ERROR, *(() if stop else each.ladder))))
+        for each in findings
+    ]
+    return out
+
+
+def _outcome(
+    error: Mapping[str, Any], findings: list[Finding], call: dict[str, Any], context: RunContext
+) -> Outcome:
+    """What the execution did: the deployment's own word, else what its structure showed."""
+    told = {context.strategies.told_outcome(item.rule) for item in findings}
+    if "lost" in told:
+        return Outcome.LOST
+    if told == {"not_done"}:
+        return Outcome.NOT_DONE
+    found = Outcome(error.get("outcome") or Outcome.LOST)
+    tool = context.tools.get(call["name"])
+    return found if tool is None else settled(found, tool)
+
+
+def _distinct(findings: list[Finding]) -> list[Finding]:
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding not in kept:
+            kept.append(finding)
+    return kept
+
+
+def _stop(reason: str, detail: str, **more: str) -> dict[str, object]:
+    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -1,0 +1,338 @@
+"""execute: check the arguments, write the intent, call the tool, keep what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from selfcorrect.effects import Outcome, may_call_again, settled
+from selfcorrect.errors import (
+    GraphSetupError,
+    LedgerError,
+    ToolReportedError,
+    is_control_flow,
+)
+from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
+from selfcorrect.limits import remaining
+from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.failures import MOST_TIMES
+from selfcorrect.loop.intents import (
+    begin,
+    doubts_of,
+    first_keys,
+    forget,
+    idempotency_key,
+    intent_key,
+    ledger_of,
+    lost_value,
+    remember,
+    settle,
+    settle_now,
+    verified,
+)
+from selfcorrect.loop.progress import add
+from selfcorrect.model import Attempt, Call, Finding, Result
+from selfcorrect.plain import as_text, canonical, clean, plain, storable
+from selfcorrect.policies.retry_budget import budget_of
+from selfcorrect.protocols import Ledger, Record
+from selfcorrect.redaction import redact
+from selfcorrect.schema.equality import call_key
+from selfcorrect.sizes import too_large
+from selfcorrect.state import CorrectionState
+from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.deadlines import StillRunning
+
+_LONGEST_TEXT = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """One execution that is about to happen."""
+
+    state: CorrectionState
+    context: RunContext
+    call: Call
+    tool: ToolSpec
+    ledger: Ledger | None
+    key: str
+
+    @property
+    def number(self) -> int:
+        return len(self.state.get("attempts") or ()) + 1
+
+    async def settle(self, status: str, value: Any = None) -> str | None:
+        """Write what came of it; why it could not be written, or None."""
+        return await settle(self.ledger, self.context, self.key, status, value)
+
+
+async def execute(state: CorrectionState, context: RunContext) -> Update:
+    """Call the tool once; a call that does not fit the tool never reaches it."""
+    call = call_from_json(state["current"])
+    tool = context.tools.get(call.name)
+    if tool is None or call.raw is not None:
+        finding = Finding("there is no such tool", ("UnknownTool",), code="unknown_tool")
+        return _failed("plan", (finding,), {})
+    if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
+        return _stopped("invalid_input", wrong)
+    if violations := tool.violations(call.args):
+        return _failed("schema", violations, {"call": state["current"]})
+
+    ceiling = context.limits.ceiling
+    if len(state.get("attempts") or ()) >= ceiling:
+        return _stopped("attempts_exhausted", f"{ceiling} of at most {ceiling} executions")
+    if not may_call_again(Outcome.LOST, tool.effect) and (why := _is_barred(state)) is not None:
+        return _stopped(*why)
+    if (known := _known_to_fail(state, context, call)) is not None:
+        return known
+    ledger = ledger_of(state, context)
+    needed = ledger is not None or tool.takes_key or tool.verify
+    key = intent_key(state, call, tool, context) if needed else ""
+    this = _Execution(state, context, call, tool, ledger, key)
+    update, settled_before = await _remembered(this)
+    if update is not None:
+        return update
+    if ledger is not None and (update := await _replayed(this, ledger)) is not None:
+        return update
+    if not state.get("attempts"):
+        budget_of(call.name, context.limits.retry_ratio).called(context.time.monotonic())
+    return {**settled_before, **await _call_tool(this)}
+
+
+def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
+    """Why a tool that acts may not be called again by this run, or None."""
+    if (barred := state.get("barred")) is not None:
+        return str(barred["reason"]), str(barred["detail"])
+    unknown = any(item["outcome"] == "unknown" for item in state.get("attempts") or ())
+    if unknown and not state["counts"].get("even_if_lost"):
+        # Also a changed call may do once more what an earlier one has done.
+        return "unknown_outcome", "an earlier execution of this run may have acted"
+    return None
+
+
+async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
+    """The answer from memory, where an equal call may have been done; else what is now settled."""
+    state, context, call, tool = this.state, this.context, this.call, this.tool
+    doubts = await doubts_of(state, call, tool, context, this.key)
+    if not doubts:
+        return None, {}
+    if not context.again:
+        for key in doubts:
+            found = await verified(tool, call, idempotency_key(key), context, over=True)
+            if isinstance(found, Result):
+                shown = {"replayed": True, "verified": True}
+                return _done(this, _kept(found.value), shown), {}
+            if found is not Outcome.NOT_DONE:
+                detail = "an equal call was made before, and nobody knows whether it was done"
+                return _in_doubt(this, detail), {}
+    return None, await forget(state, call, tool, context, doubts)
+
+
+async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
+    """What an earlier intent of the same call means for this one; None: call the tool."""
+    repeatable = may_call_again(Outcome.LOST, this.tool.effect)
+    try:
+        has_first = hasattr(ledger, "of_first_version")
+        old = first_keys(this.state, this.call, this.tool) if has_first else ()
+        record = await begin(ledger, this.key, this.state, this.context, old)
+    except LedgerError:
+        if repeatable:
+            return None
+        raise
+    if record is None or record.status == "refused":
+        return None
+    if record.status == "done":
+        return _done(this, record.value, {"replayed": True})
+    if record.status == "held":
+        return _in_doubt(this, "another process is at this very call and did not finish in time")
+    if repeatable or this.context.again:
+        return None
+    return await _settled_doubt(this, record)
+
+
+async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
+    """Ask the tool what became of an execution in doubt; None: it did not happen, call it."""
+    key = idempotency_key(this.key)
+    found = await verified(this.tool, this.call, key, this.context, over=not record.lost)
+    if isinstance(found, Result):
+        value = _kept(found.value)
+        await this.settle("done", value)
+        return _done(this, value, {"replayed": True, "verified": True})
+    if found is Outcome.NOT_DONE:
+        return None
+    await this.settle("unknown", lost_value(record))
+    kept = await remember(this.state, this.call, this.tool, this.context, this.key)
+    detail = "an earlier execution of this call was begun, and nobody knows how it ended"
+    return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
+
+
+def _in_doubt(this: _Execution, detail: str) -> Update:
+    attempt = {"number": this.number, "call": this.state["current"], "outcome": "unknown"}
+    return {
+        "outcome": "stopped",
+        "stop": {"reason": "unknown_outcome", "detail": detail},
+        "attempts": [*(this.state.get("attempts") or ()), attempt | {"replayed": True}],
+        "trail": [{"ok": False, "replayed": True, "unknown": True}],
+    }
+
+
+async def _call_tool(this: _Execution) -> Update:
+    context = this.context
+    started = context.time.monotonic()
+    tool = this.tool.within(remaining(this.state["counts"], context.limits))
+    try:
+        own_key = idempotency_key(this.key)
+        value = await context.host.run_tool(tool, this.call.args, this.call.id, own_key)
+    except GeneratorExit:
+        settle_now(this.ledger, this.key, "unknown")
+        raise
+    except GraphSetupError:
+        await this.settle("unknown")
+        raise
+    except Exception as error:
+        if is_control_flow(error):
+            await this.settle("not_done" if _asked_first(this.tool) else "unknown")
+            raise
+        return await _tool_failed(this, error, max(0.0, context.time.monotonic() - started))
+    except BaseException:
+        await this.settle("unknown")
+        if not may_call_again(Outcome.LOST, tool.effect):
+            await remember(this.state, this.call, tool, context, this.key)
+        raise
+    seconds = max(0.0, context.time.monotonic() - started)
+    result = _kept(value)
+    if tool.is_error(result):
+        return await _answered_no(this, result, seconds)
+    trouble = await this.settle("done", result)
+    context.errors.forget(this.state["run"])
+    return _done(this, result, {"ledger": trouble} if trouble else {}, seconds)
+
+
+async def _answered_no(this: _Execution, value: Any, seconds: float) -> Update:
+    """The tool's value is an error: it refused, and said so without raising."""
+    text = value if isinstance(value, str) else canonical(value)
+    update = dict(await _tool_failed(this, ToolReportedError(text), seconds))
+    if update["outcome"] == "failed":
+        update["error"] |= {"value": True}
+        update["attempts"][-1]["value"] = value
+    return update
+
+
+def _done(
+    this: _Execution, result: Any, shown: Mapping[str, Any], seconds: float | None = None
+) -> Update:
+    update: dict[str, Any] = {"outcome": "done", "result": result, "error": None, "findings": []}
+    update |= _no_longer_failing(this)
+    state, number = this.state, this.number
+    attempt = {"number": number, "call": state["current"], "outcome": "done"}
+    counts = add(state["counts"], "attempts")
+    if seconds is None:
+        attempt["replayed"] = True
+    else:
+        counts = add(counts, "seconds", seconds)
+        attempt["seconds"] = round(seconds, 6)
+    said = {key: attempt[key] for key in ("seconds",) if key in attempt}
+    return {
+        **update,
+        "attempts": [*(state.get("attempts") or ()), attempt],
+        "counts": counts,
+        "trail": [{"attempt": number, "ok": True, **said, **shown}],
+    }
+
+
+async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Update:
+    state, context, call, tool = this.state, this.context, this.call, this.tool
+    context.errors.add(state["run"], error)
+    seen = context.senses.witness(error, call, tool, tool.home)
+    findings, ending = seen.findings, seen.ending
+    outcome = settled(ending.outcome, tool)
+    if not may_call_again(outcome, tool.effect) or tool.verify:
+        over = not isinstance(error, StillRunning)
+        found = await verified(tool, call, idempotency_key(this.key), context, over=over)
+        if isinstance(found, Result):
+            value = _kept(found.value)
+            trouble = await this.settle("done", value)
+            shown = {"verified": True} | ({"ledger": trouble} if trouble else {})
+            return _done(this, value, shown, seconds)
+        outcome = found if found is Outcome.NOT_DONE else outcome
+    text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
+    attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
+    update = _failed("tool", findings, {"attempt": this.number, "seconds": round(seconds, 6)})
+    update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
+    if ending.is_fault:
+        update["error"]["fault"] = True
+    noted = {"key": call_key(call, tool), "type": type(error).__name__}
+    if ending.where is not None:
+        noted["where"] = ending.where
+    update["attempts"] = [*(state.get("attempts") or ()), to_json(attempt) | noted]
+    counts = {**state["counts"], "rounds": 0}
+    update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
+    return update
+
+
+def _no_longer_failing(this: _Execution) -> dict[str, Any]:
+    """What a call that succeeds says of the failures of its thread."""
+    task = this.state["given"].get("task_id")
+    past = {**this.context.failures.of(task), **(this.state.get("failed") or {})}
+    if not past or (key := call_key(this.call, this.tool)) not in past:
+        return {}
+    rest = {name: item for name, item in past.items() if name != key}
+    this.context.failures.keep(task, rest)
+    return {"failed": rest}
+
+
+def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> Update | None:
+    """A call that failed in the same way in earlier runs of its thread is not executed again.
+
+    It is diagnosed once more, for rungs that were not tried; then the run ends.
+    """
+    task = state["given"].get("task_id")
+    past = {**context.failures.of(task), **(state.get("failed") or {})}
+    if not past:
+        return None
+    key = call_key(call, context.tools.get(call.name))
+    item = past.get(key)
+    if item is None or item["times"] < MOST_TIMES:
+        return None
+    if any(attempt.get("key") == key for attempt in state.get("attempts") or ()):
+        return None
+    detail = f"the same call failed in the same way in {item['times']} runs before this one"
+    if item.get("run") == state["run"]:
+        return _stopped("repeated_failure", detail)
+    return {
+        "outcome": "failed",
+        "error": {"source": "history", "findings": item["findings"]},
+        "failed": {**past, key: {**item, "run": state["run"]}},
+        "trail": [{"ok": False, "refused": detail}],
+    }
+
+
+def _asked_first(tool: ToolSpec) -> bool:
+    """Whether a tool that interrupted itself is taken to have done nothing yet."""
+    if tool.asks_first is not None:
+        return tool.asks_first
+    return tool.effect != "destructive"
+
+
+def _kept(value: Any) -> Any:
+    result = plain(value)
+    return result if storable(result) else as_text(result)
+
+
+def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:
+    items = [finding_to_json(finding) for finding in findings]
+    for item in items:
+        item["text"] = redact(clean(item["text"][:_LONGEST_TEXT]))
+    return {
+        "outcome": "failed",
+        "error": {"source": source, "findings": plain(items)},
+        "trail": [{"ok": False, **shown, "error": [item["text"] for item in items]}],
+    }
+
+
+def _stopped(reason: str, detail: str) -> dict[str, Any]:
+    return {
+        "outcome": "stopped",
+        "stop": {"reason": reason, "detail": detail},
+        "trail": [{"ok": False, "stopped": detail}],
+    }

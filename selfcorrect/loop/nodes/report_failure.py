@@ -1,0 +1,286 @@
+"""report_failure: an honest report that a person can act on, and a shorter text for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from traceback import format_exception
+from typing import Any, Final
+
+from selfcorrect.effects import destroys
+from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.foreign import told as heard
+from selfcorrect.foreign import unreadable
+from selfcorrect.handlers.by_tool import ON_ERROR
+from selfcorrect.json_forms import finding_from_json, to_json
+from selfcorrect.log import warning
+from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.masking import Mask
+from selfcorrect.model import Category, ErrorKind, FailureReport
+from selfcorrect.models.advice import advice
+from selfcorrect.models.telling import Known, for_model
+from selfcorrect.models.unsaid import is_unsaid
+from selfcorrect.pointer import get, split
+from selfcorrect.protocols import Tool
+from selfcorrect.redaction import redact
+from selfcorrect.state import CorrectionState
+from selfcorrect.text import similar_names
+
+_LONGEST_TRACEBACK: Final = 8_000
+_NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome", "needs_person", "refused")
+_INSIDE = ("key", "value")
+_ENDED_BY_HAND = ("terminal_kind", "escalated")
+_DECLINED = ("gave_up", "skipped")
+_LISTS = ("findings", "changes", "tried")
+_WHOLE = frozenset({"call", "original", "question"})
+_MOST_ITEMS = 200
+_LONGEST_TEXT = 4_000
+_DEEPEST = 20
+_TWO_READINGS = ("format-date", "it could be ")
+"""The strategy that finds two readings of a value, and how it begins to name them."""
+
+
+async def report_failure(state: CorrectionState, context: RunContext) -> Update:
+    """End the run with a `FailureReport`, or raise where the caller wanted exceptions."""
+    report = _report(state, context)
+    errors = context.errors.of(state.get("run", ""))
+    _log(report, errors)
+    context.errors.forget(state.get("run", ""))
+    if context.on_failure == "raise":
+        _raise(report, errors, state)
+    return {
+        "outcome": "reported",
+        "failure": to_json(report),
+        "trail": [{"reason": report.reason, "detail": report.detail}],
+    }
+
+
+def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
+    """One record for the operator, who may see what a model may not: the traceback of a fault."""
+    if (warn := warning()) is None:
+        return
+    last = report.attempts[-1] if report.attempts else {}
+    finding = report.findings[0] if report.findings else {}
+    values = {
+        "tool": report.tool,
+        "reason": report.reason,
+        "detail": redact(report.detail),
+        "exception": last.get("type"),
+        "text": last.get("text") or finding.get("text"),
+        "kind": finding.get("kind"),
+        "rule": finding.get("rule"),
+        "where": report.where,
+    }
+    told = {key: value for key, value in values.items() if value is not None}
+    if errors and finding.get("kind") == ErrorKind.INTERNAL:
+        told["traceback"] = redact(_traceback(errors[-1])[-_LONGEST_TRACEBACK:])
+    warn("selfcorrect.failed", told)
+
+
+def _report(state: CorrectionState, context: RunContext) -> FailureReport:
+    stop = state.get("stop") or {"reason": "no_strategy", "detail": "the run could not go on"}
+    error = state.get("error") or {}
+    findings = state.get("findings") or error.get("findings") or _last_found(state)
+    current = state.get("current")
+    call = current if isinstance(current, Mapping) else None
+    tried = [{k: v for k, v in item.items() if k != "key"} for item in state.get("tried") or ()]
+    executed = state.get("attempts") or ()
+    attempts = [{k: v for k, v in item.items() if k not in _INSIDE} for item in executed]
+    report = FailureReport(
+        reason=stop["reason"],
+        detail=stop["detail"],
+        tool=(call or {}).get("name") or None,
+        call=call,
+        original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
+        findings=tuple(_nearest_first(finding, call, context.tools) for finding in findings),
+        attempts=tuple(attempts),
+        changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
+        tried=tuple(tried),
+        question=state.get("question"),
+        proposal=stop.get("proposal"),
+        value=next((item["value"] for item in executed[-1:] if "value" in item), None),
+        where=next((item["where"] for item in attempts[-1:] if item.get("where")), None),
+        severity=stop.get("severity"),
+        counts=state.get("counts") or {},
+    )
+    refused: Sequence[Any] = state.get("refused") or ()
+    tool = context.tools.get(str((call or {}).get("name") or ""))
+    mask = Mask.of(call, tool, context.safety)
+    shown = _bounded(dict(mask.event(to_json(report))))
+    report = FailureReport.from_state({"failure": shown}) or report
+    refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
+    texts = {
+        "advice": tuple(advice(report, refused)),
+        "for_model": for_model(report, _known(state, stop, report, mask, context)),
+    }
+    return FailureReport(**{**_fields(report), **texts})
+
+
+def _traceback(error: BaseException) -> str:
+    return heard(lambda: "".join(format_exception(error)), unreadable(error))
+
+
+def _bounded(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, its lists and texts short enough to be read; it says how much is left out.
+
+    Calls are whole: they are bounded where they come in, and somebody may want to make them.
+    """
+    left = {name: len(report.get(name) or ()) - _MOST_ITEMS for name in _LISTS}
+    left = {name: more for name, more in left.items() if more > 0}
+    short = {name: item if name in _WHOLE else _short(item) for name, item in report.items()}
+    short |= {name: short[name][:_MOST_ITEMS] for name in left}
+    if report.get("attempts"):
+        short["attempts"] = [
+            {key: item if key in _WHOLE else _short(item) for key, item in each.items()}
+            for each in report["attempts"]
+        ]
+    return short | {"counts": {**report["counts"], "left_out": left}} if left else short
+
+
+def _short(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        more = len(value) - _LONGEST_TEXT
+        return value if more <= 0 else f"{value[:_LONGEST_TEXT]}… {more} more characters"
+    if isinstance(value, list | tuple | Mapping) and depth > _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        kept = list(value.items())[:_MOST_ITEMS]
+        return {_short(key): _short(item, depth + 1) for key, item in kept}
+    if isinstance(value, list | tuple):
+        more = len(value) - _MOST_ITEMS
+        return [_short(item, depth + 1) for item in value[:_MOST_ITEMS]] + (
+            [f"… {more} more"] if more > 0 else []
+        )
+    return value
+
+
+def _last_found(state: CorrectionState) -> Sequence[Any]:
+    """What the last diagnosis found, where a wait has settled it and the call still failed."""
+    if (state.get("attempts") or [{}])[-1].get("outcome") in (None, "done"):
+        return ()
+    trail: Sequence[Any] = state.get("trail") or ()
+    for event in reversed(trail):
+        if event.get("findings"):
+            return list(event["findings"])
+    return ()
+
+
+def _known(
+    state: CorrectionState,
+    stop: Mapping[str, Any],
+    report: FailureReport,
+    mask: Mask,
+    context: RunContext,
+) -> Known:
+    """What the model may know beside the report."""
+    tool = context.tools.get(report.tool or "")
+    errors = context.errors.of(state.get("run", ""))
+    words = context.senses.words(errors[-1]) if errors else ""
+    said = stop.get("escalation") or stop.get("said")
+    return Known(
+        tool_words=context.tool_words,
+        said=mask.text(str(said)) if said else None,
+        words=mask.text(words),
+        kinds_by_structure=frozenset(_kinds_by_structure(report.findings, context)),
+        unsaid=frozenset(_unsaid(state, report, tool)),
+        readings=_readings(report),
+        destroys=tool is not None and destroys(tool),
+    )
+
+
+def _kinds_by_structure(
+    findings: Sequence[Mapping[str, Any]], context: RunContext
+) -> Iterator[str]:
+    """The kinds that class, status and code of an error speak for, whatever its text says."""
+    for finding in map(finding_from_json, findings):
+        if context.senses.kind_by_structure(finding) is finding.kind:
+            yield finding.kind.value
+
+
+def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) -> Iterator[str]:
+    """Missing values of which nothing in the conversation speaks."""
+    given = state.get("given") or {}
+    messages = [item for item in given.get("messages") or () if isinstance(item, Mapping)]
+    texts = [str(given.get("request") or ""), *(str(item.get("content")) for item in messages)]
+    args = (report.call or {}).get("args")
+    for finding in report.findings:
+        for path in finding.get("paths") or ():
+            schema = _schema_at(tool, path)
+            is_missing = finding.get("category") == Category.MISSING_PARAM
+            if is_missing and schema is not None and is_unsaid(texts, args, schema):
+                yield path
+
+
+def _readings(report: FailureReport) -> str | None:
+    """The two readings of a value, where a strategy found two and chose none."""
+    strategy, begins = _TWO_READINGS
+    open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
+    reasons = [
+        str(item.get("reason") or "")
+        for item in report.tried
+        if item.get("strategy") == strategy and item.get("path") in open_ones
+    ]
+    return next((why.removeprefix(begins) for why in reasons if why.startswith(begins)), None)
+
+
+def _nearest_first(
+    finding: Mapping[str, Any], call: Mapping[str, Any] | None, tools: Mapping[str, Tool]
+) -> Mapping[str, Any]:
+    """The finding, with the names first that a name which does not exist may stand for."""
+    types, constraint = list(finding.get("types") or ()), finding.get("constraint") or {}
+    path = next(iter(finding.get("paths") or ()), "")
+    name = str((call or {}).get("name") or "")
+    if types == ["UnknownTool"]:
+        near = similar_names(name, tools).names
+        listed = list(dict.fromkeys((*near, *(constraint.get("enum") or ()))))
+        return {**finding, "suggestions": list(near), "constraint": {**constraint, "enum": listed}}
+    if finding.get("suggestions") or types != ["InvalidArgs"]:
+        return finding
+    wrong: Any = get(call, path) if path else None
+    names = constraint.get("enum") or ()
+    if finding.get("category") == Category.EXTRA_PARAM:
+        around = _schema_at(tools.get(name), path.rpartition("/")[0]) or {}
+        wrong, names = split(path)[-1], tuple(around.get("properties") or ())
+    if not isinstance(wrong, str):
+        return finding
+    near = similar_names(wrong, [name for name in names if isinstance(name, str)]).names
+    return {**finding, "suggestions": list(near)}
+
+
+def _schema_at(tool: Tool | None, path: str) -> Mapping[str, Any] | None:
+    """What the tool's schema says of a place, as far as plain properties lead there."""
+    node: Any = tool.schema if tool is not None else None
+    for token in split(path)[1:] if path.startswith("/args") else ():
+        if not isinstance(node, Mapping):
+            return None
+        node = node.get("items") if token.isdigit() else (node.get("properties") or {}).get(token)
+    return node if isinstance(node, Mapping) else None
+
+
+def _fields(report: FailureReport) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in report.__dataclass_fields__}
+
+
+def _raise(report: FailureReport, errors: Sequence[BaseException], state: CorrectionState) -> None:
+    """Raise what the contract says: the original where nobody acted on it, else our own."""
+    executed = len(state.get("attempts") or ())
+    acted = any(
+        item.get("strategy") == ON_ERROR and item.get("outcome") not in _DECLINED
+        for item in report.tried
+    )
+    if acted and report.reason in _ENDED_BY_HAND:
+        first, last = (errors[0], errors[-1]) if errors else (None, None)
+        tool, reason = report.tool or "", report.detail
+        raise ToolExecutionError(tool, executed, first, last, report, reason) from last
+    if not errors:
+        report.raise_()
+    last = errors[-1]
+    unchanged = not report.changes or report.reason == "refused"
+    if executed == 1 and unchanged and not acted and report.reason in _NOBODY_ACTED:
+        last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
+        raise last
+    if executed == 0 and report.reason == "invalid_input":
+        raise last
+    if report.reason == "terminal_kind" and not isinstance(last, HardFailure):
+        message = f"{report.tool}: {report.detail}"
+        raise ToolErrorTerminal(message, report) from last
+    raise ToolExecutionError(report.tool or "", executed, errors[0], last, report) from last

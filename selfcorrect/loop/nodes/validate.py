@@ -1,0 +1,94 @@
+"""validate: the whole call against the schema, and every change against the safety policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from selfcorrect.json_forms import call_from_json, change_from_json, finding_to_json, to_json
+from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.model import Change, Finding
+from selfcorrect.pointer import apply
+from selfcorrect.state import CorrectionState
+
+
+async def validate(state: CorrectionState, context: RunContext) -> Update:
+    """Let a mended call go on only if it is valid and every change may run unasked."""
+    call = call_from_json(state["current"])
+    tool = context.tools.get(call.name)
+    pending = [change_from_json(item) for item in state.get("pending") or ()]
+    refusals = [
+        (change, why)
+        for change in pending
+        for _, why in context.safety.refusals(
+            [change], context.tools, tool, context.allowed(change.rule, change.strategy)
+        )
+    ]
+    if refusals:
+        return _rejected(state, pending, refusals)
+    update: dict[str, Any] = {
+        "pending": [],
+        "changes": [*(state.get("changes") or ()), *(state.get("pending") or ())],
+    }
+    findings: tuple[Finding, ...] = ()
+    if tool is None:
+        findings = (_no_tool(context),)
+    elif call.raw is not None:
+        findings = (_still_raw(),)
+    else:
+        findings = tool.violations(call.args)
+    shown = [finding_to_json(finding) for finding in findings]
+    if findings:
+        update["outcome"] = "invalid"
+        update["error"] = {"source": "schema", "findings": shown}
+        update["trail"] = [{"ok": False, "refused": [], "findings": shown}]
+    else:
+        update["outcome"] = "valid"
+        update["findings"] = []
+        update["trail"] = [{"ok": True, "refused": [], "findings": []}]
+    return update
+
+
+def _no_tool(context: RunContext) -> Finding:
+    return Finding(
+        text="there is no such tool",
+        types=("UnknownTool",),
+        code="unknown_tool",
+        paths=("/name",),
+        constraint={"enum": list(context.tools)[:50]},
+    )
+
+
+def _still_raw() -> Finding:
+    return Finding(
+        text="the arguments are text that is not one JSON object",
+        types=("MalformedCall",),
+        code="malformed_json",
+        paths=("/raw",),
+    )
+
+
+def _rejected(
+    state: CorrectionState, pending: list[Change], refusals: list[tuple[Change, str]]
+) -> Update:
+    """Undo the round: none of its changes may stand."""
+    call = call_from_json(state["current"])
+    undo = [
+        Change(change.path, change.after, change.before, change.safety, "undone")
+        for change in reversed(pending)
+    ]
+    try:
+        call = apply(call, undo)
+    except LookupError:
+        call = call_from_json(state["original"])
+    refused = [to_json(change) | {"why": why} for change, why in refusals]
+    return {
+        "outcome": "stopped",
+        "current": to_json(call),
+        "pending": [],
+        "refused": [*(state.get("refused") or ()), *refused],
+        "stop": {
+            "reason": "rejected",
+            "detail": "; ".join(sorted({why for _, why in refusals})),
+        },
+        "trail": [{"ok": False, "refused": refused, "findings": []}],
+    }

@@ -1,0 +1,75 @@
+"""Builds what a strategy gets beside the call and the diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from selfcorrect.json_forms import call_from_json, change_from_json
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.masking import Mask, has_sensitive, leaves
+from selfcorrect.model import Attempt, Change, ErrorKind
+from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
+from selfcorrect.state import CorrectionState
+
+_LAST_MESSAGES = 6
+
+
+def repair_context(
+    state: CorrectionState, context: RunContext, ask_model: ModelPort | None
+) -> RepairContext:
+    """The context of a strategy in this state; `ask_model` is None where none may be asked."""
+    given = state["given"]
+    return RepairContext(
+        tool=context.tools.get(state["current"]["name"]),
+        tools=context.tools,
+        request=given.get("request"),
+        messages=tuple((given.get("messages") or [])[-_LAST_MESSAGES:]),
+        finish_reason=given.get("finish_reason"),
+        written=given.get("written") or (state.get("original") or {}).get("raw"),
+        reading=_reading(context),
+        attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
+        refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
+        proposals=_proposals(state.get("refused") or ()),
+        hidden=_hidden(state, context),
+        ask_model=ask_model,
+        now=context.time.now,
+    )
+
+
+def _reading(context: RunContext) -> TextPolicy:
+    """Which calls in a text are made; where none is, what is read here did not come as a text."""
+    policy = context.strategies.reading
+    return policy if policy.text != "off" else TextPolicy()
+
+
+def _proposals(refused: Sequence[Mapping[str, Any]]) -> tuple[tuple[Change, ...], ...]:
+    """The refused changes, those of one answer together; empty where an old state cannot tell."""
+    groups: dict[Any, list[Change]] = {}
+    for item in refused:
+        if "group" not in item:
+            return ()
+        groups.setdefault(item["group"], []).append(change_from_json(item))
+    return tuple(tuple(group) for group in groups.values())
+
+
+def _hidden(state: CorrectionState, context: RunContext) -> frozenset[str]:
+    tool = context.tools.get(state["current"]["name"])
+    if not has_sensitive(tool, context.safety):
+        return frozenset()
+    mask = Mask(tool, context.safety)
+    found = {path for path, _ in leaves(state["current"]["args"], "/args") if mask.hides(path)}
+    asked = {path for item in state.get("findings") or () for path in item.get("paths") or ()}
+    return frozenset(found | {path for path in asked if mask.hides(path)})
+
+
+def _attempt(item: Mapping[str, Any]) -> Attempt:
+    kind = item.get("kind")
+    return Attempt(
+        item["number"],
+        call_from_json(item["call"]),
+        item["outcome"],
+        item.get("seconds", 0.0),
+        item.get("text"),
+        ErrorKind(kind) if kind else None,
+    )

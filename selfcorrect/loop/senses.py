@@ -1,0 +1,54 @@
+"""The senses that come along, each loaded when a run first needs it: a healthy call needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
+from selfcorrect.ports import Beside, Decide, ReadCall, Seen, Senses
+from selfcorrect.protocols import Tool
+
+
+def _read(given: Any, tools: Mapping[str, Tool], beside: Beside, /) -> ReadCall:
+    from selfcorrect.reading.reader import read_given
+
+    return read_given(given, tools, beside)
+
+
+def _witness(error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen:
+    from selfcorrect.evidence import read_error
+    from selfcorrect.evidence.outcome import ending_of
+
+    return Seen(read_error(error, call, tool), ending_of(error, home))
+
+
+def _interpret(
+    finding: Finding, decide: Decide, args: Any, schema: JsonObject | None, /
+) -> Finding:
+    from selfcorrect.evidence import diagnosed
+
+    return diagnosed(finding, decide, args, schema)
+
+
+def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON]) -> Repair:
+    from selfcorrect.reading.answers import read_answer
+
+    return read_answer(answer, call, finding, options)
+
+
+def _words(error: BaseException) -> str:
+    from selfcorrect.evidence.clean import sentence, visible
+    from selfcorrect.evidence.exceptions import text_of
+    from selfcorrect.foreign import told, unreadable
+
+    return sentence(visible(told(lambda: text_of(error), unreadable(error))))
+
+
+def _kind_by_structure(finding: Finding) -> ErrorKind:
+    from selfcorrect.evidence import classify
+
+    return classify(Finding("", finding.types, finding.status, finding.code))
+
+
+SENSES: Final = Senses(_read, _witness, _interpret, _answer, _words, _kind_by_structure)

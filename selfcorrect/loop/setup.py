@@ -1,0 +1,282 @@
+"""Puts the parts of a loop together and checks them, before anything runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+from pydantic import ValidationError
+
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.handlers.by_tool import Handlers
+from selfcorrect.handlers.on_error import as_handler, defaults
+from selfcorrect.hints import near
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.limits import Limits
+from selfcorrect.log import sink
+from selfcorrect.loop.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
+from selfcorrect.loop.nodes import NODES
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.own_keys import OwnKey, own_keys
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.rules import ToolResults
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import Safety
+from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
+from selfcorrect.protocols import ToolWords
+from selfcorrect.results import has_error_at, is_error_value
+from selfcorrect.routing import DEFAULT, END, Table
+from selfcorrect.state import STATE_KEYS
+from selfcorrect.tools import ToolSpec, tool_specs
+
+DEFAULTS: Final = Options()
+REMEMBERED: Final = 10_000
+"""Intents that a loop without a ledger of the caller's keeps in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop that is ready to run: the nodes, the ways between them, and what they share.
+
+    Attributes:
+        nodes: The eight nodes, and the caller's own, by name.
+        table: Which node follows which outcome.
+        context: What every run starts with; each run gets its own copy.
+        own: Keys of the state that the caller added.
+        forgets: Nothing is checkpointed, even inside a parent that is: nobody can be asked.
+    """
+
+    nodes: Mapping[str, Node]
+    table: Table
+    context: RunContext
+    own: Mapping[str, OwnKey] = field(default_factory=dict)
+    forgets: bool = False
+
+    def start(self, **changes: Any) -> RunContext:
+        """The context of one run."""
+        emit = sink()
+        if emit is None and not changes:
+            return self.context
+        return replace(self.context, emit=emit, **changes)
+
+
+def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
+    """Check tools and options, and put the loop together.
+
+    Raises:
+        GraphSetupError: If a part is unusable; the message names it.
+        MapError: If the error-strategy map is unusable.
+    """
+    if options.on_failure not in ("report", "raise"):
+        raise GraphSetupError(f"on_failure is 'report' or 'raise', not {options.on_failure!r}")
+    strategies = load_map(options.strategies)
+    own = own_keys(options.state)
+    nodes, table = _nodes(options, own)
+    specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
+    context = RunContext(
+        tools=specs,
+        strategies=strategies,
+        limits=_limits(options.limits, strategies),
+        policy=_terminal(options.policy, strategies, specs),
+        safety=_safety(strategies, options.model),
+        ledger=_ledger(options.ledger),
+        model=_model(options.model),
+        host=SyncHost(),
+        time=options.time or SystemTime(),
+        errors=LiveErrors(),
+        memory=options.memory or MemoryLedger(REMEMBERED),
+        diagnoser=nodes["diagnose"],
+        selector=nodes["select_strategy"],
+        on_failure=options.on_failure,
+        on_error=_handlers(options.on_error, specs),
+        on_model_error=_callable(options.on_model_error, "on_model_error"),
+        on_limit=_callable(options.on_limit, "on_limit"),
+        hooks=_hooks(options.hooks),
+        tool_words=_tool_words(options.tool_words, strategies),
+    )
+    return Loop(nodes, table, context, own)
+
+
+def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
+    """The nodes by name, those on edges too, and the ways between them."""
+    _mapping("nodes", options.nodes)
+    given = dict(options.own_nodes())
+    taken = {END, *STATE_KEYS, *own}
+    for name in given.keys() - NODES.keys():
+        if not isinstance(name, str) or not name.isidentifier() or name in taken:
+            raise GraphSetupError(
+                f"a node of your own is named like a variable, and not like a key of the state: "
+                f"not {name!r}"
+            )
+    table = DEFAULT.with_routes(given.keys() - NODES.keys(), _routes(options.routes))
+    for edge, node in _mapping("on_edge", options.on_edge).items():
+        ends = edge if isinstance(edge, tuple) and len(edge) == 2 else (str(edge), "")
+        if not callable(node):
+            raise GraphSetupError(f"the node on edge {edge!r} must be callable, got {node!r}")
+        name = edge_name(ends)
+        table = table.on_edge(ends, name)
+        given[name] = node
+    return MappingProxyType({**NODES, **given}), table
+
+
+def _routes(routes: Any) -> Mapping[str, Mapping[str, str]]:
+    for node, ways in _mapping("routes", routes).items():
+        if not isinstance(ways, Mapping) or not all(
+            isinstance(each, str) for way in ways.items() for each in way
+        ):
+            raise GraphSetupError(
+                f"routes of {node!r} are a mapping of outcomes to nodes, not {ways!r:.80}"
+            )
+    return routes or {}
+
+
+def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise GraphSetupError(f"{name} is a mapping, not {given!r:.80}")
+    return given or {}
+
+
+def edge_name(edge: tuple[str, str]) -> str:
+    """The name of the node on an edge, as it is drawn."""
+    return f"{edge[0]}_to_{edge[1]}"
+
+
+def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
+    """Undeclared tools take the effect that the map gives them; code that declares one wins."""
+    out = {name: _with_effect(tool, strategies) for name, tool in tools.items()}
+    tell_undeclared(out.values())
+    return out
+
+
+def tell_undeclared(tools: Iterable[ToolSpec]) -> None:
+    """Tell the log once of each tool whose effect nobody declared, with the line that does."""
+    names = [tool.name for tool in tools if not tool.declared and tool.name not in _TOLD]
+    emit = sink() if names else None
+    if emit is None:
+        return
+    for name in names[: max(0, REMEMBERED - len(_TOLD))]:
+        _TOLD.add(name)
+        emit(
+            "selfcorrect.undeclared_effect",
+            {"tool": name, "taken_for": "mutating", "declare": f'[effects] "{name}" = "read_only"'},
+        )
+
+
+_TOLD: Final[set[str]] = set()
+
+
+def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:
+    tool = _with_results(tool, strategies.results_of(tool.name))
+    effect = strategies.effect_of(tool.name)
+    if effect is None or (tool.declared and tool.effect != effect):
+        return tool
+    return tool.has_effect(effect, atomic=tool.atomic or strategies.is_atomic(tool.name))
+
+
+def _with_results(tool: ToolSpec, told: ToolResults | None) -> ToolSpec:
+    """What the code says of a tool's values comes before the map."""
+    if told is None:
+        return tool
+    fails = tool.fails
+    if fails is None:
+        shapes = is_error_value if told.errors == "shapes" else None
+        fails = partial(has_error_at, where=told.where, otherwise=shapes)
+    return replace(tool, fails=fails, mends_values=told.mend)
+
+
+def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) -> Limits:
+    """The map's limits, under the ceiling that code sets; limits from code win, key by key."""
+    if limits is None:
+        return Limits().merged(strategies.limits)
+    if isinstance(limits, Mapping):
+        try:
+            limits = Limits.model_validate(dict(limits))
+        except ValidationError as error:
+            known = ", ".join(Limits.model_fields)
+            raise GraphSetupError(f"limits are unusable ({known} exist): {error}") from error
+    if not isinstance(limits, Limits):
+        raise GraphSetupError(f"limits must be a Limits or a mapping, not {limits!r}")
+    said = {name: getattr(limits, name) for name in limits.model_fields_set}
+    return Limits(ceiling=limits.ceiling).merged({**strategies.limits, **said})
+
+
+def _terminal(
+    policy: ToolErrorPolicy | PolicySource | None, strategies: StrategyMap, tools: Iterable[str]
+) -> ToolErrorPolicy | PolicySource:
+    """Code and map add up: what either ends a run for, ends it; a source is asked per run."""
+    if isinstance(policy, PolicySource):
+        return policy
+    policy = policy if policy is not None else ToolErrorPolicy()
+    if not isinstance(policy, ToolErrorPolicy):
+        raise GraphSetupError(f"policy must be a ToolErrorPolicy or PolicySource, not {policy!r}")
+    return policy.joined(ToolErrorPolicy.of_map(strategies.policy), tools)
+
+
+def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
+    allow = strategies.policy.allow
+    classes = SafetyPolicy().allow if allow is None else frozenset(Safety(item) for item in allow)
+    if model is not None:
+        classes |= {Safety.MODEL}
+    return SafetyPolicy(classes, tuple(strategies.policy.sensitive or ()))
+
+
+def _ledger(ledger: Any) -> Any:
+    wanted = ("begin", "settle")
+    if ledger is not None and not all(callable(getattr(ledger, name, None)) for name in wanted):
+        raise GraphSetupError(
+            f"ledger must have begin and settle, such as SqliteLedger(path), not {ledger!r:.80}"
+        )
+    return ledger
+
+
+def _callable(given: Any, name: str) -> Any:
+    if given is not None and not callable(given):
+        raise GraphSetupError(f"{name} must be callable, not {given!r:.80}")
+    return given
+
+
+def _hooks(hooks: Any) -> Hooks | None:
+    if hooks is not None and not isinstance(hooks, Hooks):
+        raise GraphSetupError(f"hooks must be Hooks(…), not {hooks!r:.80}")
+    return hooks
+
+
+def _handlers(given: Any, tools: Mapping[str, ToolSpec]) -> Handlers:
+    """The tools' own handlers, then the graph's (one, or one by tool), then the defaults."""
+    per_tool = {}
+    graph = None
+    if isinstance(given, Mapping):
+        for name, handler in given.items():
+            if name not in tools:
+                hint = near(str(name), tools) or f"the tools are {', '.join(tools)}"
+                raise GraphSetupError(f"on_error names {name!r}, which is no tool; {hint}")
+            per_tool[name] = as_handler(handler, f"on_error of {name!r}")
+    else:
+        graph = as_handler(given, "build_graph")
+    for name, tool in tools.items():
+        if tool.on_error is not None:
+            per_tool[name] = as_handler(tool.on_error, f"tool {name!r}")
+    return Handlers({k: v for k, v in per_tool.items() if v is not None}, graph, defaults())
+
+
+def _tool_words(given: ToolWords | None, strategies: StrategyMap) -> ToolWords:
+    """What the code says, else the map, else that they are shown."""
+    if given not in (None, *get_args(ToolWords)):
+        raise GraphSetupError(f"tool_words is 'show' or 'hide', not {given!r:.80}")
+    return given or strategies.policy.tool_words or "show"
+
+
+def _model(model: Any) -> Any:
+    if model is not None and not callable(getattr(model, "invoke", None)):
+        raise GraphSetupError(f"model must be a chat model with invoke, not {model!r}")
+    return model
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling this gives something to await."""
+    call = getattr(function, "__call__", None)  # noqa: B004 -- objects with an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

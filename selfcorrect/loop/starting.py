@@ -1,0 +1,78 @@
+"""What every run starts with, whatever an earlier run left on the same thread."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from selfcorrect.effects import acts
+from selfcorrect.json_forms import call_from_json
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.intents import scope_of_call
+from selfcorrect.model import JSON
+from selfcorrect.plain import digest, plain
+from selfcorrect.state import FORMAT, CorrectionState
+
+_BESIDE = ("request", "messages", "finish_reason", "task_id")
+
+
+def started(state: CorrectionState, context: RunContext) -> dict[str, Any]:
+    """The keys of the state that a run starts with; the planner adds the call."""
+    beside = {key: plain(state.get(key)) for key in _BESIDE if state.get(key) is not None}
+    return {
+        **_in_doubt_since_the_first_version(state, context),
+        "format": FORMAT,
+        "run": os.urandom(12).hex(),
+        "given": beside | _written(state),
+        "current": None,
+        "original": None,
+        "error": None,
+        "findings": [],
+        "selected": [],
+        "changes": [],
+        "pending": [],
+        "refused": [],
+        "tried": [],
+        "attempts": [],
+        "counts": {},
+        "wait": 0.0,
+        "barred": None,
+        "question": None,
+        "stop": None,
+    }
+
+
+def _in_doubt_since_the_first_version(
+    state: CorrectionState, context: RunContext
+) -> dict[str, JSON]:
+    """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
+    if "lost" in state or not state.get("attempts"):
+        return {}
+    lost: dict[str, JSON] = {}
+    for attempt in state["attempts"]:
+        call = call_from_json(attempt["call"])
+        tool = context.tools.get(call.name)
+        if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
+            scope = scope_of_call(state, call, tool, context)
+            key = f"{scope}:{digest(state['run'], call.id)}"
+            lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
+    return {"lost": lost} if lost else {}
+
+
+def _written(state: CorrectionState) -> dict[str, JSON]:
+    """The text that a call was read from, if a number in it may have a spelling of its own."""
+    text = state.get("written") or state.get("raw")
+    given = state.get("call")
+    if isinstance(given, Mapping):
+        text = text or next((item for item in given.values() if _may_be_arguments(item)), None)
+    return {"written": text} if isinstance(text, str) and _FRACTION.search(text) else {}
+
+
+def _may_be_arguments(item: Any) -> bool:
+    return isinstance(item, str) and item.lstrip().startswith("{")
+
+
+_FRACTION = re.compile(r"\d(?:\.\d|[eE][-+\d])")
+"""What only strictly valid JSON can lose of a number; what is not is kept whole anyway."""

@@ -1,0 +1,133 @@
+"""What the loop senses with, behind protocols: it imports no reader and no evidence itself.
+
+`selfcorrect.loop.senses` has the ones that come along, each loaded when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from selfcorrect.effects import Outcome
+from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
+from selfcorrect.protocols import TextPolicy, Tool
+
+
+def _no_keys() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a reader may know beside what it reads.
+
+    Attributes:
+        request: What the user asked for.
+        messages: The conversation, in any of the usual forms.
+        finish_reason: Why the model stopped writing, if known.
+        policy: Which calls in a text are made.
+        keys: Gives the deployment's own names for the keys of a call, if it has any.
+        whole: A call that was cut off is none at all.
+    """
+
+    request: str | None = None
+    messages: Sequence[Any] = ()
+    finish_reason: str | None = None
+    policy: TextPolicy = field(default_factory=TextPolicy)
+    keys: Callable[[], object] = _no_keys
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """What was read.
+
+    Attributes:
+        call: The call; with `raw` where it, or its arguments, could not be read strictly.
+        finding: What is wrong about how it was written.
+        is_made: Whether the text is the call; if not, the finding says why it is handed on.
+    """
+
+    call: Call
+    finding: Finding | None = None
+    is_made: bool = True
+
+
+class Reader(Protocol):
+    """Reads one call out of an object or a text; changes nothing about it.
+
+    Raises:
+        UnusableInput: If it is neither a call nor a text.
+    """
+
+    def __call__(self, given: Any, tools: Mapping[str, Tool], beside: Beside, /) -> ReadCall: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an execution ended that raised.
+
+    Attributes:
+        outcome: What is known of what it did.
+        why: The evidence, in a few words.
+        is_fault: The tool's own code is wrong: no argument is to blame.
+        where: File and line of the tool's code that it came from, if known.
+    """
+
+    outcome: Outcome
+    why: str
+    is_fault: bool = False
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an exception shows.
+
+    Attributes:
+        findings: Everything that it says is wrong; at least one.
+        ending: What the execution did, from structure alone.
+    """
+
+    findings: tuple[Finding, ...]
+    ending: Ending
+
+
+class Witness(Protocol):
+    """Says what an exception shows; never raises. `home` is the module of the tool's own code."""
+
+    def __call__(self, error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen: ...
+
+
+Decide: TypeAlias = Callable[[Finding], Finding]
+"""What the error-strategy map makes of a finding."""
+
+
+class Interpreter(Protocol):
+    """Asks the map what a finding means, and settles which parameters are at fault."""
+
+    def __call__(
+        self, finding: Finding, decide: Decide, args: Any, schema: JsonObject | None, /
+    ) -> Finding: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """Everything with which a loop reads calls and errors.
+
+    Attributes:
+        read: Reads calls.
+        witness: Says what an exception shows.
+        interpret: Says what a finding means.
+        answer: Reads what a person answered to a question about a finding, with its options.
+        words: What an exception says to a person, without its stack.
+        kind_by_structure: The kind for which class, status and code alone speak.
+    """
+
+    read: Reader
+    witness: Witness
+    interpret: Interpreter
+    answer: Callable[[JSON, Call, Finding, Sequence[JSON]], Repair]
+    words: Callable[[BaseException], str]
+    kind_by_structure: Callable[[Finding], ErrorKind]

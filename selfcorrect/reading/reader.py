@@ -1,0 +1,105 @@
+"""The reader of the loop: one call out of what came in, and what is wrong about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from selfcorrect.errors import UnusableInput
+from selfcorrect.model import Call, Finding
+from selfcorrect.plain import clean
+from selfcorrect.ports import Beside, ReadCall
+from selfcorrect.protocols import TextPolicy, Tool
+from selfcorrect.reading import (
+    Reading,
+    ToolCallKeys,
+    ending_of,
+    read_arguments,
+    read_call_object,
+    read_calls,
+    refusal_of,
+)
+from selfcorrect.reading.quoting import why_not_made
+
+_NOT_AN_OBJECT: Final = "the arguments are text that is not one JSON object"
+
+
+def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
+    """The call in an object or a text, as it stands there; see `Reader`.
+
+    Raises:
+        UnusableInput: If there is neither a call nor a text in it.
+    """
+    if isinstance(given, str):
+        return _from_text(given, tools, beside)
+    if not isinstance(given, Mapping):
+        raise UnusableInput(f"call must be an object or a text, not {type(given).__name__}")
+    cut = bool(beside.finish_reason) and not ending_of(beside.finish_reason).closers
+    if cut and beside.whole:
+        reason = beside.finish_reason
+        wrong = f"the answer in which the model planned the call was cut off ({reason})"
+        raise UnusableInput(wrong)
+    call = read_call_object(given, tools=tools)
+    if call is None:
+        raise UnusableInput("call needs a name (name, tool or tool_name) that is text")
+    if not call.name.strip() and call.raw is None:
+        raise UnusableInput("the name of the call is empty")
+    # Whoever parsed a text that was cut off may have made no arguments of unreadable ones.
+    raw = "" if cut and not call.args and call.raw is None else call.raw
+    call_id = None if call.id is None else clean(str(call.id))
+    call = Call(clean(call.name), call.args, call_id, raw)
+    return ReadCall(call, None if call.raw is None else _unread(call, tools, beside))
+
+
+def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | None:
+    """What is wrong with arguments, or a whole call, that came as text."""
+    raw = call.raw or ""
+    if not call.name:
+        return _reading(raw, tools, replace(beside, policy=TextPolicy()), keyed=True).finding
+    read = read_arguments(raw, tools.get(call.name), finish_reason=beside.finish_reason)
+    if read.fault is None:
+        return _malformed("malformed_json", _NOT_AN_OBJECT)
+    return _malformed("cut" if read.fault.cut else "malformed_json", refusal_of(raw, read.fault))
+
+
+def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
+    reading = _reading(raw, tools, beside)
+    if _is_no_call(reading) and not reading.doubted:
+        reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
+    why = why_not_made(reading, tools, beside.messages, beside.request)
+    if why is not None:
+        return _handed_on(raw, _malformed("no_call", why))
+    if _is_no_call(reading) and reading.refusal is not None:
+        return _handed_on(raw, reading.refusal)
+    if reading.strict:
+        return ReadCall(reading.calls[0].call)
+    return ReadCall(Call("", {}, None, clean(raw)), reading.finding)
+
+
+def _handed_on(raw: str, finding: Finding) -> ReadCall:
+    return ReadCall(Call("", {}, None, clean(raw)), finding, is_made=False)
+
+
+def _is_no_call(reading: Reading) -> bool:
+    return reading.refusal is not None and reading.refusal.code == "no_call"
+
+
+def _reading(
+    raw: str, tools: Mapping[str, Tool], beside: Beside, *, keyed: bool = False
+) -> Reading:
+    """The reading of a text, with the deployment's own keys only where nothing else reads it."""
+    keys = beside.keys() if keyed else None
+    return read_calls(
+        raw,
+        tools,
+        finish_reason=beside.finish_reason,
+        keys=keys if isinstance(keys, ToolCallKeys) else None,
+        request=beside.request,
+        policy=beside.policy,
+        in_context=bool(beside.messages),
+    )
+
+
+def _malformed(code: str, text: str) -> Finding:
+    return Finding(text=text, types=("MalformedCall",), code=code, paths=("/raw",))
