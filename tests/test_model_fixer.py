@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -263,6 +265,22 @@ def test_of_a_text_the_model_says_first_whether_a_call_is_meant(said, ends):
     assert done == ends
     assert len(model.prompts) == 1
     assert ("failure" in out) == (not ends)
+
+
+def test_the_map_of_the_documentation(tmp_path):
+    page = Path(__file__).parents[1] / "docs" / "pages" / "agents.md"
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (tmp_path / "agent.toml").write_text(shown, "utf-8")
+    (tmp_path / "models.py").write_text(
+        "from selfcorrect.repairs.ask_model import AskModel\n"
+        "from selfcorrect.testing import ScriptedModel\n"
+        f"ask_better = AskModel(model=ScriptedModel([{CALL!r}]))\n",
+        "utf-8",
+    )
+    out, done, model = through_graph(
+        UNREADABLE, ["prose"] * 9, strategies=str(tmp_path / "agent.toml")
+    )
+    assert (out["result"], done, len(model.prompts)) == (3, [ARGS], 2)
 
 
 # --- in an agent ---------------------------------------------------------------------------------
