@@ -213,9 +213,17 @@ class UnusableInput(SelfCorrectError):
 
 
 class ModelFailed(SelfCorrectError):
-    """A model raised, or answered something that is not what was asked for."""
+    """A model raised, or answered something that is not what was asked for.
+
+    Attributes:
+        said: What it answered, or None where it did not.
+    """
 
     code: ClassVar[str] = "SC302"
+
+    def __init__(self, message: str, said: str | None = None) -> None:
+        self.said = said
+        super().__init__(message)
 
 
 def is_control_flow(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from selfcorrect.model import JSON, Attempt, Call, Change, Diagnosis, Finding, JsonObject, Repair
 
@@ -44,11 +44,17 @@ class Tool(Protocol):
 class ModelPort(Protocol):
     """Asks a chat model for one JSON object. Counts and bounds what it costs.
 
+    Args:
+        prompt: The question.
+        schema: JSON Schema of the answer.
+        model: Another chat model than the run's own.
+
     Raises:
         BudgetSpent: Before anything is paid, where the run's limits leave no room.
+        ModelFailed: If the model raised, or its answer is no object; `said` tells which.
     """
 
-    def __call__(self, prompt: str, schema: JsonObject) -> Awaitable[JSON]: ...
+    def __call__(self, prompt: str, schema: JsonObject, model: Any = None) -> Awaitable[JSON]: ...
 
 
 def _now() -> datetime:

@@ -12,14 +12,12 @@ from selfcorrect.policies import (
     AgentBudget,
     AutoCorrect,
     ExitOnEmpty,
-    Extend,
     Feedback,
     ImmediateRaise,
     Raise,
     RetryWithFeedback,
-    Stop,
 )
-from selfcorrect.policies.agent_budget import extended, take, take_call
+from selfcorrect.policies.agent_budget import extended, in_force, take, take_call
 from selfcorrect.policies.empty_responses import PLACEHOLDER, EmptyResponseError, is_empty
 
 TOOLS = ["search_flights", "book_flight", "cancel_booking"]
@@ -192,11 +190,25 @@ class TestAgentBudget:
 
     def test_more_is_granted_eight_times_at_most(self):
         budget, spent, grants = AgentBudget(turns=1), {}, 0
-        while more := extended(budget, spent, "why", lambda r: Extend(turns=r.limits.turns + 1)):
-            budget, spent = more
+        while more := extended(in_force(budget, spent), spent, {"turns": grants + 2}):
+            spent = more
             grants += 1
-        assert (grants, budget.turns) == (8, 9)
+        assert (grants, in_force(budget, spent).turns) == (8, 9)
 
-    @pytest.mark.parametrize("decision", [None, Stop(), Extend(turns=1), Extend(tokens=9), 5])
-    def test_anything_else_grants_nothing(self, decision):
-        assert extended(AgentBudget(), {}, "why", lambda reached: decision) is None
+    @pytest.mark.parametrize("wanted", [None, 5, {}, "more", {"tokens": 9}, {"wings": 9}], ids=str)
+    def test_anything_else_grants_nothing(self, wanted):
+        assert extended(AgentBudget(), {}, wanted) is None
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("turns", 1),
+            ("turns", 9.5),
+            ("turns", True),
+            ("turns", "99"),
+            ("seconds", float("inf")),
+            ("seconds", float("nan")),
+        ],
+    )
+    def test_nor_does_what_is_no_larger_bound(self, name, value):
+        assert extended(AgentBudget(), {}, {name: value}) is None

@@ -17,6 +17,7 @@ from selfcorrect.hints import whole
 from selfcorrect.integrations.chat import OURS, is_blank, note_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
+from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import (
@@ -29,7 +30,7 @@ from selfcorrect.integrations.toolbox import (
     Toolbox,
     Toolboxes,
 )
-from selfcorrect.integrations.turn import Counters, Turn, with_calls
+from selfcorrect.integrations.turn import Counters, Turn, answer_to, with_calls
 from selfcorrect.limits import Limits
 from selfcorrect.loop.context import AsyncHost, Node, RunContext, SyncHost, run_sync
 from selfcorrect.model import JSON, FailureReport
@@ -38,6 +39,7 @@ from selfcorrect.models.recovery import Answer
 from selfcorrect.models.recovery import Turn as ModelTurn
 from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
+    AgentBudget,
     EmptyResponsePolicy,
     Hooks,
     OnLimit,
@@ -100,13 +102,16 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         on_model_error: Decides about calls that fail, of the agent's own model and of `model`.
             Below it, dropped connections and busy servers are tried again, three times in all,
             unless the client does so itself (`max_retries`) or the answer is streamed.
-        on_limit: Decides what is done where a limit is reached.
-        hooks: Listeners of every call.
+        on_limit: Decides what is done where a limit is reached, of one call's corrections or of
+            `budget`; `reached.limits` tells which.
+        hooks: Listeners of every call, and of bounds that are near.
         nodes: Nodes of the loop by the keywords of `build_graph`, such as those of
             `selfcorrect.integrations.otel.instrumented`.
         tool_not_found: Decides about names that no tool has; None: the model is told.
         on_empty: Decides about empty messages; None: the model is asked once more, then the user
             is told.
+        budget: Bounds of one run, from a user's message to the answer: turns, calls of tools, time,
+            tokens. Where one is used up, `on_limit` decides; else the run ends, and says why.
         max_misses: Messages in a row with calls of which none can be made; one more ends the run.
         max_failed: Messages in a row of whose calls none succeeds; one more ends the run.
         read_text: Whether calls that the model writes in its text are made.
@@ -139,6 +144,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         nodes: Mapping[str, Node] | None = None,
         tool_not_found: ToolNotFoundPolicy | None = None,
         on_empty: EmptyResponsePolicy | None = None,
+        budget: AgentBudget | None = None,
         max_misses: int = 3,
         max_failed: int = 8,
         read_text: bool = True,
@@ -167,13 +173,14 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             name: tool.timeout for name, tool in settings.tools.items() if tool.timeout is not None
         }
         self._boxes = Toolboxes(settings)
-        _check(max_misses, max_failed, on_trail, tool_not_found, on_empty)
+        _check(max_misses, max_failed, on_trail, tool_not_found, on_empty, budget)
         self._calls = ToolCalls(
             settings,
             self._boxes,
             ask_person=ask_person,
             on_trail=on_trail,
         )
+        self._spending = Spending(budget, on_limit, hooks)
         self._on_model_error = on_model_error
         self._raises = on_failure == "raise"
         self._max_misses = max_misses
@@ -264,16 +271,21 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             has_checkpointer=configurable.get(_CHECKPOINTER) is not None,
             thread=str(configurable.get("thread_id")),
         )
+        self._spending.begin(turn)
         while True:
             if (ending := self._ending(turn)) is not None:
                 return _answered(turn, ModelResponse([ending]))
+            if (spent := await self._spending.ask(turn)) is not None:
+                return _answered(turn, self._over_budget(turn, spent))
             try:
                 response = _as_response(await self._asked(turn, ask))
             except Exception as error:
                 if is_control_flow(error) or (text := held_call(error)) is None:
                     raise
+                await self._spending.answer(turn, [AIMessage(text)])
                 done = await self._read_held(turn, text, error)
             else:
+                await self._spending.answer(turn, response.result)
                 done = await self._read(turn, response)
             if done is not None:
                 return _answered(turn, done)
@@ -286,6 +298,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         recovery, attempt = ModelTurn(self._on_model_error), 1
         is_left_alone = _is_streamed() or client_retries(turn.request.model)
         while True:
+            turn.is_new = False
             try:
                 return await ask(turn.asked())
             except Exception as error:
@@ -309,7 +322,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         if message.tool_calls or message.invalid_tool_calls:
             settled = _settled(response.result, response_format)
             calls = await mended_calls(turn.box, message, turn.conversation, turn.context, settled)
-            return self._with_calls(turn, response, (place, message), calls)
+            return await self._with_calls(turn, response, (place, message), calls, settled=settled)
         if response_format is not None or response.structured_response is not None:
             return response
         if is_blank(message):
@@ -328,7 +341,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         if calls and (can_be_made or not turn.counters.unread):
             unread = turn.counters.unread + (0 if can_be_made else 1)
             turn.counters = replace(turn.counters, unread=unread)
-            return self._with_calls(turn, response, (place, message), calls, words)
+            return await self._with_calls(turn, response, (place, message), calls, words)
         turn.counters = replace(turn.counters, misses=0, failed=0, blank=0)
         return response
 
@@ -343,7 +356,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         message = AIMessage(text, id=f"selfcorrect-{uuid4()}")
         calls, _ = await calls_in_text(turn.box, message, turn.conversation, turn.context)
         if calls:
-            return self._with_calls(turn, ModelResponse([message]), (0, message), calls, "")
+            whole = ModelResponse([message])
+            return await self._with_calls(turn, whole, (0, message), calls, "")
         misses = turn.counters.misses + 1
         if misses > self._max_misses:
             raise error
@@ -351,17 +365,25 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         turn.ask_for_an_answer(message, _UNREADABLE_CALL)
         return None
 
-    def _with_calls(
+    async def _with_calls(
         self,
         turn: Turn,
         response: ModelResponse[Any],
         written: tuple[int, AIMessage],
         calls: list[Mended],
         words: str | None = None,
+        settled: frozenset[str] = frozenset(),
     ) -> ModelResponse[Any] | None:
         self._tell(turn, calls)
+        self._spending.mended(turn, calls)
         place, message = written
         ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
+        made = [call for call in ready if not settled & {call.written.given_id, call.written.name}]
+        if (spent := await self._spending.make(turn, made)) is not None:
+            unmade = [not_made(call, spent.why) if call in made else call for call in calls]
+            content = words if isinstance(message.content, str) else None
+            whole = _replaced(response, place, with_calls(message, unmade, content))
+            return self._without_calls(turn, whole, unmade, spent)
         held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
         turn.missed = [call for call in held if not call.is_answer]
         misses = turn.counters.misses + 1 if turn.missed and not ready else 0
@@ -378,6 +400,28 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         turn.refuse(response.result[:place], new, held)
         return None
 
+    def _without_calls(
+        self,
+        turn: Turn,
+        response: ModelResponse[Any],
+        calls: Sequence[Mended],
+        spent: Over,
+    ) -> ModelResponse[Any]:
+        """The message with every call of a tool answered, and none made: there is no room."""
+        told = [*response.result, *(answer_to(call) for call in calls if not call.is_ready)]
+        if response.structured_response is not None:
+            return ModelResponse(told, response.structured_response)
+        turn.keep(told)
+        return self._over_budget(turn, spent)
+
+    def _over_budget(self, turn: Turn, spent: Over) -> ModelResponse[Any]:
+        """What ends the run; or nothing, where a person is asked at the next turn's start."""
+        if spent.is_asked and turn.kept:
+            over(turn, spent.why)
+            return ModelResponse([])
+        turn.missed = []
+        return ModelResponse([self._end(turn, "budget", f"the budget is used up, {spent.why}")])
+
     def _with_feedback(
         self, turn: Turn, calls: Sequence[Mended], held: list[Mended]
     ) -> list[Mended]:
@@ -389,10 +433,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         missing = [call for call in held if call.is_unknown]
         found = any(call.call["name"] in turn.box.specs for call in calls if call not in missing)
         names = [call.written.name for call in missing]
-        run, before = f"{turn.thread}|{turn.counters.run}", turn.counters.unknown
-        unknown, texts = self._not_found.decide(
-            run, before, names, list(turn.box.specs), found=found
-        )
+        before, offered = turn.counters.unknown, list(turn.box.specs)
+        unknown, texts = self._not_found.decide(turn.run, before, names, offered, found=found)
         turn.counters = replace(turn.counters, unknown=unknown)
         told = {id(call): text for call, text in zip(missing, texts, strict=True)}
         return [
@@ -458,7 +500,12 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
 
 
 def _check(
-    max_misses: Any, max_failed: Any, on_trail: Any, tool_not_found: Any, on_empty: Any
+    max_misses: Any,
+    max_failed: Any,
+    on_trail: Any,
+    tool_not_found: Any,
+    on_empty: Any,
+    budget: Any,
 ) -> None:
     """Refuse settings that can never be meant.
 
@@ -467,6 +514,8 @@ def _check(
     """
     whole("SelfCorrection", "max_misses", max_misses)
     whole("SelfCorrection", "max_failed", max_failed)
+    if budget is not None and not isinstance(budget, AgentBudget):
+        raise GraphSetupError(f"SelfCorrection: budget must be AgentBudget(…), not {budget!r:.80}")
     if on_trail is not None and not callable(on_trail):
         raise GraphSetupError(f"SelfCorrection: on_trail must be callable, not {on_trail!r:.80}")
     for name, policy in (("tool_not_found", tool_not_found), ("on_empty", on_empty)):

@@ -18,7 +18,7 @@ from selfcorrect.integrations.chat import (
     usable_name,
     written_calls,
 )
-from selfcorrect.integrations.tool_calls import CUT, note_on, told
+from selfcorrect.integrations.tool_calls import CUT, note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
@@ -47,6 +47,7 @@ class Mended:
         note: What is noted of it.
         failure: The report, if there is one.
         is_answer: The text is the tool's own answer: a strategy answered in its place.
+        tokens: What models that mended it have cost.
     """
 
     written: Written
@@ -56,6 +57,7 @@ class Mended:
     note: Mapping[str, JSON] | None = None
     failure: Mapping[str, Any] | None = None
     is_answer: bool = False
+    tokens: int = 0
 
     @property
     def is_unknown(self) -> bool:
@@ -168,6 +170,10 @@ async def mended_call(
 ) -> Mended:
     """One call, taken through the checking loop."""
     out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
+    return replace(_of_walk(written, out), tokens=tokens_of(out))
+
+
+def _of_walk(written: Written, out: Mapping[str, Any]) -> Mended:
     note = note_on(out)
     failure = out.get("failure")
     if failure:

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
-from selfcorrect.integrations.tool_calls import note_on, told
+from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
@@ -131,7 +131,8 @@ def _of_text(out: Mapping[str, Any], text: str) -> Mended:
     written = Written("", text, new_id(), None)
     failure = out.get("failure")
     if failure:
-        return refused_call(written, told(failure), note_on(out), failure)
+        held = refused_call(written, told(failure), note_on(out), failure)
+        return replace(held, tokens=tokens_of(out))
     result = out["result"]
     call = {"name": result["call"]["name"], "args": result["call"]["args"], "id": written.id}
-    return Mended(written, call, is_ready=True, note=note_on(out))
+    return Mended(written, call, is_ready=True, note=note_on(out), tokens=tokens_of(out))

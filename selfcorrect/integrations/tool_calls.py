@@ -305,6 +305,8 @@ class ToolCalls:
             made = host.made or {"name": call["name"], "args": request.tool_call["args"]}
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
             note["key"] = call_key(Call(made["name"], made["args"]), spec)
+        if tokens := tokens_of(out):
+            note["tokens"] = tokens
         if "raw" in request.tool_call and host.made is not None:
             note["call"] = host.made
         if note or len(host.happened) > 1:
@@ -359,6 +361,11 @@ def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
 def told(failure: Mapping[str, Any]) -> str:
     """What the model reads of a failure."""
     return str(failure.get("for_model") or "The call was not made.")
+
+
+def tokens_of(out: Mapping[str, Any]) -> int:
+    """What the models of a run have cost."""
+    return sum(int(event.get("tokens") or 0) for event in out.get("trail") or ())
 
 
 def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:

@@ -45,6 +45,7 @@ class Counters:
         blank: Empty messages in a row.
         unread: Texts that seemed to hold a call and could not be read.
         held: Calls of the last message that wait for the answers of its other calls.
+        spent: What the run has spent of its budget.
     """
 
     run: str = ""
@@ -54,6 +55,7 @@ class Counters:
     blank: int = 0
     unread: int = 0
     held: Mapping[str, Any] = field(default_factory=dict)
+    spent: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, state: Mapping[str, Any], messages: Sequence[BaseMessage]) -> Counters:
@@ -85,6 +87,7 @@ class Turn:
         kept: Messages of this turn that stay in the history before its last one.
         renewed: Messages of the history that have changed.
         missed: The calls of the last message that could not be made.
+        is_new: Whether the model was not asked yet.
     """
 
     request: Request
@@ -98,6 +101,7 @@ class Turn:
     kept: list[Any] = field(default_factory=list)
     renewed: list[Any] = field(default_factory=list)
     missed: list[Mended] = field(default_factory=list)
+    is_new: bool = True
 
     def __post_init__(self) -> None:
         self.counters = self.stored
@@ -114,6 +118,30 @@ class Turn:
     def is_untouched(self) -> bool:
         """Whether nothing has to be written beside the model's own answer."""
         return not self.kept and not self.renewed and self.counters == self.stored
+
+    @property
+    def run(self) -> str:
+        """What tells this run of the agent from every other."""
+        return f"{self.thread}|{self.counters.run}"
+
+    @property
+    def answers(self) -> list[ToolMessage]:
+        """What the tools have answered since the last turn, the last one first."""
+        found: list[ToolMessage] = []
+        for message in reversed(self.request.messages):
+            if not isinstance(message, ToolMessage):
+                break
+            found.append(message)
+        return found
+
+    @property
+    def spent(self) -> Mapping[str, Any]:
+        """What the run has spent of its budget."""
+        return self.counters.spent
+
+    @spent.setter
+    def spent(self, spent: Mapping[str, Any]) -> None:
+        self.counters = replace(self.counters, spent=spent)
 
     def asked(self) -> Any:
         """The request with everything that this turn added to it."""
@@ -137,9 +165,12 @@ class Turn:
 
     def refuse(self, before: Sequence[Any], message: AIMessage, calls: Sequence[Mended]) -> None:
         """Answer every call of a message, and keep both in the history."""
-        added = [*before, message, *(answer_to(call) for call in calls)]
-        self.kept += added
-        self.messages += added
+        self.keep([*before, message, *(answer_to(call) for call in calls)])
+
+    def keep(self, messages: Sequence[Any]) -> None:
+        """Send these messages from now on, and keep them in the history."""
+        self.kept += messages
+        self.messages += messages
 
     def hold(self, message: AIMessage, calls: Sequence[Mended]) -> None:
         """Keep calls back until their siblings are answered.
@@ -164,11 +195,7 @@ class Turn:
         self.counters = replace(self.counters, held=held)
 
     def _count_failures(self) -> None:
-        answers: list[ToolMessage] = []
-        for message in reversed(self.messages):
-            if not isinstance(message, ToolMessage):
-                break
-            answers.append(message)
+        answers = self.answers
         if not answers:
             return
         has_failed = all(answer.status == "error" for answer in answers)

@@ -89,27 +89,28 @@ async def tell(
             told = [*(counts.get("warned") or ()), *(name for name, _, _ in near)]
             update["counts"] = {**counts, "warned": told}
         for each in near:
-            await _call(context, hooks.on_threshold, *each)
+            await call_hook(context, hooks.on_threshold, *each)
     if target != END:
         return
     call = update.get("current") or state.get("current") or {}
     name, args = str(call.get("name") or ""), dict(call.get("args") or {})
     failure = update.get("failure")
     if failure is not None and hooks.on_error is not None:
-        await _call(context, hooks.on_error, name, failure)
+        await call_hook(context, hooks.on_error, name, failure)
     if hooks.on_tool_use is not None:
         result = failure["for_model"] if failure is not None else update.get("result")
-        await _call(context, hooks.on_tool_use, name, args, result)
+        await call_hook(context, hooks.on_tool_use, name, args, result)
 
 
 async def tell_raised(state: CorrectionState, context: RunContext) -> None:
     """Call the listener for errors where the report is about to be raised."""
     if context.hooks is not None and context.hooks.on_error is not None:
         name = str((state.get("current") or {}).get("name") or "")
-        await _call(context, context.hooks.on_error, name, dict(state.get("stop") or {}))
+        await call_hook(context, context.hooks.on_error, name, dict(state.get("stop") or {}))
 
 
-async def _call(context: RunContext, hook: Any, *args: Any) -> None:
+async def call_hook(context: RunContext, hook: Any, *args: Any) -> None:
+    """Tell a listener; what it raises is logged and changes nothing."""
     try:
         await context.host.call(hook, *args)
     except Exception as error:

@@ -65,8 +65,8 @@ class CountingModel:
         self._clock = clock
         self._started = clock()
 
-    async def __call__(self, prompt: str, schema: JsonObject) -> JSON:
-        """The model's answer as a JSON object.
+    async def __call__(self, prompt: str, schema: JsonObject, model: Any = None) -> JSON:
+        """The model's answer as a JSON object; another model's, where one is given.
 
         Raises:
             BudgetSpent: Before the call, if the limits leave no room for it.
@@ -74,7 +74,8 @@ class CountingModel:
         """
         text = f"{prompt}\n\nJSON Schema of the answer:\n{json.dumps(schema, ensure_ascii=True)}"
         messages = [("system", INSTRUCTION), ("human", text)]
-        answer = await self.messages(messages, through=structured(self._model, schema))
+        model = model if model is not None else self._model
+        answer = await self.messages(messages, model, structured(model, schema))
         if isinstance(answer, Mapping) and "raw" not in answer:
             return dict(answer)
         return one_object(text_of(message_of(answer)))
@@ -202,7 +203,8 @@ def text_of(message: Any) -> str:
             if isinstance(block, str | Mapping)
         ]
         return "".join(parts)
-    raise ModelFailed(f"the model answered with {type(content).__name__}, not with text")
+    kind = type(content).__name__
+    raise ModelFailed(f"the model answered with {kind}, not with text", said="")
 
 
 def one_object(text: str) -> dict[str, JSON]:
@@ -213,15 +215,15 @@ def one_object(text: str) -> dict[str, JSON]:
     """
     body = text.strip()
     if len(body) > _LONGEST_ANSWER:
-        raise ModelFailed(f"the model's answer has {len(body)} characters")
+        raise ModelFailed(f"the model's answer has {len(body)} characters", said=body)
     if body.startswith("```"):
         body = body.removeprefix("```").removeprefix("json").removesuffix("```").strip()
     try:
         value = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFailed("the model's answer is not one JSON object") from error
+        raise ModelFailed("the model's answer is not one JSON object", said=body) from error
     if not isinstance(value, dict):
-        raise ModelFailed("the model's answer is not a JSON object")
+        raise ModelFailed("the model's answer is not a JSON object", said=body)
     return value
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.hints import whole
 from selfcorrect.model import JSON
-from selfcorrect.policies.budgets import MOST_EXTENSIONS, Extend, LimitReached, OnLimit
+from selfcorrect.policies.budgets import MOST_EXTENSIONS
 
 Spent: TypeAlias = Mapping[str, Any]
+
+_LEAST: Final = {"turns": 1, "tool_calls": 0, "tokens": 1, "same_tool": 1, "argument_bytes": 1}
+WATCHED: Final = ("turns", "tool_calls", "seconds", "tokens")
+"""The bounds that are approached, so that one can be warned of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +26,15 @@ class AgentBudget:
 
     Attributes:
         turns: Calls of the agent's model.
-        tool_calls: Calls of tools.
-        seconds: Wall time.
-        tokens: Tokens of all turns.
+        tool_calls: Calls of tools that the model makes.
+        seconds: Wall time, but for pauses in which the agent waits for a person.
+        tokens: Tokens of all turns (where the provider tells none, four characters count as one),
+            and those that models which mend calls tell of.
         same_tool: Calls of the same tool in a row.
         argument_bytes: Size of one call's arguments as JSON.
+
+    Raises:
+        GraphSetupError: If a bound can never be meant.
 
     >>> budget = AgentBudget(turns=1)
     >>> spent, why = take(budget, {}, turns=1)
@@ -38,6 +49,16 @@ class AgentBudget:
     same_tool: int | None = None
     argument_bytes: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what can never be meant."""
+        for name, least in _LEAST.items():
+            if getattr(self, name) is not None:
+                whole("AgentBudget", name, getattr(self, name), least=least)
+        if self.seconds is not None and not _is_time(self.seconds):
+            raise GraphSetupError(
+                f"AgentBudget: seconds is a number above 0, not {self.seconds!r:.80}"
+            )
+
 
 def take(budget: AgentBudget, spent: Spent, **amounts: float) -> tuple[dict[str, Any], str | None]:
     """The counters with these amounts added, or the old ones and the bound that leaves no room.
@@ -47,14 +68,23 @@ def take(budget: AgentBudget, spent: Spent, **amounts: float) -> tuple[dict[str,
         spent: The counters so far, as this function returned them.
         amounts: What is about to be spent: `turns=1`, `tokens=500`, `seconds=2.5`.
     """
-    after = dict(spent)
+    why = full(budget, spent, **amounts)
+    return (dict(spent), why) if why is not None else (paid(spent, **amounts), None)
+
+
+def full(budget: AgentBudget, spent: Spent, **amounts: float) -> str | None:
+    """The bound that leaves no room for these amounts, or None."""
     for what, amount in amounts.items():
         bound = getattr(budget, what)
         used = spent.get(what, 0)
         if bound is not None and used + amount > bound:
-            return dict(spent), f"{used:g} of at most {bound:g} {what.replace('_', ' ')}"
-        after[what] = used + amount
-    return after, None
+            return f"{used:g} of at most {bound:g} {what.replace('_', ' ')}"
+    return None
+
+
+def paid(spent: Spent, **amounts: float) -> dict[str, Any]:
+    """The counters with what was spent already, whatever the bounds."""
+    return {**spent, **{what: spent.get(what, 0) + amount for what, amount in amounts.items()}}
 
 
 def take_call(
@@ -81,25 +111,44 @@ def take_call(
     return after, why
 
 
-def extended(
-    budget: AgentBudget, spent: Spent, why: str, on_limit: OnLimit | None
-) -> tuple[AgentBudget, dict[str, Any]] | None:
-    """The larger budget that a handler grants, and the counters that remember it; None: stop.
+def in_force(budget: AgentBudget, spent: Spent) -> AgentBudget:
+    """The budget with what was granted on the way."""
+    return replace(budget, **spent.get("granted", {}))
 
-    A handler that always grants more is asked at most eight times in a run.
+
+def extended(budget: AgentBudget, spent: Spent, wanted: Any) -> dict[str, Any] | None:
+    """The counters that grant these larger bounds; None: none is larger, or all was granted.
+
+    Who always grants more is heard eight times in a run.
+
+    Args:
+        budget: The bounds in force.
+        spent: The counters so far.
+        wanted: Bounds by name; what is no larger than before counts for nothing.
     """
     granted = spent.get("extensions", 0)
-    if on_limit is None or granted >= MOST_EXTENSIONS:
+    if granted >= MOST_EXTENSIONS or not isinstance(wanted, Mapping):
         return None
-    decision = on_limit(LimitReached(why, dict(spent), budget))
-    if not isinstance(decision, Extend):
-        return None
-    more = {}
-    for name in (field.name for field in fields(budget)):
-        wanted, now = decision.limits.get(name), getattr(budget, name)
-        is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool)
-        if is_number and now is not None and wanted > now:
-            more[name] = wanted
+    more = {
+        name: value
+        for name in (field.name for field in fields(budget))
+        if (value := wanted.get(name)) is not None and _is_larger(name, value, budget)
+    }
     if not more:
         return None
-    return replace(budget, **more), {**spent, "extensions": granted + 1}
+    return {
+        **spent,
+        "granted": {**spent.get("granted", {}), **more},
+        "extensions": granted + 1,
+    }
+
+
+def _is_larger(name: str, value: Any, budget: AgentBudget) -> bool:
+    now = getattr(budget, name)
+    usable = _is_time(value) if name == "seconds" else type(value) is int
+    return usable and now is not None and value > now
+
+
+def _is_time(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < value < math.inf

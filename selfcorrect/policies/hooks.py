@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.limits import Limits
+from selfcorrect.policies.agent_budget import AgentBudget
 
 _WATCHED: Final = ("attempts", "model_calls", "tokens", "seconds", "cost")
 
@@ -19,7 +20,8 @@ class Hooks:
         on_tool_use: Called as (name, args, result) when a run ends: the tool's value, or the text
             of the report that a model may read.
         on_error: Called as (name, report) once, when a run ends in a report.
-        on_threshold: Called as (limit, used, bound) once for each limit, before it is reached.
+        on_threshold: Called as (limit, used, bound) once for each limit, before it is reached; in
+            an agent also for the bounds of its budget.
         threshold: The share of a limit from which `on_threshold` is called.
     """
 
@@ -30,16 +32,25 @@ class Hooks:
 
 
 def nearly_spent(
-    counts: Mapping[str, Any], limits: Limits, share: float
+    counts: Mapping[str, Any],
+    limits: Limits | AgentBudget,
+    share: float,
+    watched: Sequence[str] = _WATCHED,
 ) -> list[tuple[str, float, float]]:
     """The limits of which this share is used up, and that nobody was told of yet.
+
+    Args:
+        counts: The counters, with the names that were told in `warned`.
+        limits: The bounds, as attributes: `Limits`, or an `AgentBudget`.
+        share: From which share of a bound one is told.
+        watched: The bounds that are looked at.
 
     >>> nearly_spent({"attempts": 2}, Limits(attempts=3), 0.8)
     [('attempts', 2, 3)]
     """
     told = counts.get("warned") or ()
     found = []
-    for name in _WATCHED:
+    for name in watched:
         bound, used = getattr(limits, name), counts.get(name, 0)
         if not bound or name in told:
             continue
