@@ -8,13 +8,13 @@ from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
     from selfcorrect.handlers.fixers import FixRequest
-    from selfcorrect.handlers.on_error import OnError, default_on_error, on_error
+    from selfcorrect.handlers.handler import OnError, default_on_error, on_error
 
 _HOMES = {
     "FixRequest": "selfcorrect.handlers.fixers",
-    "OnError": "selfcorrect.handlers.on_error",
-    "default_on_error": "selfcorrect.handlers.on_error",
-    "on_error": "selfcorrect.handlers.on_error",
+    "OnError": "selfcorrect.handlers.handler",
+    "default_on_error": "selfcorrect.handlers.handler",
+    "on_error": "selfcorrect.handlers.handler",
 }
 
 __all__ = ["FixRequest", "OnError", "default_on_error", "on_error"]

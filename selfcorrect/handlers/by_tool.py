@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from selfcorrect.protocols import Tool
 
 if TYPE_CHECKING:
-    from selfcorrect.handlers.on_error import OnError
+    from selfcorrect.handlers.handler import OnError
 
 ON_ERROR: Final = "on-error"
 """The name of a tool's handler on a ladder, before the strategies of the map."""

@@ -29,7 +29,7 @@ from selfcorrect.handlers.fixers import (
     is_fixer,
     name_of,
 )
-from selfcorrect.handlers.on_error import OnError
+from selfcorrect.handlers.handler import OnError
 from selfcorrect.model import (
     ABSENT,
     Call,

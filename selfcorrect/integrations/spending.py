@@ -14,6 +14,7 @@ from langgraph.types import interrupt
 from selfcorrect.integrations.chat import note_of
 from selfcorrect.integrations.mending import Mended
 from selfcorrect.integrations.turn import Turn
+from selfcorrect.loop.watching import call_hook
 from selfcorrect.models.usage import estimated, usage_of
 from selfcorrect.plain import plain
 from selfcorrect.policies import AgentBudget, Checkpoint, Extend, Hooks, LimitReached, OnLimit
@@ -28,7 +29,6 @@ from selfcorrect.policies.agent_budget import (
     take_call,
 )
 from selfcorrect.policies.hooks import nearly_spent
-from selfcorrect.watching import call_hook
 
 _MOST_RUNS: Final = 10_000
 _OVER: Final = "over"

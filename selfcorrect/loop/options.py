@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.handlers.on_error import OnError
+from selfcorrect.handlers.handler import OnError
 from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits

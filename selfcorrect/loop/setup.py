@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
-from selfcorrect.handlers.on_error import as_handler, defaults
+from selfcorrect.handlers.handler import as_handler, defaults
 from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits

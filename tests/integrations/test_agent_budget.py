@@ -15,8 +15,8 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
-from selfcorrect.context import SystemTime
 from selfcorrect.errors import CorrectionFailed, GraphSetupError
+from selfcorrect.loop.context import SystemTime
 from selfcorrect.policies import AgentBudget, Checkpoint, Extend, Hooks, Stop
 from selfcorrect.testing import ScriptedModel
 
