@@ -21,7 +21,6 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.protocols import Effect, Tool
-from selfcorrect.text import tokens
 
 EFFECTS: Final[tuple[Effect, ...]] = ("read_only", "idempotent", "mutating", "destructive")
 UNDECLARED: Final[Effect] = "mutating"
@@ -89,6 +88,8 @@ def destroys(tool: Tool) -> bool:
     """
     if tool.effect != UNDECLARED or getattr(tool, "declared", True):
         return tool.effect == "destructive"
+    from selfcorrect.text import tokens  # only an undeclared tool is judged by its name
+
     words = tokens(_BORDER.split(tool.name)[-1])
     if words[:1] and words[0] in _READING and "and" not in words:
         return False

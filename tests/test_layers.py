@@ -222,6 +222,21 @@ def test_importing_the_package_is_cheap():
     assert loaded("import selfcorrect; selfcorrect.__all__; dir(selfcorrect)") == set()
 
 
+def test_building_a_graph_loads_the_core_alone():
+    code = """
+        import sys
+        from selfcorrect import build_graph
+        ours = [m.__file__ for n, m in sys.modules.items() if n.partition(".")[0] == "selfcorrect"]
+        print(len(ours), sum(len(open(file).readlines()) for file in ours))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(code)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules, lines = map(int, done.stdout.split())
+    assert modules <= 45
+    assert lines <= 6_000
+
+
 def test_mending_a_call_needs_neither_langgraph_nor_langchain():
     code = """
         from selfcorrect import repair_call

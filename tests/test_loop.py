@@ -30,8 +30,9 @@ from selfcorrect import (
 )
 from selfcorrect.limits import Limits
 from selfcorrect.loop.graph import compile_loop
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.model import REASONS
 from selfcorrect.testing import VirtualTime

@@ -11,7 +11,7 @@ from typing import Any
 from selfcorrect.errors import is_control_flow
 from selfcorrect.loop.context import AsyncHost, RunContext, run_sync
 from selfcorrect.loop.intents import begin, settle
-from selfcorrect.loop.setup import Loop
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.walk import Walk
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text, digest, plain

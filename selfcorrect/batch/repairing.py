@@ -20,8 +20,9 @@ from selfcorrect.json_forms import (
     to_json,
 )
 from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
 from selfcorrect.models.advice import advice

@@ -16,9 +16,10 @@ from selfcorrect.errors import MapError, SelfCorrectError
 from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.loop.context import Node, RunContext, SystemTime, Update
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.progress import add
-from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.setup import assemble
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON, Call, Change

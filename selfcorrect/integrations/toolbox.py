@@ -20,8 +20,9 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink
 from selfcorrect.loop.context import Node
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import REMEMBERED, Loop, assemble
+from selfcorrect.loop.setup import REMEMBERED, assemble
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy

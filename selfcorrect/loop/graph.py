@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Final, TypedDict, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, cast, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels.ephemeral_value import EphemeralValue
@@ -15,17 +15,19 @@ from langgraph.managed import RemainingSteps
 from langgraph.types import Command, interrupt
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.limits import Limits
 from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, run_sync
-from selfcorrect.loop.options import ErrorHandlers, OnFailure, Options, Strategies
+from selfcorrect.loop.loop import Loop
+from selfcorrect.loop.options import Options
 from selfcorrect.loop.run import run_node
-from selfcorrect.loop.setup import Loop, assemble
 from selfcorrect.model import JSON
-from selfcorrect.models.recovery import OnModelError
-from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.routing import ENTRIES, ENTRY
 from selfcorrect.state import LASTS_ONE_STEP, CorrectionOutput, CorrectionState
+
+if TYPE_CHECKING:
+    from selfcorrect.limits import Limits
+    from selfcorrect.loop.options import ErrorHandlers, OnFailure, Strategies
+    from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
+    from selfcorrect.protocols import Ledger, ToolWords
 
 _CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
@@ -146,6 +148,8 @@ def build_graph(
         GraphSetupError: If a part is unusable.
         MapError: If the error-strategy map is unusable.
     """
+    from selfcorrect.loop.setup import assemble
+
     options = Options(
         strategies=strategies,
         model=model,

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
@@ -19,8 +19,9 @@ from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.schema.equality import call_key, normal_form
 from selfcorrect.state import CorrectionState
-from selfcorrect.tools import ToolSpec
-from selfcorrect.tools.deadlines import in_time
+
+if TYPE_CHECKING:
+    from selfcorrect.tools import ToolSpec
 
 _FIRST_LOOK: Final = 0.02
 _LONGEST_LOOK: Final = 0.25
@@ -278,6 +279,8 @@ async def _verdict(tool: ToolSpec, call: Call, key: str, context: RunContext) ->
 
     if inspect.iscoroutinefunction(verify):
         return await _within(ask(), seconds)
+    from selfcorrect.tools.deadlines import in_time
+
     found, cut = await context.host.off_loop(in_time, ask, seconds, tool.name)
     if cut is not None:
         raise cut

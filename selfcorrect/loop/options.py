@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.handlers.handler import OnError
 from selfcorrect.hints import near
-from selfcorrect.ledger import MemoryLedger
-from selfcorrect.limits import Limits
-from selfcorrect.loop.context import Node, Time
-from selfcorrect.mapping.files import MapSource
-from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.models.recovery import OnModelError
-from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger, ToolWords
 
-Strategies: TypeAlias = StrategyMap | MapSource | None
-"""An error-strategy map: the object, its name or its path."""
-ErrorHandlers: TypeAlias = OnError | Callable[..., Any] | Mapping[str, Any] | None
-"""What `on_error(…)` made, a function for every kind of error, or one of both for each tool."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selfcorrect.handlers import OnError
+    from selfcorrect.ledger import MemoryLedger
+    from selfcorrect.limits import Limits
+    from selfcorrect.loop.context import Node, Time
+    from selfcorrect.mapping.files import MapSource
+    from selfcorrect.mapping.strategy_map import StrategyMap
+    from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
+    from selfcorrect.protocols import Ledger, ToolWords
+
+    Strategies: TypeAlias = StrategyMap | MapSource | None
+    """An error-strategy map: the object, its name or its path."""
+    ErrorHandlers: TypeAlias = OnError | Callable[..., Any] | Mapping[str, Any] | None
+    """What `on_error(…)` made, a function for every kind of error, or one of both for each tool."""
+
 OnFailure: TypeAlias = Literal["report", "raise"]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT, Call, ErrorKind, Finding
 from selfcorrect.pointer import look
+
+if TYPE_CHECKING:
+    from selfcorrect.mapping.strategy_map import StrategyMap
 
 RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
 """Kinds that may succeed when the same call is simply repeated."""

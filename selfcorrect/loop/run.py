@@ -9,14 +9,13 @@ from typing import Any
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.log import summary
 from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
-from selfcorrect.loop.nodes import NODES
-from selfcorrect.loop.setup import Loop
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.model import REASONS, Safety
 from selfcorrect.plain import copied, problem
-from selfcorrect.routing import ENTRY, REPORT, STOPPED
+from selfcorrect.routing import ENTRY, REPORT, ROUTES, STOPPED
 from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
 
 
@@ -59,8 +58,7 @@ async def _returned(
     loop: Loop, node: str, state: CorrectionState, context: RunContext
 ) -> Mapping[str, Any]:
     """What the node returns; what is not ours gets a call of its own, and is checked."""
-    run = loop.nodes[node]
-    foreign = run is not NODES.get(node)
+    run, foreign = loop.nodes[node], node in loop.foreign
     seen = _with_own_call(state) if foreign else state
     try:
         value = run(seen, context)
@@ -70,7 +68,7 @@ async def _returned(
             await tell_raised(state, context)
         raise
     returned = _checked(node, returned, loop) if foreign else returned
-    return returned if node in NODES else _of_own_node(node, returned, seen, state, loop)
+    return returned if node in ROUTES else _of_own_node(node, returned, seen, state, loop)
 
 
 def _of_own_node(
@@ -125,7 +123,7 @@ def _with_own_call(state: CorrectionState) -> CorrectionState:
 
 
 def _checked(node: str, returned: Any, loop: Loop) -> Mapping[str, Any]:
-    if returned is None and node not in NODES:
+    if returned is None and node not in ROUTES:
         return {}
     if not isinstance(returned, Mapping):
         raise GraphSetupError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
@@ -19,9 +19,10 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink
 from selfcorrect.loop.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.own_keys import OwnKey, own_keys
+from selfcorrect.loop.own_keys import own_keys
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.rules import ToolResults
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -36,32 +37,6 @@ from selfcorrect.tools import ToolSpec, tool_specs
 DEFAULTS: Final = Options()
 REMEMBERED: Final = 10_000
 """Intents that a loop without a ledger of the caller's keeps in memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop that is ready to run: the nodes, the ways between them, and what they share.
-
-    Attributes:
-        nodes: The eight nodes, and the caller's own, by name.
-        table: Which node follows which outcome.
-        context: What every run starts with; each run gets its own copy.
-        own: Keys of the state that the caller added.
-        forgets: Nothing is checkpointed, even inside a parent that is: nobody can be asked.
-    """
-
-    nodes: Mapping[str, Node]
-    table: Table
-    context: RunContext
-    own: Mapping[str, OwnKey] = field(default_factory=dict)
-    forgets: bool = False
-
-    def start(self, **changes: Any) -> RunContext:
-        """The context of one run."""
-        emit = sink()
-        if emit is None and not changes:
-            return self.context
-        return replace(self.context, emit=emit, **changes)
 
 
 def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
@@ -98,7 +73,8 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         hooks=_hooks(options.hooks),
         tool_words=_tool_words(options.tool_words, strategies),
     )
-    return Loop(nodes, table, context, own)
+    foreign = frozenset(name for name, node in nodes.items() if node is not NODES.get(name))
+    return Loop(nodes, table, context, own, foreign)
 
 
 def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:

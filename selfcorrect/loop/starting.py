@@ -10,7 +10,6 @@ from typing import Any
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_from_json
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.intents import scope_of_call
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest, plain
 from selfcorrect.state import FORMAT, CorrectionState
@@ -50,6 +49,8 @@ def _in_doubt_since_the_first_version(
     """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
     if "lost" in state or not state.get("attempts"):
         return {}
+    from selfcorrect.loop.intents import scope_of_call
+
     lost: dict[str, JSON] = {}
     for attempt in state["attempts"]:
         call = call_from_json(attempt["call"])

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from selfcorrect.loop.context import AsyncHost, RunContext, run_sync
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.run import run_node
-from selfcorrect.loop.setup import Loop
 from selfcorrect.routing import END, ENTRY
 from selfcorrect.state import LASTS_ONE_STEP, CorrectionState, extend_trail
 

@@ -9,14 +9,6 @@ from typing import Any, Final
 from selfcorrect.errors import is_control_flow
 from selfcorrect.loop.context import RunContext
 from selfcorrect.plain import plain
-from selfcorrect.policies.budgets import (
-    MOST_EXTENSIONS,
-    Checkpoint,
-    Extend,
-    LimitReached,
-    larger,
-)
-from selfcorrect.policies.hooks import nearly_spent
 from selfcorrect.routing import END
 from selfcorrect.state import CorrectionState
 
@@ -51,6 +43,14 @@ async def more_room(
     stop = update.get("stop") or {}
     if context.on_limit is None or node not in _PURE or stop.get("reason") not in _LIMITED:
         return None
+    from selfcorrect.policies.budgets import (
+        MOST_EXTENSIONS,
+        Checkpoint,
+        Extend,
+        LimitReached,
+        larger,
+    )
+
     counts = state["counts"]
     if counts.get("extensions", 0) >= MOST_EXTENSIONS:
         return None
@@ -84,6 +84,8 @@ async def tell(
         return
     counts = update.get("counts") or state.get("counts") or {}
     if hooks.on_threshold is not None:
+        from selfcorrect.policies.hooks import nearly_spent
+
         near = nearly_spent(counts, context.limits, hooks.threshold)
         if near:
             told = [*(counts.get("warned") or ()), *(name for name, _, _ in near)]

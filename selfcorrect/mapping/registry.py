@@ -82,11 +82,6 @@ def built_in_names() -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in modules if not name.startswith("_"))
 
 
-def is_built_in(strategy: Any) -> bool:
-    """Whether a strategy is one of `selfcorrect.repairs`, all of which leave a call as it is."""
-    return type(strategy).__module__.startswith("selfcorrect.repairs.")
-
-
 def installed_names() -> tuple[str, ...]:
     """The names of the strategies that installed packages offer; nothing is imported."""
     from importlib.metadata import entry_points

@@ -8,8 +8,8 @@ from typing import Any
 from selfcorrect.drawing import Shape
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
-from selfcorrect.loop.setup import Loop
 from selfcorrect.notebook.replaying import Executions, ForkLedger, guarded
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from selfcorrect.drawing import START
 from selfcorrect.json_forms import call_from_json
-from selfcorrect.loop.setup import Loop
+from selfcorrect.loop.loop import Loop
 from selfcorrect.notebook.driver import Checkpoint
 from selfcorrect.notebook.frame import Frame, finding_rows, tell
 from selfcorrect.notebook.history import History, Moment

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from selfcorrect.loop.context import Time
+from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import Loop, assemble
+from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, may_call_again, settled
 from selfcorrect.errors import (
@@ -40,8 +40,9 @@ from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key
 from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
-from selfcorrect.tools import ToolSpec
-from selfcorrect.tools.deadlines import StillRunning
+
+if TYPE_CHECKING:
+    from selfcorrect.tools import ToolSpec
 
 _LONGEST_TEXT = 4_000
 
@@ -247,6 +248,8 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     findings, ending = seen.findings, seen.ending
     outcome = settled(ending.outcome, tool)
     if not may_call_again(outcome, tool.effect) or tool.verify:
+        from selfcorrect.tools.deadlines import StillRunning
+
         over = not isinstance(error, StillRunning)
         found = await verified(tool, call, idempotency_key(this.key), context, over=over)
         if isinstance(found, Result):

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from selfcorrect.errors import is_control_flow
 from selfcorrect.handlers.by_tool import ON_ERROR
-from selfcorrect.handlers.handling import Consultation, Exhausted, consult, error_of
 from selfcorrect.json_forms import (
     call_from_json,
     call_to_json,
@@ -28,7 +27,6 @@ from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
 from selfcorrect.loop.repair_context import repair_context
-from selfcorrect.mapping.registry import is_built_in
 from selfcorrect.model import (
     ABSENT,
     Ask,
@@ -46,7 +44,6 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.models.metering import metered
 from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
 from selfcorrect.pointer import apply, look
 from selfcorrect.redaction import redact
@@ -54,6 +51,7 @@ from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
+_OURS: Final = ("selfcorrect.repairs.", "selfcorrect.mending.")
 _MOST_PASSES: Final = 16
 """Passes of one round; each follows up on what the one before brought to light."""
 
@@ -210,6 +208,9 @@ class _Round:
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
+        from selfcorrect.handlers.handling import Consultation, Exhausted, consult, error_of
+        from selfcorrect.models.metering import metered
+
         ctx, name = self.context, self.call.name
         handler, tool = ctx.on_error.of(name), ctx.tools.get(name)
         if handler is None or tool is None:
@@ -258,7 +259,7 @@ class _Round:
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
         # A foreign strategy gets a copy: what it does not say in its answer must not happen.
-        call = self.call if is_built_in(strategy) else own_copy(self.call)
+        call = self.call if _is_ours(strategy) else own_copy(self.call)
         try:
             answer = await self.context.host.call(strategy, call, diagnosis, given)
         except Exception as error:
@@ -445,6 +446,11 @@ class _Round:
         if self.wait is not None and not self.findings:
             return "changed" if self.state.get("pending") else "wait"
         return "gave_up"
+
+
+def _is_ours(strategy: Any) -> bool:
+    """Whether a strategy came along with the library: all of these leave a call as it is."""
+    return type(strategy).__module__.startswith(_OURS)
 
 
 def _by(item: Mapping[str, Any], reason: str) -> str:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from traceback import format_exception
 from typing import Any, Final
 
-from selfcorrect.effects import destroys
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.foreign import told as heard
 from selfcorrect.foreign import unreadable
 from selfcorrect.handlers.by_tool import ON_ERROR
-from selfcorrect.json_forms import finding_from_json, to_json
+from selfcorrect.json_forms import to_json
 from selfcorrect.log import warning
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import Category, ErrorKind, FailureReport
-from selfcorrect.models.advice import advice
-from selfcorrect.models.telling import Known, for_model
-from selfcorrect.models.unsaid import is_unsaid
-from selfcorrect.pointer import get, split
-from selfcorrect.protocols import Tool
+from selfcorrect.model import ErrorKind, FailureReport
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
-from selfcorrect.text import similar_names
 
 _LONGEST_TRACEBACK: Final = 8_000
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome", "needs_person", "refused")
@@ -35,8 +29,6 @@ _WHOLE = frozenset({"call", "original", "question"})
 _MOST_ITEMS = 200
 _LONGEST_TEXT = 4_000
 _DEEPEST = 20
-_TWO_READINGS = ("format-date", "it could be ")
-"""The strategy that finds two readings of a value, and how it begins to name them."""
 
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
@@ -77,6 +69,8 @@ def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
 
 
 def _report(state: CorrectionState, context: RunContext) -> FailureReport:
+    from selfcorrect.loop.telling import nearest_first, told  # a healthy run tells nothing
+
     stop = state.get("stop") or {"reason": "no_strategy", "detail": "the run could not go on"}
     error = state.get("error") or {}
     findings = state.get("findings") or error.get("findings") or _last_found(state)
@@ -91,7 +85,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         tool=(call or {}).get("name") or None,
         call=call,
         original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
-        findings=tuple(_nearest_first(finding, call, context.tools) for finding in findings),
+        findings=tuple(nearest_first(finding, call, context.tools) for finding in findings),
         attempts=tuple(attempts),
         changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
         tried=tuple(tried),
@@ -108,11 +102,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     shown = _bounded(dict(mask.event(to_json(report))))
     report = FailureReport.from_state({"failure": shown}) or report
     refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
-    texts = {
-        "advice": tuple(advice(report, refused)),
-        "for_model": for_model(report, _known(state, stop, report, mask, context)),
-    }
-    return FailureReport(**{**_fields(report), **texts})
+    return replace(report, **told(report, state, refused, mask, context))
 
 
 def _traceback(error: BaseException) -> str:
@@ -162,102 +152,6 @@ def _last_found(state: CorrectionState) -> Sequence[Any]:
         if event.get("findings"):
             return list(event["findings"])
     return ()
-
-
-def _known(
-    state: CorrectionState,
-    stop: Mapping[str, Any],
-    report: FailureReport,
-    mask: Mask,
-    context: RunContext,
-) -> Known:
-    """What the model may know beside the report."""
-    tool = context.tools.get(report.tool or "")
-    errors = context.errors.of(state.get("run", ""))
-    words = context.senses.words(errors[-1]) if errors else ""
-    said = stop.get("escalation") or stop.get("said")
-    return Known(
-        tool_words=context.tool_words,
-        said=mask.text(str(said)) if said else None,
-        words=mask.text(words),
-        kinds_by_structure=frozenset(_kinds_by_structure(report.findings, context)),
-        unsaid=frozenset(_unsaid(state, report, tool)),
-        readings=_readings(report),
-        destroys=tool is not None and destroys(tool),
-    )
-
-
-def _kinds_by_structure(
-    findings: Sequence[Mapping[str, Any]], context: RunContext
-) -> Iterator[str]:
-    """The kinds that class, status and code of an error speak for, whatever its text says."""
-    for finding in map(finding_from_json, findings):
-        if context.senses.kind_by_structure(finding) is finding.kind:
-            yield finding.kind.value
-
-
-def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) -> Iterator[str]:
-    """Missing values of which nothing in the conversation speaks."""
-    given = state.get("given") or {}
-    messages = [item for item in given.get("messages") or () if isinstance(item, Mapping)]
-    texts = [str(given.get("request") or ""), *(str(item.get("content")) for item in messages)]
-    args = (report.call or {}).get("args")
-    for finding in report.findings:
-        for path in finding.get("paths") or ():
-            schema = _schema_at(tool, path)
-            is_missing = finding.get("category") == Category.MISSING_PARAM
-            if is_missing and schema is not None and is_unsaid(texts, args, schema):
-                yield path
-
-
-def _readings(report: FailureReport) -> str | None:
-    """The two readings of a value, where a strategy found two and chose none."""
-    strategy, begins = _TWO_READINGS
-    open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
-    reasons = [
-        str(item.get("reason") or "")
-        for item in report.tried
-        if item.get("strategy") == strategy and item.get("path") in open_ones
-    ]
-    return next((why.removeprefix(begins) for why in reasons if why.startswith(begins)), None)
-
-
-def _nearest_first(
-    finding: Mapping[str, Any], call: Mapping[str, Any] | None, tools: Mapping[str, Tool]
-) -> Mapping[str, Any]:
-    """The finding, with the names first that a name which does not exist may stand for."""
-    types, constraint = list(finding.get("types") or ()), finding.get("constraint") or {}
-    path = next(iter(finding.get("paths") or ()), "")
-    name = str((call or {}).get("name") or "")
-    if types == ["UnknownTool"]:
-        near = similar_names(name, tools).names
-        listed = list(dict.fromkeys((*near, *(constraint.get("enum") or ()))))
-        return {**finding, "suggestions": list(near), "constraint": {**constraint, "enum": listed}}
-    if finding.get("suggestions") or types != ["InvalidArgs"]:
-        return finding
-    wrong: Any = get(call, path) if path else None
-    names = constraint.get("enum") or ()
-    if finding.get("category") == Category.EXTRA_PARAM:
-        around = _schema_at(tools.get(name), path.rpartition("/")[0]) or {}
-        wrong, names = split(path)[-1], tuple(around.get("properties") or ())
-    if not isinstance(wrong, str):
-        return finding
-    near = similar_names(wrong, [name for name in names if isinstance(name, str)]).names
-    return {**finding, "suggestions": list(near)}
-
-
-def _schema_at(tool: Tool | None, path: str) -> Mapping[str, Any] | None:
-    """What the tool's schema says of a place, as far as plain properties lead there."""
-    node: Any = tool.schema if tool is not None else None
-    for token in split(path)[1:] if path.startswith("/args") else ():
-        if not isinstance(node, Mapping):
-            return None
-        node = node.get("items") if token.isdigit() else (node.get("properties") or {}).get(token)
-    return node if isinstance(node, Mapping) else None
-
-
-def _fields(report: FailureReport) -> dict[str, Any]:
-    return {name: getattr(report, name) for name in report.__dataclass_fields__}
 
 
 def _raise(report: FailureReport, errors: Sequence[BaseException], state: CorrectionState) -> None:

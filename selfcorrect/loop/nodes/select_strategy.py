@@ -15,8 +15,6 @@ from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import try_key
 from selfcorrect.loop.repair_context import repair_context
 from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
-from selfcorrect.models.advice import ask_again
-from selfcorrect.models.describing import own_words
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.redaction import literal
 from selfcorrect.schema.equality import call_key
@@ -170,6 +168,9 @@ def _nothing_left(
 
 def _name(finding: Finding) -> str:
     place = ", ".join(finding.params) or finding.path or "the call"
+    from selfcorrect.models.advice import ask_again
+    from selfcorrect.models.describing import own_words
+
     said = own_words(finding.types, finding.text)
     then = ask_again(finding.types, finding.code)
     return f"{finding.category} at {place}{': ' if said else ''}{said}{'; ' if then else ''}{then}"
