@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Unpack
 
 from selfcorrect.batch.written import WANTED, Unusable, arguments_of, written
 from selfcorrect.json_forms import (
@@ -21,8 +21,8 @@ from selfcorrect.json_forms import (
 )
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.loop import Loop
-from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.options import OptionKeywords, Options
+from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
 from selfcorrect.models.advice import advice
@@ -60,11 +60,10 @@ def repair_call(
     raw_or_call: Any,
     tools: Any,
     *,
-    strategies: Any = None,
-    model: Any = None,
     request: str | None = None,
     messages: list[Any] | None = None,
     finish_reason: str | None = None,
+    **options: Unpack[OptionKeywords],
 ) -> RepairOutcome:
     """Mend one tool call, or all calls in one text, and execute nothing.
 
@@ -75,12 +74,12 @@ def repair_call(
         raw_or_call: What a model wrote: a text, a call as an object, a list of calls, a message or
             a provider's whole response as an object, or a LangChain message.
         tools: Functions, LangChain tools, schemas or `ToolSpec`s on offer.
-        strategies: The error-strategy map: an object, a name or a path.
-        model: A chat model, asked only where rules end.
         request: What the user asked for.
         messages: The last messages of the conversation.
         finish_reason: Why the model stopped; `"length"` means that the text is cut. By default
             what a message or response says of it.
+        options: `strategies`, `model`, `limits` and all others of `build_graph` that have to do
+            with mending.
 
     Raises:
         GraphSetupError: If a tool is unusable.
@@ -96,15 +95,15 @@ def repair_call(
     >>> mended.outcome, mended.calls[0].args, mended.changes[0].safety.value
     ('repaired', {'number': 21}, 'exact')
     """
-    loop = repair_loop(tools, strategies, model)
+    loop = repair_loop(tools, Options.of(options))
     beside = {"request": request, "messages": messages, "finish_reason": finish_reason}
     given = {key: value for key, value in beside.items() if value is not None}
     return mend(loop, raw_or_call, given)
 
 
-def repair_loop(tools: Any, strategies: Any = None, model: Any = None) -> Loop:
+def repair_loop(tools: Any, options: Options = DEFAULTS) -> Loop:
     """A loop whose execute node only checks; build it once to mend many calls."""
-    return assemble(tools, Options(strategies=strategies, model=model, executor=check_only))
+    return assemble(tools, options.checking(check_only))
 
 
 def mend(loop: Loop, raw_or_call: Any, given: Mapping[str, Any]) -> RepairOutcome:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Final, NotRequired, cast
+from typing import Annotated, Any, Final, NotRequired, Unpack, cast
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -21,18 +21,13 @@ from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import (
-    ChatModel,
     DeclaredTools,
-    ErrorHandlers,
-    OnFailure,
-    Settings,
-    Strategies,
     Toolbox,
     Toolboxes,
 )
 from selfcorrect.integrations.turn import Counters, Turn, answer_to, with_calls
-from selfcorrect.limits import Limits
-from selfcorrect.loop.context import AsyncHost, Node, RunContext, SyncHost, run_sync
+from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost, run_sync
+from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.model import JSON, FailureReport
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
@@ -41,15 +36,9 @@ from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import (
     AgentBudget,
     EmptyResponsePolicy,
-    Hooks,
-    OnLimit,
-    OnModelError,
-    PolicySource,
-    ToolErrorPolicy,
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
-from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools import tool_specs
 from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.langchain import is_async_only
@@ -90,23 +79,6 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         tools: Declarations of the agent's tools, by their names: `ToolSpec`s, or LangChain tools
             whose metadata say it. Their effect, `verify`, `on_error` and `timeout` count; what runs
             is the agent's own tool. A sync tool that is late goes on, and may still act.
-        strategies: The error-strategy map: an object, a name or a path; see `build_graph`, also
-            for the next five.
-        model: A chat model for repairs that no rule can make; None: rules only.
-        limits: Bounds of one call's corrections.
-        policy: Kinds of error that end a call's corrections.
-        ledger: Remembers intents and outcomes, so that nothing is done twice.
-        on_error: Handlers of errors, before the map's rules.
-        on_failure: `"report"` tells the model, and the user where bounds are reached; `"raise"`
-            raises.
-        on_model_error: Decides about calls that fail, of the agent's own model and of `model`.
-            Below it, dropped connections and busy servers are tried again, three times in all,
-            unless the client does so itself (`max_retries`) or the answer is streamed.
-        on_limit: Decides what is done where a limit is reached, of one call's corrections or of
-            `budget`; `reached.limits` tells which.
-        hooks: Listeners of every call, and of bounds that are near.
-        nodes: Nodes of the loop by the keywords of `build_graph`, such as those of
-            `selfcorrect.integrations.otel.instrumented`.
         tool_not_found: Decides about names that no tool has; None: the model is told.
         on_empty: Decides about empty messages; None: the model is asked once more, then the user
             is told.
@@ -117,8 +89,11 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         read_text: Whether calls that the model writes in its text are made.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
         on_trail: Gets the record of every call that was not simply done, as plain JSON.
-        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
-            as data: `"show"` or `"hide"`; see `build_graph`.
+        options: What the loop is made of: `strategies`, `model`, `limits`, `policy`, `ledger`,
+            `on_error`, `on_failure` and all others of `build_graph`, but for `checkpointer`.
+            `on_model_error` also decides about the agent's own model: below it, dropped
+            connections and busy servers are tried again, three times in all, unless the client
+            does so itself (`max_retries`) or the answer is streamed.
 
     Raises:
         GraphSetupError: If a setting is unusable.
@@ -131,17 +106,6 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         self,
         *,
         tools: DeclaredTools = (),
-        strategies: Strategies = None,
-        model: ChatModel = None,
-        limits: Limits | Mapping[str, Any] | None = None,
-        policy: ToolErrorPolicy | PolicySource | None = None,
-        ledger: Ledger | None = None,
-        on_error: ErrorHandlers = None,
-        on_failure: OnFailure = "report",
-        on_model_error: OnModelError | None = None,
-        on_limit: OnLimit | None = None,
-        hooks: Hooks | None = None,
-        nodes: Mapping[str, Node] | None = None,
         tool_not_found: ToolNotFoundPolicy | None = None,
         on_empty: EmptyResponsePolicy | None = None,
         budget: AgentBudget | None = None,
@@ -150,39 +114,25 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         read_text: bool = True,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
-        tool_words: ToolWords | None = None,
+        **options: Unpack[OptionKeywords],
     ) -> None:
         super().__init__()
         self.tools = ()
-        settings = Settings(
-            strategies,
-            model,
-            limits,
-            policy,
-            ledger,
-            on_error,
-            on_failure,
-            on_model_error,
-            on_limit,
-            hooks,
-            nodes or {},
-            tool_specs(tools),
-            tool_words,
-        )
+        chosen, declared = Options.of(options), tool_specs(tools)
         self._timeouts = {
-            name: tool.timeout for name, tool in settings.tools.items() if tool.timeout is not None
+            name: tool.timeout for name, tool in declared.items() if tool.timeout is not None
         }
-        self._boxes = Toolboxes(settings)
+        self._boxes = Toolboxes(chosen, declared)
         _check(max_misses, max_failed, on_trail, tool_not_found, on_empty, budget)
         self._calls = ToolCalls(
-            settings,
+            chosen,
             self._boxes,
             ask_person=ask_person,
             on_trail=on_trail,
         )
-        self._spending = Spending(budget, on_limit, hooks)
-        self._on_model_error = on_model_error
-        self._raises = on_failure == "raise"
+        self._spending = Spending(budget, chosen.on_limit, chosen.hooks)
+        self._on_model_error = chosen.on_model_error
+        self._raises = chosen.on_failure == "raise"
         self._max_misses = max_misses
         self._max_failed = max_failed
         self._not_found = NotFound(tool_not_found)

@@ -27,10 +27,11 @@ from selfcorrect.integrations.chat import OURS, last_messages, note_of, refusal,
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
 from selfcorrect.integrations.once import Once
 from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
-from selfcorrect.integrations.toolbox import Settings, Toolboxes
+from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, AsyncHost, RunContext, SyncHost, run_sync
 from selfcorrect.loop.intents import scope_of_call
+from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
@@ -160,14 +161,14 @@ class ToolCalls:
     """Runs tool calls for a drop-in, and mends those that fail.
 
     Args:
-        settings: What the loop is made of.
+        options: What the loop is made of.
         ask_person: Whether a person may be asked, by an interrupt of the host's graph.
         on_trail: Gets the record of every call that was not simply done.
     """
 
     def __init__(
         self,
-        settings: Settings,
+        options: Options,
         boxes: Toolboxes,
         *,
         ask_person: bool = False,
@@ -176,7 +177,7 @@ class ToolCalls:
         self._boxes = boxes
         self._ask_person = ask_person
         self._on_trail = on_trail
-        self._always = settings.sees_all
+        self._always = options.sees_all
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
         self._lock = Lock()

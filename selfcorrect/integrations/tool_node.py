@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -22,19 +22,11 @@ from selfcorrect.integrations.chat import (
 )
 from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
 from selfcorrect.integrations.toolbox import (
-    ChatModel,
-    ErrorHandlers,
-    OnFailure,
-    Settings,
-    Strategies,
     Toolboxes,
     as_tools,
 )
-from selfcorrect.limits import Limits
-from selfcorrect.loop.context import Node
+from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.model import JSON
-from selfcorrect.policies import Hooks, OnLimit, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools.langchain import is_async_only
 
 
@@ -50,24 +42,13 @@ class SelfCorrectingToolNode(ToolNode):
 
     Args:
         tools: LangChain tools, or functions.
-        strategies: The error-strategy map; see `build_graph`, also for the next
-            nine.
-        model: A chat model for repairs that no rule can make.
-        limits: Bounds of one call's corrections.
-        policy: Kinds of error that end a call's corrections.
-        ledger: Remembers intents and outcomes, so that nothing is done twice.
-        on_error: Handlers of errors, before the map's rules.
-        on_failure: `"report"` answers the model with a diagnosis; `"raise"` raises.
-        on_limit: Decides what is done where a limit is reached.
-        hooks: Listeners of every call.
-        nodes: Nodes of the loop by the keywords of `build_graph`.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
         on_trail: Gets the record of every call that was not simply done, as plain JSON.
-        tool_words: Whether the model reads what a failed tool said, redacted, bounded and quoted
-            as data: `"show"` or `"hide"`; see `build_graph`.
         name: The node's name.
         tags: The node's tags.
         messages_key: Where the state has its messages.
+        options: What the loop is made of: `strategies`, `model`, `limits`, `policy`, `ledger`,
+            `on_error`, `on_failure` and all others of `build_graph`, but for `checkpointer`.
 
     Raises:
         GraphSetupError: If a setting or a tool is unusable.
@@ -91,41 +72,19 @@ class SelfCorrectingToolNode(ToolNode):
         self,
         tools: Sequence[BaseTool | Callable[..., Any]],
         *,
-        strategies: Strategies = None,
-        model: ChatModel = None,
-        limits: Limits | Mapping[str, Any] | None = None,
-        policy: ToolErrorPolicy | PolicySource | None = None,
-        ledger: Ledger | None = None,
-        on_error: ErrorHandlers = None,
-        on_failure: OnFailure = "report",
-        on_limit: OnLimit | None = None,
-        hooks: Hooks | None = None,
-        nodes: Mapping[str, Node] | None = None,
         ask_person: bool = False,
         on_trail: Callable[[Mapping[str, JSON]], None] | None = None,
-        tool_words: ToolWords | None = None,
         name: str = "tools",
         tags: list[str] | None = None,
         messages_key: str = "messages",
+        **options: Unpack[OptionKeywords],
     ) -> None:
-        settings = Settings(
-            strategies,
-            model,
-            limits,
-            policy,
-            ledger,
-            on_error,
-            on_failure,
-            on_limit=on_limit,
-            hooks=hooks,
-            nodes=nodes or {},
-            tool_words=tool_words,
-        )
-        boxes = Toolboxes(settings)
+        chosen = Options.of(options)
+        boxes = Toolboxes(chosen)
         own = as_tools(tools)
         boxes.of(own)
         calls = ToolCalls(
-            settings,
+            chosen,
             boxes,
             ask_person=ask_person,
             on_trail=on_trail,

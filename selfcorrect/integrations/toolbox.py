@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from selfcorrect.batch.repairing import check_only
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
-from selfcorrect.handlers import OnError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.limits import Limits
 from selfcorrect.log import sink
-from selfcorrect.loop.context import Node
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble
-from selfcorrect.mapping.files import MapSource
-from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.policies import Hooks, OnLimit, OnModelError, PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.tools import ToolSpec, tool_specs
 from selfcorrect.tools.declarations import effect_of, stated_effect
 
@@ -34,63 +26,7 @@ _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
 
 
-Strategies: TypeAlias = StrategyMap | MapSource | None
-"""An error-strategy map: the object, its name or its path."""
-ChatModel: TypeAlias = Runnable[Any, Any] | None
-"""A chat model, also one with tools or options bound to it."""
-ErrorHandlers: TypeAlias = OnError | Callable[..., Any] | Mapping[str, Any] | None
-"""What `on_error(…)` made, a function for every kind of error, or one of both for each tool."""
-OnFailure: TypeAlias = Literal["report", "raise"]
 DeclaredTools: TypeAlias = Sequence[ToolSpec | BaseTool | Callable[..., Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a drop-in's loops are made of; see `build_graph` for each."""
-
-    strategies: Strategies = None
-    model: ChatModel = None
-    limits: Limits | Mapping[str, Any] | None = None
-    policy: ToolErrorPolicy | PolicySource | None = None
-    ledger: Ledger | None = None
-    on_error: ErrorHandlers = None
-    on_failure: OnFailure = "report"
-    on_model_error: OnModelError | None = None
-    on_limit: OnLimit | None = None
-    hooks: Hooks | None = None
-    nodes: Mapping[str, Node] = field(default_factory=dict)
-    tools: Mapping[str, ToolSpec] = field(default_factory=dict)
-    tool_words: ToolWords | None = None
-    memory: MemoryLedger = field(default_factory=lambda: MemoryLedger(REMEMBERED))
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether something has to see every call, the healthy ones too."""
-        return self.ledger is not None or self.hooks is not None or bool(self.nodes)
-
-    def loop(self, tools: Iterable[ToolSpec], *, executes: bool = True) -> Loop:
-        """A loop around tools; one that only checks reports always, since its caller decides.
-
-        Raises:
-            GraphSetupError: If a setting is unusable.
-            MapError: If the error-strategy map is unusable.
-        """
-        options = Options(
-            strategies=self.strategies,
-            model=self.model,
-            limits=self.limits,
-            policy=self.policy,
-            ledger=self.ledger,
-            on_error=self.on_error,
-            on_failure=self.on_failure,
-            on_model_error=self.on_model_error,
-            on_limit=self.on_limit,
-            hooks=self.hooks,
-            tool_words=self.tool_words,
-            nodes=self.nodes,
-            memory=self.memory,
-        )
-        return assemble(list(tools), options if executes else options.checking(check_only))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +60,21 @@ class Toolbox:
 
 
 class Toolboxes:
-    """The toolboxes of one drop-in, by the tools that are in them; bounded."""
+    """The toolboxes of one drop-in, by the tools that are in them; bounded.
 
-    def __init__(self, settings: Settings) -> None:
-        if not isinstance(settings.nodes, Mapping):
-            raise GraphSetupError(
-                f"nodes is a mapping of slots to nodes, not {settings.nodes!r:.80}"
-            )
+    Attributes:
+        limits: The bounds of one call's corrections.
+        memory: What all its loops remember of calls that may have been done.
+    """
+
+    def __init__(self, options: Options, declared: Mapping[str, ToolSpec] | None = None) -> None:
         # A bad map or setting raises now, not in the middle of a run.
-        self.limits = settings.loop(()).context.limits
-        self._settings = settings
+        self.limits = assemble((), options).context.limits
+        self.memory = options.memory or MemoryLedger(REMEMBERED)
+        self._options = replace(options, memory=self.memory)
+        self._declared = declared or {}
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
         self._specs: dict[str, tuple[Any, ToolSpec]] = {}
-
-    @property
-    def memory(self) -> MemoryLedger:
-        """What all loops of this drop-in remember of calls that may have been done."""
-        return self._settings.memory
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
         """The toolbox of these tools."""
@@ -170,12 +104,12 @@ class Toolboxes:
             name for tool in tools if isinstance(tool, Mapping) and (name := name_in(tool))
         )
         specs: list[ToolSpec] = []
-        _check_names(self._settings.tools, {*own, *elsewhere})
+        _check_names(self._declared, {*own, *elsewhere})
         for name, tool in list(own.items()):
             effect_of(stated_effect(tool.metadata or {}, name), name)  # a slip there is no schema
             try:
                 spec = tool_specs([_told(tool)])[name]
-                specs.append(_declared(spec, self._settings.tools.get(name)))
+                specs.append(_declared(spec, self._declared.get(name)))
             except ToolDefinitionError as error:
                 # The host can run it all the same, so it goes on as before, unchecked.
                 del own[name]
@@ -185,8 +119,8 @@ class Toolboxes:
         return Toolbox(
             own,
             elsewhere,
-            self._settings.loop(specs, executes=False),
-            self._settings.loop(specs),
+            assemble(specs, self._options.checking(check_only)),
+            assemble(specs, self._options),
             {
                 spec.name: own[spec.name].model_copy(update={"args_schema": dict(spec.schema)})
                 for spec in specs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.hints import near
@@ -27,6 +27,34 @@ if TYPE_CHECKING:
     """What `on_error(…)` made, a function for every kind of error, or one of both for each tool."""
 
 OnFailure: TypeAlias = Literal["report", "raise"]
+
+
+class OptionKeywords(TypedDict, total=False):
+    """The options as keywords of whatever is built of them; see `build_graph` for each."""
+
+    strategies: Strategies
+    model: Any
+    limits: Limits | Mapping[str, Any] | None
+    policy: ToolErrorPolicy | PolicySource | None
+    ledger: Ledger | None
+    on_error: ErrorHandlers
+    on_failure: OnFailure
+    on_model_error: OnModelError | None
+    on_limit: OnLimit | None
+    hooks: Hooks | None
+    tool_words: ToolWords | None
+    on_edge: Mapping[tuple[str, str], Node] | None
+    nodes: Mapping[str, Node] | None
+    routes: Mapping[str, Mapping[str, str]] | None
+    state: type[Any] | None
+    planner: Node | None
+    executor: Node | None
+    diagnoser: Node | None
+    selector: Node | None
+    repairer: Node | None
+    validator: Node | None
+    retrier: Node | None
+    reporter: Node | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +105,11 @@ class Options:
                 hint = near(name, known) or f"the options are {', '.join(known)}"
                 raise GraphSetupError(f"there is no option {name!r}; {hint}")
         return cls(**given)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether something has to see every call, the healthy ones too."""
+        return any((self.ledger, self.hooks, self.on_edge, self.routes, self.own_nodes()))
 
     def checking(self, executor: Node) -> Options:
         """The same for a loop that executes nothing: nobody is told, and its caller decides."""
