@@ -41,7 +41,7 @@ def test_there_is_one_list_of_options():
 @pytest.mark.parametrize(
     "build",
     [
-        lambda **more: SelfCorrection(**more),
+        SelfCorrection,
         lambda **more: SelfCorrectingToolNode([look], **more),
         lambda **more: repair_call({"name": "look", "args": {}}, [look], **more),
         lambda **more: play([look], {"call": {"name": "look", "args": {}}}, **more),
