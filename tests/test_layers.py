@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+import importing
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +53,10 @@ AT_THE_TOP_OF = {
     "integrations": {"langchain", "langchain_core", "langgraph"},
     "testing": {"langchain_core"},
 }
+
+
+CIRCLES_LEFT = ("selfcorrect.reading",)
+"""Packages with a circle of modules in them, until it is cut."""
 
 
 class Import(NamedTuple):
@@ -157,6 +162,37 @@ def test_no_rooms_import_each_other_in_a_circle():
         free = [name for name, rooms in rest.items() if rooms - {name} <= set(done)]
         assert free, f"a circle among {sorted(rest)}"
         done += free
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    found = importing.circles(importing.imports(importing.modules(PACKAGE)))
+    homes = {
+        home
+        for circle in found
+        for home in (*CIRCLES_LEFT, circle[0])
+        if all(f"{module}.".startswith(f"{home}.") for module in circle)
+    }
+    assert homes == {*CIRCLES_LEFT}, found
+    assert len(found) == len(CIRCLES_LEFT), found
+
+
+def test_a_circle_is_seen_through_a_package_and_inside_a_function(tmp_path):
+    files = {
+        "__init__.py": "",
+        "a.py": "from box.inner import name",
+        "b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from box import d",
+        "c.py": "import box.a\nimport box.d",
+        "d.py": "from . import b",
+        "inner/__init__.py": "from .part import name",
+        "inner/part.py": "def name():\n    from box import c",
+    }
+    for name, text in files.items():
+        path = tmp_path / "box" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    graph = importing.imports(importing.modules(tmp_path / "box"))
+    assert graph["box.d"] == {"box.b"}
+    assert importing.circles(graph) == [["box.a", "box.c", "box.inner", "box.inner.part"]]
 
 
 @pytest.mark.parametrize("folder", NO_SIBLINGS)
