@@ -236,8 +236,8 @@ def _often(work: Callable[[], Any]) -> int:
 def healthy() -> None:
     """Print what a healthy call costs."""
     from selfcorrect import ToolSpec, build_graph
-    from selfcorrect._walk import walk
-    from selfcorrect.wiring import Parts, assemble
+    from selfcorrect.loop.setup import assemble
+    from selfcorrect.loop.walk import walk
 
     def add(a: int, b: int = 0) -> int:
         """Add two numbers."""
@@ -245,7 +245,7 @@ def healthy() -> None:
 
     call = {"call": {"name": "add", "args": {"a": 1}}}
     spec = ToolSpec.from_function(add, effect="read_only")
-    loop, graph = assemble(Parts([spec])), build_graph([spec])
+    loop, graph = assemble([spec]), build_graph([spec])
     bare = bare_graph(graph, call)
     found = micros(
         {
@@ -283,8 +283,8 @@ def bare_graph(graph: Any, given: Mapping[str, Any]) -> Any:
 
 def texts() -> None:
     """Print what calls cost whose arguments, or that themselves, are text; with 1 and 500 tools."""
-    from selfcorrect._walk import walk
-    from selfcorrect.repairing import repair_loop
+    from selfcorrect.batch.repairing import repair_loop
+    from selfcorrect.loop.walk import walk
 
     args = json.dumps({"to": "CDG", "day": "2026-10-26", "seats": 2, "cabin": "economy"})
     whole = json.dumps({"name": "tool_0", "arguments": json.loads(args)})

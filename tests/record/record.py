@@ -20,7 +20,7 @@ import lines
 import runs
 
 from selfcorrect import StrategyMap, ToolSpec
-from selfcorrect.linting import example_finding
+from selfcorrect.mapping.linting import example_finding
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "tests" / "data" / "golden.jsonl.gz"

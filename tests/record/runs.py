@@ -9,9 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from selfcorrect import NotDone, StrategyMap, ToolSpec
-from selfcorrect._walk import walk
+from selfcorrect.loop.loop import Loop
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import assemble
+from selfcorrect.loop.walk import walk
 from selfcorrect.testing import VirtualTime
-from selfcorrect.wiring import Loop, Parts, assemble
 
 EFFECTS = ("read_only", "idempotent", "mutating", "destructive", None)
 MAPS = ("default", "strict")
@@ -136,7 +138,7 @@ def ran(run: Run) -> tuple[dict[str, Any], int]:
     tool = _Tool(run)
     effect: Any = run.effect
     spec = ToolSpec.from_function(tool.place_order, effect=effect, atomic=run.atomic)
-    loop: Loop = assemble(Parts([spec], _map(run.strategies), time=VirtualTime()))
+    loop: Loop = assemble([spec], Options(strategies=_map(run.strategies), time=VirtualTime()))
     out = walk(loop, {"call": {"name": "place_order", "args": GIVEN[run.args], "id": "c1"}})
     return out, tool.entered
 
