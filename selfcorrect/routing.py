@@ -210,6 +210,8 @@ class Table:
                 f"no run can come to {lost[0]!r}: name it as a target in routes, such as "
                 f"routes={{'validate': {{'valid': {lost[0]!r}}}}}"
             )
+        if any(ENTRY in ways.values() for ways in self.routes.values()):
+            raise GraphSetupError(f"a run begins once: no edge leads back to {ENTRY!r}")
         after = self.reachable((REPORT,))
         if END not in after or (back := after & (ROUTES.keys() - {REPORT})):
             where = f"leads back to {min(back)!r}" if END in after else "never ends"

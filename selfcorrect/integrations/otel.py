@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -91,6 +92,7 @@ class _Counters:
 def _traced(
     name: str, inner: Node, tracer: Any, counters: _Counters, *, values: bool
 ) -> Callable[[CorrectionState, RunContext], Any]:
+    @functools.wraps(inner)
     async def node(state: CorrectionState, context: RunContext) -> Update:
         from opentelemetry.trace import Status, StatusCode
 

@@ -10,6 +10,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
+from selfcorrect.loop.wrapping import innermost
 from selfcorrect.notebook.replaying import Executions, ForkLedger, guarded
 
 
@@ -31,7 +32,10 @@ class Steppable:
 
     def is_watched(self, node: str) -> bool:
         """Whether everything that a node does to the world goes through a guarded tool."""
-        return self.loop is not None and self.loop.nodes.get(node) is NODES.get(node, self)
+        ours = NODES.get(node)
+        if self.loop is None or ours is None:
+            return False
+        return innermost(self.loop.nodes[node]) is ours
 
     def is_harmless(self, node: str) -> bool:
         """Whether running a node once more changes nothing, as far as anybody said so."""

@@ -186,6 +186,42 @@ def test_nodes_of_the_callers_own_run_again_only_if_confirmed() -> None:
     assert len(runs) == 3
 
 
+class Counted:
+    """A wrapper that declares what it wraps."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.times = inner, 0
+
+    async def __call__(self, state: Any, context: Any) -> Any:
+        self.times += 1
+        return await self.inner(state, context)
+
+
+def test_a_wrapper_that_declares_what_it_wraps_is_replayed_like_it() -> None:
+    from selfcorrect.loop.nodes import NODES
+
+    executor, world = Counted(NODES["execute"]), World()
+    stepper = Stepper(world.graph(executor=executor), {"call": BROKEN}).run()
+    booked = len(world.booked)
+    stepper.back().step()
+    assert (len(world.booked), booked, executor.times) == (1, 1, 3)
+
+
+def test_nodes_with_edges_of_their_own_are_stepped_through() -> None:
+    def price(state: Any, context: Any) -> Any:
+        return {"outcome": "fair"}
+
+    graph = World().graph(
+        nodes={"price": price},
+        routes={"validate": {"valid": "price"}, "price": {"fair": "retry", "dear": "report_failure"}},
+    )
+    stepper = Stepper(graph, {"call": BROKEN})
+    stepper.run(until="price").step().run()
+    ran = [name for moment in stepper.history for name in moment.next]
+    assert ran[-4:] == ["validate", "price", "retry", "execute"]
+    assert "price" in stepper.shape.nodes
+
+
 def test_back_and_goto_run_nothing() -> None:
     world = World()
     stepper = Stepper(world.graph(), {"call": BROKEN}).run()
