@@ -213,11 +213,14 @@ def test_nodes_with_edges_of_their_own_are_stepped_through() -> None:
 
     graph = World().graph(
         nodes={"price": price},
-        routes={"validate": {"valid": "price"}, "price": {"fair": "retry", "dear": "report_failure"}},
+        routes={
+            "validate": {"valid": "price"},
+            "price": {"fair": "retry", "dear": "report_failure"},
+        },
     )
     stepper = Stepper(graph, {"call": BROKEN})
     stepper.run(until="price").step().run()
-    ran = [name for moment in stepper.history for name in moment.next]
+    ran = [name for moment in stepper.history.moments for name in moment.next]
     assert ran[-4:] == ["validate", "price", "retry", "execute"]
     assert "price" in stepper.shape.nodes
 
