@@ -19,6 +19,7 @@ from selfcorrect.protocols import Form, TextPolicy, Tool
 # The files of this folder share through this one; each block needs the ones above it.
 from selfcorrect.reading.contract import (
     ATTEMPT,
+    GUESSES,
     MOST_CALLS,
     Candidate,
     Deviation,
@@ -55,7 +56,7 @@ from selfcorrect.reading.endings import (
 from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD, Scalars
 
 # isort: split
-from selfcorrect.reading.nesting import CLOSER, CLOSERS, REOPENED, Frame, Nesting, Twice
+from selfcorrect.reading.nesting import CLOSER, CLOSERS, Frame, Nesting, Twice
 
 # isort: split
 from selfcorrect.reading.tolerant_json import MOST_LEVELS, read_json
@@ -123,6 +124,7 @@ __all__ = [
     "CUT_REASONS",
     "DONE_REASONS",
     "FORM",
+    "GUESSES",
     "IDS_TOO",
     "JSON_NAMES",
     "LITERALS",
@@ -133,7 +135,6 @@ __all__ = [
     "NAMES_TOO",
     "NO_ARGUMENTS",
     "QUOTES",
-    "REOPENED",
     "RIVAL_LEVELS",
     "STRICT_WORDS",
     "SURROGATE",

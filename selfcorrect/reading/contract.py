@@ -35,6 +35,15 @@ class Oddity(StrEnum):
     QUOTES_INSIDE = "quotes_inside"
     COMMENT = "comment"
     TRAILING_COMMA = "trailing_comma"
+    COMMA_MISSING = "comma_missing"
+    REOPENED = "reopened"
+    """A list that nothing opened."""
+
+
+GUESSES: Final = frozenset(
+    {Oddity.QUOTES_INSIDE, Oddity.COMMA_MISSING, Oddity.CLOSER_MISSING, Oddity.REOPENED}
+)
+"""After one of these nobody can be sure of another."""
 
 
 class Deviation(NamedTuple):
@@ -68,12 +77,14 @@ class Fault:
         what: What stands in the way, in a few words.
         cut: The end of the text seems to be missing.
         reach: How far the reader had looked.
+        deep: It is nested too deeply to be read.
     """
 
     offset: int
     what: str
     cut: bool = False
     reach: int = field(default=0, compare=False, repr=False)
+    deep: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,13 +81,12 @@ class JsonCalls:
                 read = self._closed_early(text, read, tools)
                 work -= len(text) - start
             if isinstance(read, Fault):
-                deep = read.what.startswith("nested")
-                work -= 2 * ATTEMPT + (read.reach - start) * (_DEEP if deep else 1)
+                work -= 2 * ATTEMPT + (read.reach - start) * (_DEEP if read.deep else 1)
                 unread = unread_call(text, start, read, tools, self.keys)
                 if unread is not None and unread.fault is not None:
                     work -= unread.fault.reach - start
                     broken.append(unread)
-                pos = read.offset if deep else start + 1
+                pos = read.offset if read.deep else start + 1
                 continue
             found += self._calls(text, read, tools)
             pos = read.end

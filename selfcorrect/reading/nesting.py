@@ -98,7 +98,7 @@ class Nesting(Scalars):
 
     def deeper(self, pos: int) -> None:
         if len(self.stack) >= DEPTH:
-            self.fail(pos, f"nested deeper than {DEPTH} levels")
+            self.fail(pos, f"nested deeper than {DEPTH} levels", deep=True)
 
     def reopen(self, frame: Frame, pos: int, char: str) -> bool:
         """Take the last value of an object as the first of a list that nothing opened."""
@@ -111,7 +111,7 @@ class Nesting(Scalars):
             return False  # the bracket may be missing behind that comma
         self.deeper(pos)
         self.reopened = True
-        self.note(pos, REOPENED, Safety.INFERRED)
+        self.note(pos, REOPENED, Safety.INFERRED, Oddity.REOPENED)
         outer = Frame("[", pos)
         outer.items.append(first)
         outer.reopened = True
@@ -165,7 +165,7 @@ class Nesting(Scalars):
             and frame.closer == "]"
         ):
             return False
-        self.note(pos, "missing comma", Safety.INFERRED)
+        self.note(pos, "missing comma", Safety.INFERRED, Oddity.COMMA_MISSING)
         self.pos = pos
         return True
 

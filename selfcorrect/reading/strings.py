@@ -71,8 +71,8 @@ COMMA_MISSING: Final = MappingProxyType(
 class Unreadable(Exception):
     """Carries a fault up the stack of one read."""
 
-    def __init__(self, offset: int, what: str, *, cut: bool = False) -> None:
-        self.fault = Fault(offset, what, cut)
+    def __init__(self, offset: int, what: str, *, cut: bool, deep: bool) -> None:
+        self.fault = Fault(offset, what, cut, deep=deep)
         super().__init__(what)
 
 
@@ -99,8 +99,8 @@ class Strings:
     def note(self, offset: int, what: str, safety: Safety, code: Oddity | None = None) -> None:
         self.notes.append(Deviation(offset, what, safety, code))
 
-    def fail(self, offset: int, what: str, *, cut: bool = False) -> NoReturn:
-        raise Unreadable(offset, what, cut=cut)
+    def fail(self, offset: int, what: str, *, cut: bool = False, deep: bool = False) -> NoReturn:
+        raise Unreadable(offset, what, cut=cut, deep=deep)
 
     def body(self, pos: int) -> int:
         """The offset of the next quote that could close the string that opens at `pos`."""

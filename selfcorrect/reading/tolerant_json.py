@@ -16,9 +16,9 @@ from selfcorrect.pointer import join, put
 from selfcorrect.reading import (
     CLOSER,
     CLOSERS,
+    GUESSES,
     LITERALS,
     QUOTES,
-    REOPENED,
     STRICT_WORDS,
     SURROGATE,
     WORD,
@@ -36,7 +36,6 @@ EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 MOST_LEVELS: Final = 8
 """More strings in one another than anybody means."""
 _MOST_TWICE: Final = 50
-_GUESSES: Final = ("quotes inside", "missing comma", "missing '", REOPENED)
 _CLOSED_TOO_OFTEN: Final = re.compile(r"\s*+(?:[}\])]|[,:\"'])")
 _GOES_ON: Final = re.compile(r"[\s}\])]*+[,:\"']")
 """What shows behind a value that JSON goes on there."""
@@ -137,7 +136,7 @@ class _Scan(Nesting):
         end = self.pos
         if self.implied and _CLOSED_TOO_OFTEN.match(self.text, end):
             self.fail(end, "brackets that do not match")
-        if len({kind for note in self.notes if (kind := _guess(note.what))}) > 1:
+        if len({note.code for note in self.notes if note.code in GUESSES}) > 1:
             self.fail(begin, "JSON that is broken in more than one way")
         if self.whole:
             self.rest(end, scalar=not isinstance(value, dict | list))
@@ -320,8 +319,3 @@ class _Scan(Nesting):
             self.fail(end, "there is more than one value")
         else:
             self.note(end, "text behind the value", INFERRED)
-
-
-def _guess(what: str) -> str | None:
-    """The kind of a deviation after which nobody can be sure of a second one."""
-    return next((kind for kind in _GUESSES if what.startswith(kind)), None)
