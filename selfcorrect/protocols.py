@@ -51,7 +51,8 @@ class ModelPort(Protocol):
     def __call__(self, prompt: str, schema: JsonObject) -> Awaitable[JSON]: ...
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
+    """The time of this machine."""
     return datetime.now(UTC)
 
 
@@ -113,7 +114,7 @@ class RepairContext:
     proposals: tuple[tuple[Change, ...], ...] = ()
     hidden: frozenset[str] = frozenset()
     ask_model: ModelPort | None = None
-    now: Clock = _now
+    now: Clock = utc_now
 
 
 @runtime_checkable

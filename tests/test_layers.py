@@ -33,7 +33,7 @@ LAYERS = (
     {"strategy_map"},
     {"linting", "loading"},
     # what the nodes use
-    {"evidence", "ledger", "policies", "reading", "repairs"},
+    {"evidence", "ledger", "mending", "policies", "reading", "repairs"},
     # the loop
     {"handlers"},
     {"answers", "asking", "context", "failures", "intents", "masking", "outcomes", "progress"}
