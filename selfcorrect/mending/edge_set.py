@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from selfcorrect.mending.cost import PRICES, priced
 from selfcorrect.mending.fit import Edge, choose
-from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import Call, Diagnosis, Finding, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import present
+from selfcorrect.schema.places import Place, present
 from selfcorrect.text import Unclear
+
+Find: TypeAlias = Callable[[Call, Finding, RepairContext], Place | GiveUp]
+"""The place that a finding speaks of, or why there is none to mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class EdgeSet(ABC):
 
     needs: ClassVar[str] = "nothing"
     safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+
+    find: ClassVar[Find] = staticmethod(present)
 
     costs: Mapping[str, float] = field(default_factory=dict)
 
@@ -48,7 +53,7 @@ class EdgeSet(ABC):
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Mend the value at the first finding."""
-        place = present(call, diagnosis.finding, context)
+        place = type(self).find(call, diagnosis.finding, context)
         if isinstance(place, GiveUp):
             return place
         found = choose(place, self.edges, self.prices)

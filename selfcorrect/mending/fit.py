@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from selfcorrect.mending.cost import MARGIN, OFF
 from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.keys import loosely_fits
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import same, type_of
 from selfcorrect.text import Unclear
@@ -67,7 +68,7 @@ def choose(
         return told
     found.sort(key=lambda one: one.cost)
     fitting = [one for one in found if place.fits(one.fit.value)]
-    if not fitting and len(found) == 1 and found[0].fit.opens and place.shapes(found[0].fit.value):
+    if not fitting and len(found) == 1 and _opens(found[0].fit, place):
         return found[0].fit
     if not fitting:
         return Unclear(str(why) if why and not found else _loss(place, found))
@@ -76,6 +77,15 @@ def choose(
     if any(not same(one.fit.value, best.fit.value) for one in rivals):
         return Unclear("the value could become several things")
     return best.fit
+
+
+def _opens(fit: Fit, place: Place) -> bool:
+    """Whether a candidate has the shape that is asked for, or is a text that could be made fit."""
+    if not fit.opens:
+        return False
+    if not isinstance(fit.value, str):
+        return place.shapes(fit.value)
+    return all("type" in one for one in place.schemas) and loosely_fits(fit.value, place.schemas)
 
 
 class _Found(NamedTuple):

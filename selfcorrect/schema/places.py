@@ -8,8 +8,8 @@ nothing is asked for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -236,6 +236,19 @@ def present(call: Call, finding: Finding, context: RepairContext) -> Place | Giv
     if is_settled(place):
         return GiveUp("the value is valid already")
     return place
+
+
+def around(place: Place) -> Iterator[Place]:
+    """A place, and the lists that it stands in, from the innermost out."""
+    yield place
+    path = place.path
+    while pointer.split(path)[-1].isdigit() and path.count("/") > 2:
+        path = parent(path)
+        value = pointer.look(place.call, path)
+        if not isinstance(value, list):
+            return
+        known = _known(Root(place.tool.schema), pointer.split(path)[1:])
+        yield replace(place, path=path, value=value, schemas=known.schemas, kinds=known.kinds)
 
 
 def is_settled(place: Place) -> bool:
