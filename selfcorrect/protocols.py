@@ -97,6 +97,7 @@ class RepairContext:
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
         proposals: The same changes, those of one answer together.
+        beside: The strategies of the same ladder that may be called as well, in its order.
         hidden: Pointers of arguments whose values may not be shown, but to a person who decides.
         ask_model: Asks the model, or None if there is none or policy forbids it.
         now: The current time.
@@ -112,6 +113,7 @@ class RepairContext:
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
     proposals: tuple[tuple[Change, ...], ...] = ()
+    beside: tuple[Strategy, ...] = ()
     hidden: frozenset[str] = frozenset()
     ask_model: ModelPort | None = None
     now: Clock = utc_now

@@ -49,34 +49,65 @@ class Contested(Unclear):
     """The value has two readings, whatever another edge makes of it."""
 
 
-def choose(
-    place: Place, edges: Iterable[Edge], costs: Mapping[str, float], value: JSON = None
-) -> Fit | Unclear:
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """An edge, what its edits cost, and in whose name it stands.
+
+    Attributes:
+        edge: The edge.
+        costs: The price of each kind of edit.
+        strategy: The name that maps know it by.
+    """
+
+    edge: Edge
+    costs: Mapping[str, float]
+    strategy: str
+
+
+class Choice(NamedTuple):
+    """The candidate that won, what it costs, and whose it is."""
+
+    fit: Fit
+    cost: float
+    strategy: str
+
+
+class Refusal(Unclear):
+    """No candidate won.
+
+    Attributes:
+        by: By strategy, why its edges could name none.
+    """
+
+    def __init__(self, reason: str, by: Mapping[str, str]) -> None:
+        """Say why, and why each strategy did not."""
+        super().__init__(reason)
+        self.by = by
+
+
+def choose(place: Place, edges: Iterable[Priced]) -> Choice | Refusal:
     """The cheapest candidate for a place that fits there, if it is cheaper by a margin."""
-    value = place.value if value is None else value
-    found: list[_Found] = []
-    why: Unclear | None = None
-    try:
-        for edge in edges:
-            try:
-                found += _candidates(edge, value, place, costs)
-            except Contested:
-                raise
-            except Unclear as told:
-                why = why or told
-    except Contested as told:
-        return told
-    found.sort(key=lambda one: one.cost)
-    fitting = [one for one in found if place.fits(one.fit.value)]
+    found: list[Choice] = []
+    whys: dict[str, str] = {}
+    for one in edges:
+        try:
+            found += _candidates(one, place)
+        except Contested as why:
+            return Refusal(str(why), {})
+        except Unclear as why:
+            whys.setdefault(one.strategy, str(why))
+    found.sort(key=lambda choice: choice.cost)
+    fitting = [choice for choice in found if place.fits(choice.fit.value)]
     if not fitting and len(found) == 1 and _opens(found[0].fit, place):
-        return found[0].fit
+        return found[0]
     if not fitting:
-        return Unclear(str(why) if why and not found else _loss(place, found))
+        first = next(iter(whys.values()), "")
+        return Refusal(first if first and not found else _loss(place, found), whys)
     best = fitting[0]
-    rivals = [one for one in fitting if one.cost < best.cost + MARGIN]
-    if any(not same(one.fit.value, best.fit.value) for one in rivals):
-        return Unclear("the value could become several things")
-    return best.fit
+    rivals = [choice for choice in fitting if choice.cost < best.cost + MARGIN]
+    if any(not same(rival.fit.value, best.fit.value) for rival in rivals):
+        return Refusal("the value could become several things", {})
+    return best
 
 
 def _opens(fit: Fit, place: Place) -> bool:
@@ -88,22 +119,15 @@ def _opens(fit: Fit, place: Place) -> bool:
     return all("type" in one for one in place.schemas) and loosely_fits(fit.value, place.schemas)
 
 
-class _Found(NamedTuple):
-    fit: Fit
-    cost: float
-
-
-def _candidates(
-    edge: Edge, value: JSON, place: Place, costs: Mapping[str, float]
-) -> Iterator[_Found]:
-    for fit in edge(value, place):
-        cost = costs.get(fit.cost, OFF) if isinstance(fit.cost, str) else fit.cost
-        unchanged = type(fit.value) is type(value) and same(fit.value, value)
+def _candidates(one: Priced, place: Place) -> Iterator[Choice]:
+    for fit in one.edge(place.value, place):
+        cost = one.costs.get(fit.cost, OFF) if isinstance(fit.cost, str) else fit.cost
+        unchanged = type(fit.value) is type(place.value) and same(fit.value, place.value)
         if cost < OFF and not unchanged:
-            yield _Found(fit, cost)
+            yield Choice(fit, cost, one.strategy)
 
 
-def _loss(place: Place, found: Sequence[_Found]) -> str:
+def _loss(place: Place, found: Sequence[Choice]) -> str:
     if found:
         return f"{found[0].fit.reason}, but the result would not fit the schema"
     wanted = " or ".join(sorted(place.kinds)) or "a type that the schema does not name"

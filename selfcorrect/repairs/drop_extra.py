@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from selfcorrect.mending.edge_set import EdgeSet, Find
+from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.extra import Extra
 from selfcorrect.mending.fit import Edge
-from selfcorrect.model import Safety
-from selfcorrect.schema.places import place_of
+from selfcorrect.model import Call, Finding, GiveUp, Safety
+from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import Place, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class DropExtra(EdgeSet):
     """
 
     name: ClassVar[str] = "drop-extra"
+    joins: ClassVar[bool] = False
     safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
-    find: ClassVar[Find] = staticmethod(place_of)
 
     keep: tuple[str, ...] = ()
 
@@ -44,3 +45,7 @@ class DropExtra(EdgeSet):
     def edges(self) -> tuple[Edge, ...]:
         """The edges that this name stands for."""
         return (Extra(self.keep),)
+
+    def place(self, call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
+        """The place that a finding speaks of, known or not."""
+        return place_of(call, finding, context)

@@ -39,6 +39,7 @@ class RenameArgument(EdgeSet):
     """
 
     name: ClassVar[str] = "rename-argument"
+    joins: ClassVar[bool] = False
     batch: ClassVar[bool] = True
 
     synonyms: Mapping[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.level import deeper, higher, unwrapped
 from selfcorrect.mending.edges.wrapped import bare_items, inner_list, value_wrapper
-from selfcorrect.mending.fit import Edge, Fit, choose
+from selfcorrect.mending.fit import Choice, Edge, choose
 from selfcorrect.mending.place import level_at
 from selfcorrect.model import ABSENT, Call, Changed, Diagnosis, GiveUp, Repair
 from selfcorrect.protocols import RepairContext
@@ -37,6 +37,7 @@ class UnwrapArguments(EdgeSet):
     """
 
     name: ClassVar[str] = "unwrap-arguments"
+    joins: ClassVar[bool] = False
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -66,7 +67,7 @@ class UnwrapArguments(EdgeSet):
     def _value(self, place: Place) -> Repair:
         """The value without what is around it, or the list that it stands in."""
         for here in around(place):
-            found = choose(here, self.edges, self.prices)
-            if isinstance(found, Fit):
-                return here.put(found.value, found.safety, found.reason)
+            found = choose(here, self.priced)
+            if isinstance(found, Choice):
+                return here.put(found.fit.value, found.fit.safety, found.fit.reason)
         return GiveUp("the value is in no wrapper that could be taken off")
