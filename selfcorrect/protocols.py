@@ -57,7 +57,8 @@ class ModelPort(Protocol):
     def __call__(self, prompt: str, schema: JsonObject, model: Any = None) -> Awaitable[JSON]: ...
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
+    """The time of this machine."""
     return datetime.now(UTC)
 
 
@@ -105,6 +106,7 @@ class RepairContext:
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
         proposals: The same changes, those of one answer together.
+        beside: The strategies of the same ladder that may be called as well, in its order.
         hidden: Pointers of arguments whose values may not be shown, but to a person who decides.
         ask_model: Asks the model, or None if there is none or policy forbids it.
         now: The current time.
@@ -120,9 +122,10 @@ class RepairContext:
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
     proposals: tuple[tuple[Change, ...], ...] = ()
+    beside: tuple[Strategy, ...] = ()
     hidden: frozenset[str] = frozenset()
     ask_model: ModelPort | None = None
-    now: Clock = _now
+    now: Clock = utc_now
 
 
 @runtime_checkable

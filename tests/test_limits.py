@@ -79,11 +79,11 @@ def _played(args: Any, bounds: dict[str, Any], properties: dict[str, Any] | None
 
 
 @pytest.mark.parametrize("what", ["findings", "strategy_calls"])
-@pytest.mark.parametrize("wrong", [1, 4, 5, 9, 300])
+@pytest.mark.parametrize("wrong", [1, 8, 9, 300])
 def test_a_round_takes_up_so_much_and_no_more(what: str, wrong: int) -> None:
-    # Two strategies are asked about each: the first of the ladder has nothing to say.
+    # The strategies of a ladder that are sets of edges are asked together, once about each.
     out, ran = _played({"ids": [str(n) for n in range(wrong)]}, {what: 8})
-    if wrong <= 4:
+    if wrong <= 8:
         assert ran == [{"ids": list(range(wrong))}]
         return
     assert ran == []

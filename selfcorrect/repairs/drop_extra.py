@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.mending.edge_set import EdgeSet
+from selfcorrect.mending.edges.extra import Extra
+from selfcorrect.mending.fit import Edge
+from selfcorrect.model import Call, Finding, GiveUp, Safety
 from selfcorrect.protocols import RepairContext
-from selfcorrect.redaction import quoted
-from selfcorrect.schema.keys import is_spelled, resembles
-from selfcorrect.schema.nested import names_below
-from selfcorrect.schema.places import Place, object_at, parent, place_of
-from selfcorrect.schema.subschema import same
+from selfcorrect.schema.places import Place, place_of
 
 
 @dataclass(frozen=True, slots=True)
-class DropExtra:
+class DropExtra(EdgeSet):
     """Leaves out an argument that the tool does not know and that resembles none it knows.
 
     Lossy wherever something is said, on tools that only read as well: what was asked for may stand
@@ -25,6 +23,7 @@ class DropExtra:
     dropped.
 
     Attributes:
+        costs: Prices of edits in place of the usual ones; 10 switches one off.
         keep: Names that are never dropped, so that a later rung deals with them.
 
     >>> from selfcorrect.testing.conformance import try_strategy
@@ -37,41 +36,16 @@ class DropExtra:
     """
 
     name: ClassVar[str] = "drop-extra"
+    joins: ClassVar[bool] = False
     safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
-    needs: ClassVar[str] = "nothing"
 
     keep: tuple[str, ...] = ()
 
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Drop the argument at the first finding."""
-        place = place_of(call, diagnosis.finding, context)
-        if isinstance(place, GiveUp):
-            return place
-        around = object_at(call, place.tool, parent(place.path))
-        if place.value is ABSENT or around is None:
-            return GiveUp("there is nothing to drop")
-        given, _, names = around
-        if place.key in names:
-            return GiveUp("the schema knows this argument")
-        if place.key in self.keep:
-            return GiveUp("the map keeps this argument")
-        return _dropped(place, given, names)
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return (Extra(self.keep),)
 
-
-def _dropped(place: Place, given: Mapping[str, JSON], names: Mapping[str, JSON]) -> Repair:
-    twin = next((name for name in names if name in given and is_spelled(place.key, name)), None)
-    if twin is not None:
-        if same(given[twin], place.value):
-            return place.mend(ABSENT, Safety.EXACT, "the same value under another spelling")
-        return GiveUp(f"it contradicts {quoted(twin, 60)}")
-    if (near := resembles(place.key, [name for name in names if name not in given])) is not None:
-        return GiveUp(f"it may stand for {quoted(near, 60)}")
-    if _says_nothing(place.value):
-        return place.mend(ABSENT, Safety.EXACT, "nothing is said under this key")
-    if (deeper := resembles(place.key, names_below(place.tool.schema))) is not None:
-        return GiveUp(f"it may stand for {quoted(deeper, 60)}, deeper inside")
-    return place.mend(ABSENT, Safety.LOSSY, "an argument that the tool does not know")
-
-
-def _says_nothing(value: JSON) -> bool:
-    return value is None or value in ({}, []) or (isinstance(value, str) and not value.strip())
+    def place(self, call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
+        """The place that a finding speaks of, known or not."""
+        return place_of(call, finding, context)

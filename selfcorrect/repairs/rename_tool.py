@@ -61,7 +61,9 @@ class RenameTool:
     without a letter; a call inside the arguments of one (`execute`) is taken out of them. Never
     onto a destructive tool, nor by a slip or a namespace onto one whose name says that it destroys
     something and that nobody declared; never by swapping a word for another (`delete_order` is not
-    `create_order`); where two tools are near, it gives up and says which.
+    `create_order`); where two tools are near, it gives up and says which. The one
+    tool that takes all arguments as they are is named as well; it is taken where it only reads and
+    the call's name leaves out words of its name that are no verb (`events` for `key_events`).
 
     >>> from selfcorrect.testing.conformance import try_rename
     >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
@@ -83,7 +85,9 @@ class RenameTool:
             return inner
         if found is None:
             names = list(context.tools)
-            near = similar_names(call.name, names).names
+            takes = _takes(names[:_MOST], call, context.tools) if call.args else None
+            near = tuple(filter(None, [takes, *similar_names(call.name, names).names]))
+            near = tuple(dict.fromkeys(near))
             return GiveUp(tool_not_found_feedback(call.name, near, names))
         name, safety, reason = found
         if context.tools[name].effect == "destructive":
@@ -107,8 +111,29 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
         spaces = _fitting(spaces, call, tools)
     spaces = [name for name in spaces if _knows(tools[name], call.args)]
     near = list(dict.fromkeys([*_repeated(bare, names), *spaces, *typos]))
+    if not near and (name := _takes(names, call, tools)) is not None:
+        reads = tools[name].effect == "read_only" and _leaves_out(bare, name, names)
+        return (name, Safety.INFERRED, "the tool that takes the arguments") if reads else None
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
     return _only(near, Safety.INFERRED, reason)
+
+
+def _takes(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> str | None:
+    """The one tool, none that destroys something, that takes all arguments as they are."""
+    offered = [name for name in names if not destroys(tools[name])]
+    fitting = [one for one in _fitting(offered, call, tools) if _asks_for(tools[one], call.args)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _leaves_out(bare: str, name: str, names: Collection[str]) -> bool:
+    """Whether a name leaves out words of a tool's that say of what, and has one of its own.
+
+    A verb more or less makes another action, and so does any word that only the call has.
+    """
+    ours, theirs = frozenset(tokens(bare)), frozenset(tokens(name))
+    others = {word for one in names if one != name for word in tokens(one)}
+    more = theirs - ours
+    return ours < theirs and more.isdisjoint(WORDS | NEGATIONS) and bool(ours - others - WORDS)
 
 
 def _by_arguments(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -14,9 +14,7 @@ from selfcorrect.schema.descriptions import is_turned, speaks_of, subject_of, wo
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.schema.wording import (
     IDENTIFIES,
-    adds_nothing,
     could_identify,
-    is_choice,
     is_measured,
     is_other_end,
     said_of,
@@ -107,7 +105,6 @@ def suitors(key: str, value: JSON, around: Surroundings) -> list[str]:
         and loosely_fits(value, around.names[name])
         and _may_mean(key, value, name, around)
     ]
-    found = found or [name for name in names if _is_choice(key, value, name, around)]
     near = [other for name in found for other in rivals(key, name, names)]
     return list(dict.fromkeys(found + near))
 
@@ -178,30 +175,12 @@ def _is_alike(key: str, name: str, around: Surroundings) -> bool:
         return False
     if sorted(ours) == sorted(theirs) or _one_word_off(ours, theirs, name, around):
         return True
-    if _is_run_together(key, name, around):
-        return True
     if around.is_open:
         return False
     schemas = around.names[name]
-    if abs(len(ours) - len(theirs)) == 1:
-        topic = (*tokens(around.tool.name[:LONGEST]), *words_of(around.tool.description))
-        if adds_nothing(ours, theirs, schemas, topic, _others(name, around)):
-            return True
     if ours[:-1] == theirs and unit_agrees_with(key, name, said_of(schemas)):
         return True
     return _is_part(frozenset(ours), frozenset(theirs), name, around)
-
-
-def _others(name: str, around: Surroundings) -> Iterator[tuple[str, ...]]:
-    """The words of the other arguments' names."""
-    names = [*around.names, *around.present][:_MOST_KEYS]
-    yield from (_words(other) for other in names if other != name)
-
-
-def _is_choice(key: str, value: JSON, name: str, around: Surroundings) -> bool:
-    return not around.is_open and is_choice(
-        value, _words(key), _words(name), around.names[name], _others(name, around)
-    )
 
 
 def is_placeholder(key: str) -> bool:
@@ -287,19 +266,6 @@ def _is_slip_of_name(word: str, meant: str, *, alone: bool) -> bool:
         return False
     swapped = len(word) == len(meant) == 3 and word[0] == meant[0] and word[1:] == meant[:0:-1]
     return swapped or (len(meant) >= 4 and word == meant[:-1])
-
-
-def _is_run_together(key: str, name: str, around: Surroundings) -> bool:
-    """Whether the words of a longer name were run together with a slip: `endate`."""
-    ours, theirs = _form(key), _form(name)
-    if len(ours.words) == len(theirs.words) or min(len(ours.letters), len(theirs.letters)) < 6:
-        return False
-    if ours.digits != theirs.digits or is_english(ours.letters) or ours.words[0] in WORDS:
-        return False
-    others = [other for other in around.names if other != name]
-    if any(distance(ours.letters, _form(other).letters, 2) is not None for other in others):
-        return False
-    return misspells(ours.letters, theirs.letters) == 1
 
 
 def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Surroundings) -> bool:

@@ -8,13 +8,12 @@ nothing is asked for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from selfcorrect import pointer
-from selfcorrect.effects import destroys
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -26,7 +25,7 @@ from selfcorrect.model import (
     JsonObject,
     Safety,
 )
-from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.protocols import Clock, RepairContext, Tool, utc_now
 from selfcorrect.schema.local import local_check
 from selfcorrect.schema.subschema import (
     Alternatives,
@@ -39,10 +38,8 @@ from selfcorrect.schema.subschema import (
     merged,
     required,
     same,
-    strings,
     types_of,
 )
-from selfcorrect.text import spelling, tokens
 
 _SHAPE: Final = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
@@ -62,6 +59,8 @@ class Place:
         declared: Whether the schema knows the place.
         own: Whether our own schema check found it wrong.
         finding: What is wrong.
+        written: The text that the call was read from, if it was text.
+        now: The current time.
     """
 
     call: Call
@@ -74,6 +73,8 @@ class Place:
     declared: bool
     own: bool
     finding: Finding
+    written: str | None = None
+    now: Clock = utc_now
 
     @property
     def key(self) -> str:
@@ -182,6 +183,8 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
         declared=known.declared,
         own=own,
         finding=finding,
+        written=context.written,
+        now=context.now,
     )
 
 
@@ -235,6 +238,19 @@ def present(call: Call, finding: Finding, context: RepairContext) -> Place | Giv
     return place
 
 
+def around(place: Place) -> Iterator[Place]:
+    """A place, and the lists that it stands in, from the innermost out."""
+    yield place
+    path = place.path
+    while pointer.split(path)[-1].isdigit() and path.count("/") > 2:
+        path = parent(path)
+        value = pointer.look(place.call, path)
+        if not isinstance(value, list):
+            return
+        known = _known(Root(place.tool.schema), pointer.split(path)[1:])
+        yield replace(place, path=path, value=value, schemas=known.schemas, kinds=known.kinds)
+
+
 def is_settled(place: Place) -> bool:
     """Whether our own check no longer finds anything wrong here."""
     if not place.own:
@@ -246,48 +262,6 @@ def is_settled(place: Place) -> bool:
     if place.tool.is_valid(place.call.args):
         return True
     return not any(is_within(f.path, place.path) for f in place.tool.violations(place.call.args))
-
-
-NOTHING: Final = frozenset({"None", "null"})
-"""What models write for nothing where a string is not asked for."""
-
-
-def without(place: Place) -> Changed | GiveUp | None:
-    """Take out null (or the words for it) where nothing is asked for.
-
-    Returns:
-        None if the value means something.
-    """
-    text = place.value if isinstance(place.value, str) else None
-    if text is not None and place.declared and not place.required:
-        if not text.strip() and _updates(place.tool):
-            return GiveUp("an empty text may say that something is to be cleared")
-        if not text.strip() and destroys(place.tool):
-            return GiveUp("without this argument, more may be destroyed than is meant")
-        if not text.strip():
-            return place.mend(ABSENT, Safety.INFERRED, "an empty text for an optional argument")
-        # A default that is not among the values that are listed is not what the tool takes.
-        if not place.members and any(same(text, s.get("default")) for s in place.schemas):
-            return place.mend(ABSENT, Safety.INFERRED, "the default, which need not be said")
-    if place.value is not None and (text is None or text.strip() not in NOTHING):
-        return None
-    if text is not None and spelling(text) in map(spelling, strings(place.members)):
-        return None
-    if place.nullable and place.value is not None and (place.required or _updates(place.tool)):
-        return place.mend(None, Safety.EXACT, f"{place.value!r} stands for null")
-    if place.required:
-        return GiveUp("null stands where a value is required")
-    return place.mend(ABSENT, Safety.EXACT, "null stands for an argument that may be absent")
-
-
-def _updates(tool: Tool) -> bool:
-    """Whether what is said and empty may mean something else than what is not said."""
-    return tool.effect != "read_only" and not _UPDATES.isdisjoint(tokens(tool.name))
-
-
-_UPDATES: Final = frozenset(
-    {"change", "clear", "edit", "modify", "patch", "unset", "update", "upsert"}
-)
 
 
 def fits(tool: Tool, call: Call, values: Mapping[str, JSON]) -> bool:

@@ -196,20 +196,19 @@ def described(text, kind="string"):
 @pytest.mark.parametrize(
     ("name", "said", "key", "found"),
     [
-        ("email", TEXT, "emailAddress", True),
+        ("email", TEXT, "emailAddress", False),
         ("email", described("Email address of the lead"), "email_address", True),
-        ("ip", TEXT, "ip_address", True),
-        ("source", described("File to copy"), "source_path", True),
+        ("ip", TEXT, "ip_address", False),
+        ("source", described("File to copy"), "source_path", False),
         ("source", TEXT, "source_path", False),
         ("input", described("The text to summarize"), "input_path", False),
         ("file", {"type": "string", "contentEncoding": "base64"}, "file_path", False),
         ("prompt", described("Name of the stored prompt"), "prompt_text", False),
         ("search", described("Search mode"), "search_query", False),
         ("file", described("Path of the file"), "file_path", True),
-        ("phone", TEXT, "phoneNumber", True),
-        ("phone_number", TEXT, "phone", True),
-        ("zip", TEXT, "zip_code", True),
-        ("message", described("What to say"), "message_text", True),
+        ("phone", TEXT, "phoneNumber", False),
+        ("zip", TEXT, "zip_code", False),
+        ("message", described("What to say"), "message_text", False),
         ("email", described("Subject of the email"), "email_address", False),
         ("phone", described("Model of the phone"), "phone_number", False),
         ("file", described("Content of the file, base64"), "file_path", False),
@@ -245,14 +244,23 @@ def test_a_word_more_or_less(name, said, key, found, required):
     assert renamed(schema, {key: value, "other": "x"}, unknown(key)) == wanted
 
 
-def test_what_the_tool_is_about_tells_what_a_path_leads_to():
+@pytest.mark.parametrize("tool", ["copy_file", "translate"])
+def test_what_the_tool_is_about_tells_nothing_of_a_word_more(tool):
     schema = {"properties": {"source": TEXT, "target": TEXT}, "required": ["source", "target"]}
-    spec = ToolSpec.from_schema({"name": "copy_file", "parameters": schema})
+    spec = ToolSpec.from_schema({"name": tool, "parameters": schema})
     args = {"source_path": "a", "target_path": "b"}
-    out = repair_call({"name": "copy_file", "arguments": args}, [spec])
-    assert out.calls[0].args == {"source": "a", "target": "b"}
-    spec = ToolSpec.from_schema({"name": "translate", "parameters": schema})
-    assert not repair_call({"name": "translate", "arguments": args}, [spec]).calls
+    assert not repair_call({"name": tool, "arguments": args}, [spec]).calls
+
+
+def test_a_missing_argument_of_a_longer_name():
+    schema = {"properties": {"phone_number": TEXT}, "required": ["phone_number"]}
+    assert renamed(schema, {"phone": "5"}, unknown("phone")) == (
+        "phone",
+        "phone_number",
+        "inferred",
+    )
+    schema = {"properties": {"phone_number": TEXT}}
+    assert renamed(schema, {"phone": "5"}, unknown("phone")) is None
 
 
 @pytest.mark.parametrize("rival", ["address", "postal_address", "addresses"])
@@ -290,7 +298,7 @@ RANK = {"enum": ["first", "second"]}
 @pytest.mark.parametrize(
     ("names", "value", "found"),
     [
-        (["travel_class"], "First", True),
+        (["travel_class"], "First", False),
         (["travel_class"], "business", False),
         (["travel_class"], 1, False),
         (["travel_class", "price_class"], "first", False),
@@ -302,7 +310,7 @@ RANK = {"enum": ["first", "second"]}
         (["default_class"], "first", False),
     ],
 )
-def test_the_end_of_a_name_that_lists_the_value(names, value, found):
+def test_the_end_of_a_name_is_another_name_whatever_it_lists(names, value, found):
     schema = {"properties": dict.fromkeys(names, RANK) | {"origin": TEXT}, "required": ["origin"]}
     wanted = ("class", names[0], "inferred") if found else None
     assert renamed(schema, {"class": value, "origin": "x"}, unknown("class")) == wanted
@@ -443,7 +451,6 @@ PLAN = {
 @pytest.mark.parametrize(
     ("key", "name"),
     [
-        ("endate", "end_date"),
         ("end_dat", "end_date"),
         ("ende_date", "end_date"),
         ("edn_date", "end_date"),
@@ -456,7 +463,9 @@ def test_a_slip_in_a_short_word_beside_a_right_one(key, name):
     assert renamed(PLAN, {"title": "x", key: "2026-01-02"}, unknown(key)) == (key, name, "inferred")
 
 
-@pytest.mark.parametrize("key", ["end_data", "star_date", "user_idx", "lta", "edn", "use_id"])
+@pytest.mark.parametrize(
+    "key", ["end_data", "endate", "star_date", "user_idx", "lta", "edn", "use_id"]
+)
 def test_another_word_beside_a_right_one_is_no_slip(key):
     assert renamed(PLAN, {"title": "x", key: "2026-01-02"}, unknown(key)) is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,6 +143,47 @@ def test_arguments_break_a_tie_of_namespaces():
     assert (change.after, change.safety.value) == ("unit.convert", "inferred")
     assert isinstance(try_rename(rename, "convert", tools, {"value": 1}), GiveUp)
     assert isinstance(try_rename(rename, "transform", tools, {"value": 1, "unit": "km"}), GiveUp)
+
+
+def reading(name, *params):
+    return replace(taking(name, *params), effect="read_only")
+
+
+EVENTS = {"country": "x", "year": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "tools", "found"),
+    [
+        ("history.events", [reading("history.key_events", *EVENTS)], "history.key_events"),
+        ("get_events", [reading("get_key_events", *EVENTS), taking("book")], "get_key_events"),
+        # a tool that acts, or two that take the arguments
+        ("get_events", [taking("get_key_events", *EVENTS)], None),
+        ("events", [reading("key_events", *EVENTS), reading("new_events", *EVENTS)], None),
+        # something missing or unknown
+        ("get_events", [reading("get_key_events", *EVENTS, "day")], None),
+        ("get_events", [reading("get_key_events", "country")], None),
+        # another word, one more, or a verb less
+        ("find_fastest_route", [reading("prime_numbers_in_range", *EVENTS)], None),
+        ("schedule_events", [reading("events", *EVENTS)], None),
+        ("past_events", [reading("key_events", *EVENTS)], None),
+        ("events", [reading("delete_events", *EVENTS)], None),
+        ("func1", [reading("get_key_events", *EVENTS)], None),
+        # a word that another tool has as well
+        ("get_events", [reading("get_key_events", *EVENTS), taking("list_events")], None),
+    ],
+)
+def test_the_one_tool_that_takes_the_arguments(name, tools, found):
+    answer = try_rename(RenameTool(), name, tools, EVENTS)
+    assert (answer.changes[0].after if isinstance(answer, Changed) else None) == found
+
+
+@pytest.mark.parametrize("name", ["func1", "transform"])
+def test_the_one_tool_that_takes_the_arguments_is_named(name):
+    answer = try_rename(RenameTool(), name, [taking("events", *EVENTS), taking("book")], EVENTS)
+    assert 'Did you mean "events"?' in answer.reason
+    answer = try_rename(RenameTool(), name, [taking("delete_events", *EVENTS)], EVENTS)
+    assert "Did you mean" not in answer.reason
 
 
 def test_a_namespace_was_not_left_out_of_a_tool_that_takes_other_arguments():

@@ -174,7 +174,8 @@ class _Round:
         if self._beyond("strategy_calls", 1):
             return
         self.counts = add_to(self.counts, "per_strategy", item["strategy"])
-        self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group))))
+        beside = self._beside(item) if getattr(strategy, "joins", False) else ()
+        self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside))
 
     def _others(
         self, selected: list[dict[str, Any]], item: Mapping[str, Any], strategy: Any
@@ -187,6 +188,17 @@ class _Round:
             and other["strategy"] == item["strategy"]
             and self._strategy(other) == strategy
         ]
+
+    def _beside(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The strategies of an item's ladder that may be called as well: one search for all."""
+        own, ladder = item["strategy"], self.findings[item["finding"]].ladder
+        limits = self.context.limits
+        return tuple(
+            self._strategy({**item, "strategy": name})
+            for name in ladder
+            if name == own
+            or (name != ON_ERROR and not spent(self.counts, limits, "per_strategy", name))
+        )
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
         """The strategy with the options of its rule."""
@@ -252,12 +264,15 @@ class _Round:
             last = self.tried[-1]
             last["reason"] = f"{handled.note}: {last['reason']}" if last["reason"] else handled.note
 
-    async def _ask_strategy(self, strategy: Any, diagnosis: Diagnosis) -> Repair:
+    async def _ask_strategy(
+        self, strategy: Any, diagnosis: Diagnosis, beside: tuple[Any, ...]
+    ) -> Repair:
         port = None
         if self.context.model is not None:
             port = self.context.port(self.counts)
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
+        given = replace(given, beside=beside) if beside else given
         # A foreign strategy gets a copy: what it does not say in its answer must not happen.
         call = self.call if _is_ours(strategy) else own_copy(self.call)
         try:
@@ -334,6 +349,9 @@ class _Round:
         if item["strategy"] == ON_ERROR and self._is_lost:
             self.note(item, group, "gave_up", "nobody knows whether it was done already")
             return
+        ladder = self.findings[item["finding"]].ladder
+        by = {c.strategy for c in answer.changes if c.strategy in ladder}
+        item = {**item, "strategy": by.pop()} if len(by) == 1 else item
         made = tuple(
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes

@@ -1,0 +1,129 @@
+"""A date, or date and time, in the form that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect.mending.fit import Fit
+from selfcorrect.model import JSON, Category, Safety
+from selfcorrect.schema.places import Place
+from selfcorrect.text import Unclear
+from selfcorrect.values.dates import (
+    Read,
+    offset_in,
+    read_date,
+    read_date_time,
+    templates,
+    written,
+    zone_named,
+    zone_told,
+)
+
+_FORMS: Final = (
+    *("YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD"),
+    *("DD-MM-YYYY", "DD/MM/YYYY", "DD.MM.YYYY", "DDMMYYYY"),
+    *("MM-DD-YYYY", "MM/DD/YYYY", "MM.DD.YYYY", "MMDDYYYY"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """The same date, or date and time, in the form that the schema asks for.
+
+    Attributes:
+        timezone: The zone of a date-time that has none, or None.
+        to: The form to write where the schema names none, or None.
+        relative: Whether `today`, `tomorrow` and `yesterday` are resolved.
+    """
+
+    timezone: str | None = None
+    to: str | None = None
+    relative: bool = False
+
+    def __call__(self, value: JSON, want: Place) -> Iterator[Fit]:
+        """Read a date and write it as it is asked for; two readings and made-up zones refuse."""
+        told = _text(value)
+        if told is None:
+            raise Unclear("the value is no text")
+        after, exact = self._rewritten(told, want)
+        reason = "the same date in the form that is asked for"
+        if exact:
+            yield Fit(after, "iso-date", Safety.EXACT, reason)
+        else:
+            yield Fit(after, "spoken-date", Safety.INFERRED, reason)
+
+    def _rewritten(self, told: str, want: Place) -> tuple[str, bool]:
+        if "date-time" not in want.formats:
+            return self._date(told, want)
+        try:
+            return self._date_time(told, want)
+        except Unclear:
+            if "date" not in want.formats:
+                raise
+        return self._date(told, want)
+
+    def _date(self, told: str, want: Place) -> tuple[str, bool]:
+        today = want.now().date() if self.relative else None
+        try:
+            found = read_date(told, today=today)
+        except Unclear as why:
+            found = _midnight(told, why)
+        if "date" in want.formats:
+            return found.value.isoformat(), found.exact
+        forms = dict.fromkeys(written(found.value, form) for form in self._named_forms(want))
+        fitting = [form for form in forms if want.fits(form)]
+        if len(fitting) != 1:
+            raise Unclear("the schema does not say in which form it wants a date")
+        return fitting[0], found.exact
+
+    def _named_forms(self, want: Place) -> list[str]:
+        if self.to is not None:
+            return [self.to]
+        told = want.finding.captures.get("expected", "")
+        if named := templates([told]) or templates([want.description]):
+            return named
+        if any(isinstance(schema.get("pattern"), str) for schema in want.schemas):
+            return list(_FORMS)
+        return ["YYYY-MM-DD"] if want.finding.category is Category.FORMAT_DATE else []
+
+    def _date_time(self, told: str, want: Place) -> tuple[str, bool]:
+        day, clock = read_date_time(told)
+        local = f"{day.value.isoformat()}T{clock.value.isoformat()}"
+        exact = day.exact and clock.exact
+        if clock.zone is not None:
+            return local + clock.zone, exact
+        if (zone := self.timezone or zone_told(want.description)) is not None:
+            return local + offset_in(zone_named(zone), day.value, clock.value), False
+        if want.own and want.fits(local):
+            return local, exact
+        raise Unclear("its time zone is not known")
+
+
+def _midnight(told: str, why: Unclear) -> Read:
+    """The date of a date and time that says no more than a date does."""
+    try:
+        found, clock = read_date_time(told)
+    except Unclear:
+        raise why from None
+    if clock.value.isoformat() != "00:00:00" or clock.zone is not None:
+        raise Unclear("its time of day would be lost")
+    return found
+
+
+def _text(value: JSON) -> str | None:
+    """The text of a date; eight digits may come as a number."""
+    if isinstance(value, int) and not isinstance(value, bool) and 10**7 <= value < 10**8:
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def check_form(form: str) -> None:
+    """Refuse a form that names no date.
+
+    Raises:
+        ValueError: If it is none such as `YYYY-MM-DD`.
+    """
+    if templates([form]) != [form]:
+        raise ValueError(f"to = {form!r} is no date form such as 'YYYY-MM-DD'")

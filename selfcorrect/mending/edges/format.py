@@ -1,0 +1,29 @@
+"""An address, identifier or code in its normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from selfcorrect.mending.fit import Contested, Fit
+from selfcorrect.model import JSON
+from selfcorrect.schema.places import Place
+from selfcorrect.schema.subschema import strings
+from selfcorrect.text import Unclear
+from selfcorrect.values.normal_forms import is_no_code, normal_forms
+
+
+def normal_form(value: JSON, want: Place) -> Iterator[Fit]:
+    """Respell what is certain: white space, quotes, case and separators between the same signs."""
+    if not isinstance(value, str):
+        raise Unclear("the value is no text")
+    patterns = strings([schema.get("pattern") for schema in want.schemas])
+    forms = normal_forms(value, want.formats, patterns)
+    fitting = [form for form in forms if want.fits(form)]
+    if len(fitting) > 1:
+        raise Contested("several spellings of it would fit")
+    for form in fitting:
+        yield Fit(form, "normal-form", forms[form], "the same in its normal form")
+    if not fitting and is_no_code(value):
+        raise Unclear("no other spelling of it fits, and a word is not made a code")
+    if not fitting:
+        raise Unclear("no other spelling of it fits")

@@ -1,0 +1,138 @@
+"""Which absent argument of the same object an unknown key stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from selfcorrect.mending.place import (
+    Assignment,
+    Claims,
+    KeyEdge,
+    Level,
+    Move,
+    Tokens,
+    assign,
+    changes_of,
+    faults_after,
+    faults_now,
+)
+from selfcorrect.model import Change, Safety
+from selfcorrect.pointer import join
+from selfcorrect.redaction import quoted
+from selfcorrect.schema.keys import (
+    Surroundings,
+    is_described,
+    is_open,
+    is_placeholder,
+    loosely_fits,
+    spelled_alike,
+    suitors,
+)
+from selfcorrect.schema.places import parent
+from selfcorrect.schema.subschema import alternatives, required
+from selfcorrect.text import Unclear
+
+_MOST_COMPARED: Final = 50
+_OPENING: Final = frozenset("{[")
+"""How a text begins that may hold several arguments."""
+_REASON: Final = "an argument under another name"
+
+
+def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
+    """Why a key may stand for an argument: by its name, or by what the schema tells of it."""
+    around = _surroundings(level, synonyms)
+    same = spelled_alike(level.unknown, around.names)
+    compared = dict.fromkeys([key for key in level.unknown if not same.get(key)][:_MOST_COMPARED])
+
+    def spelled(keys: Sequence[str], _: frozenset[Tokens], __: Level) -> Claims:
+        return {key: _places(same.get(key, ())) for key in keys}
+
+    def alike(keys: Sequence[str], _: frozenset[Tokens], __: Level) -> Claims:
+        near = [key for key in keys if key in compared]
+        return {key: _places(suitors(key, level.given[key], around)) for key in near}
+
+    def described(keys: Sequence[str], taken: frozenset[Tokens], _: Level) -> Claims:
+        names = [name for name in around.names if (name,) not in taken]
+        return {
+            key: _places(n for n in names if is_described(key, level.given[key], n, around))
+            for key in ([] if around.is_open else keys)
+            if key in compared
+        }
+
+    def unnamed(keys: Sequence[str], taken: frozenset[Tokens], _: Level) -> Claims:
+        missing = [name for name in around.required if (name,) not in taken]
+        if around.is_open or len(keys) != 1 or len(missing) != 1:
+            return {}
+        value = level.given[keys[0]]
+        holds_more = isinstance(value, str) and value.lstrip()[:1] in _OPENING
+        fits = not holds_more and loosely_fits(value, around.names[missing[0]])
+        return {keys[0]: _places(missing)} if fits and is_placeholder(keys[0]) else {}
+
+    return (
+        KeyEdge("key-spelling", Safety.EXACT, spelled),
+        KeyEdge("key-like", Safety.INFERRED, alike),
+        KeyEdge("key-described", Safety.INFERRED, described),
+        KeyEdge("key-unnamed", Safety.INFERRED, unnamed),
+    )
+
+
+def _places(names: Iterable[str]) -> list[Tokens]:
+    return [(name,) for name in names]
+
+
+def _surroundings(level: Level, synonyms: Mapping[str, str]) -> Surroundings:
+    said = {name: alternatives(told, level.tool.schema) for name, told in level.names.items()}
+    absent = {name: told for name, told in said.items() if name not in level.given}
+    return Surroundings(
+        tool=level.tool,
+        names=absent,
+        required=frozenset(name for name in absent if required(level.schemas, name)),
+        synonyms=synonyms,
+        is_open=is_open(level.schemas),
+        present={name: told for name, told in said.items() if name in level.given},
+    )
+
+
+def renames(
+    level: Level, about: set[str], synonyms: Mapping[str, str], prices: Mapping[str, float]
+) -> list[Move] | Unclear:
+    """The new names of all keys of an object, if one of them concerns a key in question."""
+    unknown = level.unknown
+    absent = level.names.keys() - level.given.keys()
+    if about.isdisjoint(unknown) and about.isdisjoint(absent):
+        return Unclear("the argument is neither unknown nor missing")
+    found = assign(level, unknown, key_edges(level, synonyms), prices)
+    if not any(about & {move.key, *move.to} for move in found.moves):
+        return _unclear(min(about), found)
+    return list(found.moves)
+
+
+def _unclear(wanted: str, found: Assignment) -> Unclear:
+    """For what a key could stand, or what could stand for an argument."""
+    if wanted in found.open:
+        names, what = [to[-1] for to in found.open[wanted]], "could stand for"
+    else:
+        names = [key for key, claimed in found.open.items() if (wanted,) in claimed]
+        what = "could be meant by"
+    listed = ", ".join(quoted(name, 60) for name in names[:5])
+    which = f"any of {listed}" if names else "nothing that is known"
+    return Unclear(f"{quoted(wanted, 60)} {what} {which}")
+
+
+def together(found: Sequence[tuple[Level, list[Move]]]) -> list[Change] | Unclear:
+    """The renames that break nothing but, at worst, the form of a value."""
+    level = found[0][0]
+    before = faults_now(level)
+    left = list(found)
+    for _ in range(2):
+        changes = [change for one, moves in left for change in changes_of(one, moves, _REASON)]
+        moved = [one.path + join(*move.to) for one, moves in left for move in moves]
+        broken = faults_after(level, changes, moved) - before
+        if not broken:
+            return changes
+        places = {parent(path) for path, _ in broken if path}
+        left = [(one, moves) for one, moves in left if one.path not in places]
+        if not left:
+            break
+    return Unclear("the renamed argument would make something else invalid")

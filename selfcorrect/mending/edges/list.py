@@ -1,0 +1,269 @@
+"""One value for a list, a list for one value, and a text that lists several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.mending.edges.boolean import boolean
+from selfcorrect.mending.edges.number import Number, numbers
+from selfcorrect.mending.edges.text import text
+from selfcorrect.mending.fit import Edge, Fit
+from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.pointer import look, split
+from selfcorrect.schema.descriptions import named_order
+from selfcorrect.schema.places import Place, parent
+from selfcorrect.schema.subschema import at, has_type, members, strings, types_of
+from selfcorrect.text import Unclear, is_spelling_of, spelling, tokens
+from selfcorrect.values.excluded import excludes, is_item
+from selfcorrect.words import singular
+
+_SCALARS: Final[tuple[Edge, ...]] = (Number(), boolean, text)
+_ONE: Final = "a list of one where one value is asked for"
+_FOR_NOTHING: Final = frozenset(
+    {"-", "--", "n/a", "nil", "no one", "nobody", "none", "nothing", "null", "undefined"}
+)
+_NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
+_SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
+_MOST_NAMED: Final = 6
+
+
+def only_item(value: JSON, want: Place) -> Iterator[Fit]:
+    """The one item of a list, where a single value is asked for; an object opens."""
+    if not isinstance(value, list | tuple) or len(value) != 1 or isinstance(value[0], list | tuple):
+        return
+    (item,) = value
+    if isinstance(item, Mapping):
+        if "object" in want.kinds:
+            yield Fit(item, "only-item", Safety.INFERRED, _ONE, opens=True)
+        return
+    scalars = want.kinds - {"array", "object"}
+    if has_type(item, scalars):
+        yield Fit(item, "only-item", Safety.INFERRED, _ONE)
+        return
+    for inner in _forms(item, replace(want, kinds=scalars)):
+        yield replace(inner, cost="only-item", safety=Safety.INFERRED)
+
+
+def _forms(value: JSON, want: Place) -> Iterator[Fit]:
+    """A value in the types that a place may have."""
+    for edge in _SCALARS:
+        try:
+            yield from edge(value, want)
+        except Unclear:
+            continue
+
+
+def _items(want: Place) -> Sequence[JsonObject]:
+    """What the schema says of the items of a list."""
+    return at(want.tool.schema, [*split(want.path)[1:], "0"]) or ()
+
+
+def one_item(value: JSON, want: Place) -> Iterator[Fit]:
+    """The value as the one item of a list, where only a list fits."""
+    if want.kinds != {"array"} or isinstance(value, list | tuple):
+        return
+    items = _items(want)
+    if isinstance(value, str):
+        _check_one_item(items, value)
+    reason = "one value where only a list fits"
+    numbered = _numbered(value)
+    if want.fits([value]):
+        if (numbered is not None and want.fits(numbered.value)) or _is_in_row(want):
+            raise Unclear("it could be one item or several")
+        yield Fit([value], "one-item", Safety.EXACT, reason)
+        return
+    kinds = frozenset().union(*map(types_of, items)) - {"array", "null"}
+    for item in _forms(value, replace(want, schemas=tuple(items), kinds=kinds)):
+        if want.fits([item.value]):
+            yield replace(item, value=[item.value])
+            return
+    if isinstance(value, Mapping) and (listed := numbered or _in_named_order(want, value)):
+        yield listed
+    elif any(has_type(value, types_of(item)) for item in items):
+        yield Fit([value], "one-item", Safety.EXACT, reason, opens=True)
+
+
+def _check_one_item(items: Sequence[JsonObject], value: str) -> None:
+    lowered = value.strip().lower()
+    opens = lowered.startswith(("[", "{", "(", "- ", "* ", "\u2022"))
+    if len(value) > 10_000 or not lowered or opens or _NUMBERED.match(lowered):
+        raise Unclear("it could be one item or several")
+    if any(mark in lowered for mark in _SEVERAL):
+        raise Unclear("it could be one item or several")
+    if lowered in _FOR_NOTHING:
+        raise Unclear("it is a word for nothing")
+    if value in strings(members(items)):
+        return
+    if excludes(value):
+        raise Unclear("it says what is not meant")
+    if not is_item(value):
+        raise Unclear("it stands for an item, or for several, and is none")
+
+
+def _numbered(value: JSON) -> Fit | None:
+    """The values of an object whose keys are the places in a list."""
+    if not isinstance(value, Mapping) or len(value) < 2:
+        return None
+    if any(key != str(place) for place, key in enumerate(value)):
+        return None
+    reason = "an object whose keys are the places in a list"
+    return Fit(list(value.values()), "numbered", Safety.INFERRED, reason, opens=True)
+
+
+def _is_in_row(want: Place) -> bool:
+    """Whether several values stand side by side where lists are asked for: `[1, 2]` for points."""
+    above = look(want.call, parent(want.path))
+    return isinstance(above, list) and sum(not isinstance(item, list) for item in above) > 1
+
+
+def _in_named_order(want: Place, value: Mapping[str, JSON]) -> Fit | None:
+    """The values of an object as a list, in the order in which the description names its keys."""
+    if not 2 <= len(value) <= _MOST_NAMED or any(
+        isinstance(v, Mapping | list) for v in value.values()
+    ):
+        return None
+    order = named_order(want.description, value.keys())
+    if order is None:
+        return None
+    reason = "in the order that the description gives"
+    return Fit([value[key] for key in order], "named-order", Safety.INFERRED, reason)
+
+
+# --- a text that lists several --------------------------------------------------------------------
+
+_LONGEST: Final = 20_000
+_MOST: Final = 1_000
+_BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
+_AND: Final = re.compile(r"\s*(?:,\s*)?\b(?:and|&)\b\s*", re.IGNORECASE)
+_GROUPED: Final = re.compile(
+    r"\d,\d{3}(?!\d)|^[+-]?\d[\d.]*,\d+$|^[+-]?\d{1,3}(?: \d{3})+$", re.ASCII
+)
+_DECIMAL_COMMAS: Final = re.compile(r"\d,\d+\s*,\s+-?\d|\d,\s+-?\d+,\d", re.ASCII)
+_PLACES_AND_PEOPLE: Final = frozenset(
+    {"address", "attendee", "author", "city", "country", "destination", "location", "origin"}
+    | {"people", "person", "place", "region", "state", "contact", "guest", "passenger"}
+    | {"comment", "line", "message", "note", "paragraph", "question", "sentence", "step", "text"}
+)
+"""What is often written with a comma of its own."""
+_AND_SO_ON: Final = frozenset({"", "and so on", "et al", "etc", "etcetera"})
+_EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
+_BULLET: Final = re.compile(
+    r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
+)
+_FIRST: Final = ("1. ", "1) ")
+_NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
+
+
+def several(value: JSON, want: Place) -> Iterator[Fit]:
+    """Split a text where its separators cannot belong to one item."""
+    if not isinstance(value, str) or want.kinds != {"array"}:
+        return
+    listed = _split(value, _items(want), want.name)
+    yield Fit(listed, "split", Safety.INFERRED, "a text that lists several things")
+
+
+def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
+    if len(written) > _LONGEST:
+        raise Unclear("it is too long for a list in a text")
+    _check_levels(written)
+    whole = written.strip()
+    bracketed = len(whole) > 1 and _BRACKETS.get(whole[0]) == whole[-1]
+    body = whole[1:-1].strip() if bracketed else whole
+    if any(mark in body for mark in "\"'[]{}()"):
+        raise Unclear("it holds quotes or brackets")
+    sure = bracketed and whole[0] == "["
+    if _GROUPED.search(body) or _DECIMAL_COMMAS.search(body):
+        raise Unclear("its commas or spaces could group digits")
+    listed = {spelling(one): one for one in strings(members(items))}
+    kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
+    for parts in _readings(body):
+        if (1 if sure else 2) <= len(parts) <= _MOST and all(parts):
+            if listed:
+                found: list[JSON] | None = _listed(parts, listed)
+            elif kinds and kinds <= {"integer", "number"}:
+                found = numbers(parts, whole="number" not in kinds)
+            else:
+                found = _free_text(body, parts, name, sure=sure) if kinds == {"string"} else None
+            if found is not None:
+                return found
+    raise Unclear("it is not a list of what is asked for")
+
+
+def _listed(parts: Sequence[str], listed: Mapping[str, str]) -> list[JSON] | None:
+    found: list[JSON] = []
+    for part in parts:
+        meant = listed.get(spelling(part))
+        if meant is None or not is_spelling_of(part, meant):
+            return None
+        found.append(meant)
+    return found
+
+
+def _readings(body: str) -> Iterator[list[str]]:
+    """The text split at each separator that it holds, the surest one first."""
+    for mark in ("\n", ";", "|"):
+        if mark in body:
+            parts = [part.strip(" ,\t\r") for part in body.split(mark)]
+            yield _without_bullets(parts, signs=mark != "\n")
+            return
+    parts = [part.strip() for part in body.split(",")]
+    parts = _without_bullets(parts) if body.startswith(_FIRST) else parts
+    yield parts
+    last = [part.strip() for part in _AND.split(parts[-1]) if part.strip()]
+    yield [*parts[:-1], *last]
+    if "," not in body:
+        yield body.split()
+
+
+def _check_levels(written: str) -> None:
+    """Refuse a list with a list in it: nobody can tell what its items would be."""
+    lines = written.split("\n")
+    margins = {len(n) - len(n.lstrip()) for n in lines if _BULLET.match(n.lstrip())}
+    if len(margins) > 1:
+        raise Unclear("some of its items stand under others")
+
+
+def _without_bullets(parts: list[str], *, signs: bool = False) -> list[str]:
+    """The parts without `-`, `*` or running numbers before all of them.
+
+    Within a line (`signs`) a `-` or `+` before a number belongs to the number.
+    """
+    found = [_BULLET.match(part) for part in parts]
+    bullets = [bullet for bullet in found if bullet is not None]
+    if not bullets:
+        return parts
+    if signs and any(bullet[1] and bullet[3] for bullet in bullets):
+        raise Unclear("its numbers may have signs")
+    marks = [bullet[1] or bullet[2] for bullet in bullets]
+    running = marks == [str(n) for n in range(1, len(marks) + 1)]
+    if len(bullets) < len(parts) or not (running or len(set(marks)) == 1):
+        raise Unclear("some of its items begin like those of a list, and some do not")
+    return [part[bullet.end() :] for part, bullet in zip(parts, bullets, strict=True)]
+
+
+def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:
+    if parts[-1].lower().rstrip(".") in _AND_SO_ON:
+        raise Unclear("it does not say all of its items")
+    if any(map(excludes, parts)):
+        raise Unclear("it says what is not meant")
+    if not all(map(is_item, parts)):
+        raise Unclear("some of it stands for an item, and is none")
+    if any(mark in body for mark in "\n;|"):
+        return list(parts)
+    if "," not in body and not sure:
+        raise Unclear("it could be one item or several")
+    if re.search(r"\b(?:and|or)\b|&", body, re.IGNORECASE):
+        raise Unclear("its last items could be one")
+    codes = all(part.isascii() and part.isupper() and len(part) <= 4 for part in parts)
+    plain = all(_NAME.fullmatch(part) for part in parts)
+    words = [singular(word) for word in tokens(name)]
+    told = words != ["name"] and _PLACES_AND_PEOPLE.isdisjoint(words)
+    plain = plain and (told or all("@" in part for part in parts))
+    if not _EXCLUDES.isdisjoint(tokens(body)):
+        raise Unclear("it says what is not meant")
+    if not (sure or codes or plain):
+        raise Unclear("its commas may belong to one item")
+    return list(parts)
