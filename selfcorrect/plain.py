@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final
 
 from selfcorrect.foreign import text_of
@@ -121,6 +121,15 @@ def copied(value: Any) -> Any:
 def own_copy(call: Call) -> Call:
     """The same call, whose arguments nobody else holds."""
     return Call(call.name, copied(call.args), call.id, call.raw)
+
+
+def is_one_of(value: JSON, words: Container[str]) -> bool:
+    """Whether a value from outside is one of these texts; a list or an object is none.
+
+    >>> is_one_of("text", {"text"}), is_one_of([0], {"text"})
+    (True, False)
+    """
+    return isinstance(value, str) and value in words
 
 
 def storable(value: JSON) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from selfcorrect.model import JSON
-from selfcorrect.plain import digest
+from selfcorrect.plain import digest, is_one_of
 from selfcorrect.reading import ending_of, reasons_in
 
 OURS: Final = "selfcorrect"
@@ -130,7 +130,7 @@ def _order(message: AIMessage) -> dict[str, int]:
 
 
 def _block_id(block: Any) -> str | None:
-    if not isinstance(block, Mapping) or block.get("type") not in _CALL_BLOCKS:
+    if not isinstance(block, Mapping) or not is_one_of(block.get("type"), _CALL_BLOCKS):
         return None
     found = block.get("call_id") or block.get("id")
     return found if isinstance(found, str) else None
@@ -149,7 +149,7 @@ def is_blank(message: AIMessage) -> bool:
         elif block.get("type") in ("text", "output_text"):
             if str(block.get("text") or "").strip():
                 return False
-        elif block.get("type") not in _THOUGHTS:
+        elif not is_one_of(block.get("type"), _THOUGHTS):
             return False
     return True
 

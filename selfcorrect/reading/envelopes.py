@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.model import JSON, Call, JsonObject, Safety
+from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     ARGUMENTS_TOO,
@@ -237,7 +238,7 @@ class _Reader:
 
     def wrapped(self, value: JsonObject, depth: int) -> Iterator[Candidate]:
         """Calls inside a provider's message, or under their tools' names."""
-        if value.get("role") in _OTHERS:
+        if is_one_of(value.get("role"), _OTHERS):
             return
         under = [(key, value[key]) for key in WRAPPERS if isinstance(value.get(key), dict | list)]
         found: list[Candidate] = []

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     CUT_REASONS,
@@ -174,7 +175,7 @@ def is_said(item: JSON) -> bool:
     """Whether a part of a message is known to hold words of the model, or nothing."""
     if not isinstance(item, dict):
         return item is None
-    return item.get("type") in _SAID or (bool(item) and item.keys() <= _PARTS)
+    return is_one_of(item.get("type"), _SAID) or (bool(item) and item.keys() <= _PARTS)
 
 
 def _is_item(value: JsonObject) -> bool:

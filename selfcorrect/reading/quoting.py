@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.model import Call
-from selfcorrect.plain import DEPTH
+from selfcorrect.plain import DEPTH, is_one_of
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import (
     Candidate,
@@ -134,7 +134,7 @@ def _message(item: Any) -> _Message:
         *(
             each
             for each in blocks
-            if isinstance(each, Mapping) and each.get("type") in _CALL_BLOCKS
+            if isinstance(each, Mapping) and is_one_of(each.get("type"), _CALL_BLOCKS)
         ),
     ]
     calls = [call for each in written if (call := read_call_object(each)) is not None]

@@ -100,6 +100,7 @@ ENVELOPES = {
 @example("role", "user", "bare", None)
 @example("dry_run", True, "openai", None)
 @example("approved", False, "tool_calls", "read_only")
+@example("type", [0], "list", "read_only")
 def test_an_unknown_key_or_value_beside_a_call_makes_it_lossy(key, value, envelope, effect):
     assume(key.lower() not in KNOWN and key not in ("function", "thought", "reasoning"))
     call = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
