@@ -114,12 +114,13 @@ def test_a_model_that_answers_nonsense_books_nothing(answer):
 
 
 @pytest.mark.parametrize("model", [None, "unasked"])
-def test_date_and_cabin_are_mended_in_one_round_without_a_model(model):
+def test_date_and_cabin_are_mended_in_two_rounds_without_a_model(model):
     unasked = ScriptedModel() if model else None
     out, world = run(IN_BUSINESS, model=unasked)
     assert out["result"]["cabin"] == "business"
     assert out["result"]["flights"][0]["departs"].startswith("2024-10-26")
-    assert len(nodes(out, "repair")) == 1
+    # The second is for what the new name brings to light: a cabin by another name.
+    assert len(nodes(out, "repair")) == 2
     assert len(executions(out)) == 1
     made = changes(out)
     assert made["/args/departure_date"] == "2024-10-26"

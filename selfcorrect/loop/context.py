@@ -227,8 +227,6 @@ class RunContext:
         memory: Takes its place for runs that may come again.
         failures: What failed in earlier runs of a task, without help of a checkpointer.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
-        diagnoser: The diagnose node in use, also for what comes up inside a repair round.
-        selector: The select_strategy node in use, likewise.
         senses: What calls and errors are read with.
         on_error: Who handles the errors of which tool, before the map.
         on_model_error: Decides about model calls that failed.
@@ -254,8 +252,6 @@ class RunContext:
     host: Host
     time: Time
     errors: LiveErrors
-    diagnoser: Node
-    selector: Node
     senses: Senses = SENSES
     on_failure: str = "report"
     on_error: Handlers = NOBODY

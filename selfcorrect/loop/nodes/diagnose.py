@@ -18,7 +18,7 @@ from selfcorrect.plain import as_text, clean
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
-_MOST_FINDINGS = 200
+_MOST_SHOWN = 200
 _LONGEST = 1_000
 _OWN_CHECKS = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
 """Classes of findings whose texts are selfcorrect's own, and hold no values."""
@@ -28,7 +28,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """All findings of the error, each with kind, category, rule and ladder."""
     error = state.get("error") or {"source": "tool", "findings": []}
     call, source = state["current"], error["source"]
-    raw = [finding_from_json(item) for item in error["findings"][:_MOST_FINDINGS]]
+    raw = [finding_from_json(item) for item in error["findings"][: context.limits.findings + 1]]
     findings = _distinct([_decided(item, call, source, context) for item in raw])
     is_value = bool(error.get("value")) and not _may_mend_value(findings, call, context)
     if is_value:
@@ -63,7 +63,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
             update |= _stop("refused", "the tool answered with an error")
     elif update["outcome"] != "stopped":
         update |= _stop("terminal_kind", f"errors of kind {terminal.kind} end the run")
-    update["trail"] = [{"findings": update["findings"]}]
+    update["trail"] = [{"findings": update["findings"][:_MOST_SHOWN]}]
     return update
 
 

@@ -1,9 +1,7 @@
-"""repair: one round.
+"""repair: one pass over what was selected.
 
 All findings that need no person are mended together; a question to a person is a round of its own.
-
-What a mend brings to light (a renamed argument with a bad value) goes through the same
-diagnose and select_strategy nodes, inside the round.
+What a mend brings to light (a renamed argument with a bad value) goes through validate to diagnose.
 """
 
 from __future__ import annotations
@@ -51,13 +49,13 @@ from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
+_OWN_CHECKS: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
+"""What validate finds again if it still holds."""
 _OURS: Final = ("selfcorrect.repairs.", "selfcorrect.mending.")
-_MOST_PASSES: Final = 16
-"""Passes of one round; each follows up on what the one before brought to light."""
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
-    """Run the selected strategies and, in the same round, what follows from their changes."""
+    """Run the selected strategies, and those behind them on a ladder where one gives up."""
     first = state["selected"][0] if state["selected"] else None
     if first is not None and first.get("question"):
         # An interrupt re-runs this node from its top, so the question stands before everything.
@@ -103,19 +101,10 @@ class _Round:
 
     async def run(self) -> None:
         started = self.context.time.monotonic()
-        selected = self.state["selected"]
-        for _ in range(_MOST_PASSES):
-            if self._beyond("findings", len(self.findings)):
-                break
-            await self._pass(selected)
-            if self.final is not None:
-                break
-            if self.question is not None:
-                self._keep_open()
-                break
-            selected = await self._follow_up()
-            if not selected:
-                break
+        if not self._beyond("findings", len(self.findings)):
+            await self._pass(self.state["selected"])
+        if self.final is None:
+            self._keep_open()
         spent_seconds = max(0.0, self.context.time.monotonic() - started)
         self.counts = add(add(self.counts, "rounds"), "seconds", spent_seconds)
         for kind in sorted({item["kind"] for item in self.state["findings"]}):
@@ -130,7 +119,7 @@ class _Round:
         return bound is not None
 
     def _keep_open(self) -> None:
-        """Drop what is settled, so that the question's round starts from what is open."""
+        """Drop what is settled: what follows starts from what is open."""
         asked = self.findings[self.question["finding"]] if self.question else None
         self.findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
         self.settled = set()
@@ -138,9 +127,19 @@ class _Round:
             self.question["finding"] = self.findings.index(asked)
 
     async def _pass(self, selected: list[dict[str, Any]]) -> None:
-        before, self.begun = self.call, self._key()
+        """Try what was selected; where a strategy gives up, those behind it on the ladder."""
+        self.begun = self._key()
+        while selected and self.final is None and self.question is None:
+            await self._try(self._together(selected))
+            selected = [
+                {**item, "strategy": item["then"][0], "then": item["then"][1:]}
+                for item in selected
+                if item.get("then") and item["finding"] not in self.settled
+            ]
+
+    async def _try(self, selected: list[dict[str, Any]]) -> None:
+        before = self.call
         batched: list[Any] = []
-        selected = self._together(selected)
         for item in selected:
             index = item["finding"]
             finding = self.findings[index]
@@ -351,7 +350,7 @@ class _Round:
             return
         ladder = self.findings[item["finding"]].ladder
         by = {c.strategy for c in answer.changes if c.strategy in ladder}
-        item = {**item, "strategy": by.pop()} if len(by) == 1 else item
+        item = {**item, "strategy": by.pop(), "rung": item["strategy"]} if len(by) == 1 else item
         made = tuple(
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes
@@ -380,34 +379,6 @@ class _Round:
         self.changes += [to_json(change) for change in made]
         self._settle(group)
 
-    async def _follow_up(self) -> list[dict[str, Any]]:
-        """What to do next in this round: new violations after a change, next rungs after none."""
-        ctx = self.context
-        tool = ctx.tools.get(self.call.name)
-        findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
-        if self.changes and tool is not None and self.call.raw is None:
-            new = tool.violations(self.call.args)
-            kept = [f for f in findings if f.types[:1] not in (("InvalidArgs",), ("UnknownTool",))]
-            findings = [ctx.strategies.decide(f, tool.name) for f in new] + kept
-        self.findings, self.settled = findings, set()
-        if not findings:
-            return []
-        update = await self.context.host.call(ctx.selector, self._state_now(findings), ctx)
-        if update.get("outcome") != "selected":
-            return []
-        selected: list[dict[str, Any]] = update["selected"]
-        return [] if any(item.get("question") for item in selected) else selected
-
-    def _state_now(self, findings: list[Finding]) -> dict[str, Any]:
-        return {
-            **self.state,
-            "current": call_to_json(self.call),
-            "findings": [finding_to_json(finding) for finding in findings],
-            "tried": [*(self.state.get("tried") or ()), *self.tried],
-            "refused": self._all_refused(),
-            "counts": self.counts,
-        }
-
     def _all_refused(self) -> list[dict[str, Any]]:
         return [*(self.state.get("refused") or ()), *self.refused]
 
@@ -430,7 +401,7 @@ class _Round:
                 "path": finding.path,
                 "outcome": outcome,
                 "reason": clean(reason[:500]),
-                "key": try_key(key, finding, item["strategy"]),
+                "key": try_key(key, finding, item.get("rung", item["strategy"])),
             }
             for finding in group
         ]
@@ -456,11 +427,9 @@ class _Round:
         return out
 
     def _outcome(self) -> str:
-        schema_only = all(f.types[:1] == ("InvalidArgs",) for f in self.findings)
-        if self.changes and self.question is None and (schema_only or not self.findings):
+        own = all(f.types[:1] and f.types[0] in _OWN_CHECKS for f in self.findings)
+        if self.changes and self.question is None and own:
             return "changed"
-        if self.changes:
-            return "changed" if not self.findings else "gave_up"
         if self.wait is not None and not self.findings:
             return "changed" if self.state.get("pending") else "wait"
         return "gave_up"

@@ -97,6 +97,7 @@ def _next_rung(
     tool_name: str,
 ) -> dict[str, Any] | None:
     tool = context.tools.get(tool_name)
+    found: dict[str, Any] | None = None
     for name in finding.ladder:
         if try_key(call, finding, name) in tried:
             continue
@@ -105,17 +106,17 @@ def _next_rung(
         why = _forbidden(needs, name, counts, context) or _useless(strategy, finding, tool, context)
         if strategy is None:
             why = "the map no longer has this strategy"
+        cost = _COST.get(needs, 0)
         if why is not None:
             skipped.append({"strategy": name, "why": why})
-            continue
-        return {
-            "finding": index,
-            "rule": finding.rule,
-            "strategy": name,
-            "path": finding.path,
-            "cost": _COST.get(needs, 0),
-        }
-    return None
+        elif found is None:
+            rung = {"rule": finding.rule, "strategy": name, "path": finding.path}
+            found = {"finding": index, **rung, "cost": cost, "then": []}
+        elif cost == 0:
+            found["then"].append(name)
+        if found is not None and (cost or found["cost"]):
+            break
+    return found
 
 
 def _strategy(context: RunContext, finding: Finding, name: str) -> Any:
