@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from selfcorrect.handlers import OnError, default_on_error, on_error
     from selfcorrect.integrations.agent import SelfCorrection
     from selfcorrect.limits import Limits
+    from selfcorrect.mending.fit import Fit
+    from selfcorrect.mending.own import edge
     from selfcorrect.model import (
         ABSENT,
         Ask,
@@ -66,6 +68,8 @@ _HOMES = {
     "StrategyMap": "strategy_map",
     "ErrorRule": "rules",
     "strategy": "registry",
+    "edge": "mending.own",
+    "Fit": "mending.fit",
     "classify": "evidence",
     "Limits": "limits",
     "ToolErrorPolicy": "policies",
@@ -104,6 +108,7 @@ __all__ = [
     "ErrorRule",
     "ToolErrorPolicy",
     "strategy",
+    "edge",
     "OnError",
     "default_on_error",
     "on_error",
@@ -118,6 +123,7 @@ __all__ = [
     "ErrorKind",
     "Escalate",
     "Finding",
+    "Fit",
     "Fix",
     "GiveUp",
     "Repair",
