@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from selfcorrect.handlers import OnError, default_on_error, on_error
     from selfcorrect.integrations.agent import SelfCorrection
     from selfcorrect.limits import Limits
-    from selfcorrect.mending.fit import Fit
+    from selfcorrect.mending.choice import Fit
     from selfcorrect.mending.own import edge
     from selfcorrect.model import (
         ABSENT,
@@ -69,7 +69,7 @@ _HOMES = {
     "ErrorRule": "rules",
     "strategy": "registry",
     "edge": "mending.own",
-    "Fit": "mending.fit",
+    "Fit": "mending.choice",
     "classify": "evidence",
     "Limits": "limits",
     "ToolErrorPolicy": "policies",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge, Priced, Refusal, choose
 from selfcorrect.mending.cost import PRICES, priced
-from selfcorrect.mending.fit import Edge, Priced, Refusal, choose
 from selfcorrect.model import Call, Change, Changed, Diagnosis, Finding, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, present

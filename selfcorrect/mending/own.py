@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.mending.choice import Edge, Fit
 from selfcorrect.mending.edge_set import EdgeSet
-from selfcorrect.mending.fit import Edge, Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import as_text, copied, own_copy
 from selfcorrect.rules import STRATEGY_NAME
