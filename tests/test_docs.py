@@ -76,6 +76,13 @@ def test_there_are_notebooks_to_look_at() -> None:
     assert len(NOTEBOOKS) == 4
 
 
+def test_the_table_of_costs_is_the_one_that_is_searched_with() -> None:
+    from selfcorrect.mending.cost import printed
+
+    page = (ROOT / "docs" / "pages" / "mending.md").read_text(encoding="utf-8")
+    assert printed() in page
+
+
 BATCH = (ROOT / "docs" / "pages" / "batch.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| (.*) \|$", re.MULTILINE)
 
