@@ -115,7 +115,12 @@ def test_the_lines_of_the_batch_command_are_those_that_it_reads_and_writes() -> 
     asked = CliRunner().invoke(
         app, ["repair", "--jsonl", "-", "--out", "-"], input=json.dumps(asking)
     )
-    written = [json.loads(line) for line in (done.stdout + asked.stdout).splitlines()]
+    several = {**asking, "call": [{"name": "search", "arguments": {"query": "x"}}, asking["call"]]}
+    both = CliRunner().invoke(
+        app, ["repair", "--jsonl", "-", "--out", "-"], input=json.dumps(several)
+    )
+    answers = (done.stdout + asked.stdout + both.stdout).splitlines()
+    written = [json.loads(line) for line in answers]
     assert {key for answer in written for key in answer} == set(repair.ANSWERED)
 
 
