@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from selfcorrect.mapping.registry import strategy
     from selfcorrect.mapping.rules import ErrorRule
     from selfcorrect.mapping.strategy_map import StrategyMap
+    from selfcorrect.mending.choice import Fit
+    from selfcorrect.mending.own import edge
     from selfcorrect.model import (
         ABSENT,
         Ask,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     )
     from selfcorrect.policies import ToolErrorPolicy
     from selfcorrect.protocols import RepairContext
+    from selfcorrect.state import CorrectionState
     from selfcorrect.tools import ToolSpec
 
 _HOMES = {
@@ -66,10 +69,13 @@ _HOMES = {
     "StrategyMap": "mapping.strategy_map",
     "ErrorRule": "mapping.rules",
     "strategy": "mapping.registry",
+    "edge": "mending.own",
+    "Fit": "mending.choice",
     "classify": "evidence",
     "Limits": "limits",
     "ToolErrorPolicy": "policies",
     "RepairContext": "protocols",
+    "CorrectionState": "state",
     **dict.fromkeys(
         (
             "SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError", "Escalation",
@@ -104,6 +110,7 @@ __all__ = [
     "ErrorRule",
     "ToolErrorPolicy",
     "strategy",
+    "edge",
     "OnError",
     "default_on_error",
     "on_error",
@@ -118,10 +125,12 @@ __all__ = [
     "ErrorKind",
     "Escalate",
     "Finding",
+    "Fit",
     "Fix",
     "GiveUp",
     "Repair",
     "RepairContext",
+    "CorrectionState",
     "Result",
     "Retry",
     "Safety",

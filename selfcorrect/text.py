@@ -42,8 +42,11 @@ def normal(text: str) -> str:
     >>> normal("Vector-Search"), normal("--"), normal("\uff46light")
     ('vectorsearch', '', 'flight')
     """
-    if len(text) > _LONGEST_FORM:
-        return ""
+    return _normal(text) if len(text) <= _LONGEST_FORM else ""
+
+
+@lru_cache(maxsize=1_024)
+def _normal(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     if folded.isascii():
         return "".join(c for c in folded if c.isalnum())
@@ -64,8 +67,11 @@ def spelling(text: str) -> str:
     >>> spelling("v1.0") == spelling("v10"), spelling("-1") == spelling("1")
     (False, False)
     """
-    if len(text) > _LONGEST_FORM:
-        return ""
+    return _spelling(text) if len(text) <= _LONGEST_FORM else ""
+
+
+@lru_cache(maxsize=1_024)
+def _spelling(text: str) -> str:
     text = unicodedata.normalize("NFC", text).strip()
     if len(text) > 1 and text[0] + text[-1] in _QUOTES:
         text = text[1:-1].strip()
@@ -191,6 +197,8 @@ def _edits(one: str, other: str, limit: int, may_replace: Callable[[str, str], b
     if one == other:
         return 0
     if abs(len(one) - len(other)) > limit or max(len(one), len(other)) > LONGEST:
+        return None
+    if len(set(one) ^ set(other)) > 2 * limit:  # an edit brings or takes two letters at most
         return None
     far = limit + 1
     before: list[int] = []
@@ -367,7 +375,7 @@ def similar_names(
 
 
 def _token_scores(requested: str, names: Sequence[str], shortest: int) -> list[tuple[str, float]]:
-    ours = _plain_tokens(requested, shortest)
+    ours = _plain_tokens(requested[: LONGEST + 1], shortest)
     scores = []
     for name in names:
         if len(name) > LONGEST:
@@ -381,6 +389,7 @@ def _token_scores(requested: str, names: Sequence[str], shortest: int) -> list[t
     return scores
 
 
+@lru_cache(maxsize=1_024)
 def _plain_tokens(name: str, shortest: int) -> frozenset[str]:
     words = _words(name, lambda text, i: text[i - 1].islower() and text[i].isupper())
     return frozenset(word.lower() for word in words if len(word) >= shortest)

@@ -76,6 +76,13 @@ def test_there_are_notebooks_to_look_at() -> None:
     assert len(NOTEBOOKS) == 4
 
 
+def test_the_table_of_costs_is_the_one_that_is_searched_with() -> None:
+    from selfcorrect.mending.cost import printed
+
+    page = (ROOT / "docs" / "pages" / "mending.md").read_text(encoding="utf-8")
+    assert printed() in page
+
+
 BATCH = (ROOT / "docs" / "pages" / "batch.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| (.*) \|$", re.MULTILINE)
 
@@ -108,7 +115,12 @@ def test_the_lines_of_the_batch_command_are_those_that_it_reads_and_writes() -> 
     asked = CliRunner().invoke(
         app, ["repair", "--jsonl", "-", "--out", "-"], input=json.dumps(asking)
     )
-    written = [json.loads(line) for line in (done.stdout + asked.stdout).splitlines()]
+    several = {**asking, "call": [{"name": "search", "arguments": {"query": "x"}}, asking["call"]]}
+    both = CliRunner().invoke(
+        app, ["repair", "--jsonl", "-", "--out", "-"], input=json.dumps(several)
+    )
+    answers = (done.stdout + asked.stdout + both.stdout).splitlines()
+    written = [json.loads(line) for line in answers]
     assert {key for answer in written for key in answer} == set(repair.ANSWERED)
 
 

@@ -288,3 +288,45 @@ def test_the_nearest_names_are_told_first():
     assert f"one of: {', '.join(finding['suggestions'])}, tool_0, " in told
     assert "and more. Correct the call" in told
     assert len(told) < 1_000
+
+
+COUNT = {
+    "name": "count",
+    "parameters": {"properties": {"n": {"type": "integer"}}, "required": ["n"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "outcomes", "whole"),
+    [
+        ((1, "2"), ["valid", "repaired"], "repaired"),
+        ((1, "many", "3"), ["valid", "ask", "repaired"], "ask"),
+        ((None, 2), ["ask", "valid"], "ask"),
+    ],
+)
+def test_each_of_several_calls_stands_for_itself(values, outcomes, whole):
+    calls = [{"name": "count", "arguments": {"n": value}} for value in values]
+    out = repair_call(calls, [COUNT])
+    assert [one.outcome for one in out.each] == outcomes
+    assert out.outcome == whole
+    good = [call.args["n"] for one in out.each for call in one.calls]
+    assert good == [int(v) for v in values if str(v).isdigit()]
+    assert [call.args["n"] for call in out.calls] == ([] if whole == "ask" else good)
+
+
+def test_the_worst_of_several_is_what_became_of_all():
+    calls = [{"name": "count", "arguments": {"n": "many"}}, {"name": "nobody", "arguments": {}}]
+    out = repair_call(calls, [COUNT])
+    assert (out.outcome, out.calls) == ("failed", ())
+    assert [one.outcome for one in out.each] == ["ask", "failed"]
+
+
+def test_calls_of_one_text_each_have_an_outcome_and_none_runs_beside_a_bad_one():
+    out = repair_call('[count(n=1), count(n="many")]', [COUNT])
+    assert (out.outcome, out.calls) == ("ask", ())
+    assert [one.outcome for one in out.each] == ["repaired", "ask"]
+
+
+def test_an_unreadable_neighbour_hands_on_the_whole_text():
+    out = repair_call("[count(n=1), count(n=6*30.48)]", [COUNT])
+    assert (out.outcome, out.calls, out.each) == ("failed", (), ())

@@ -45,6 +45,8 @@ class RepairOutcome:
         detail: The same in a sentence: what is wrong, and where.
         model_calls: How often a model was asked.
         failure: The report of a run that came to nothing; see `FailureReport`.
+        each: What became of each call, in order, where there were several: one that cannot be
+            mended holds up none of the others. The outcome is that of the worst.
     """
 
     outcome: Literal["valid", "repaired", "ask", "failed"]
@@ -54,6 +56,7 @@ class RepairOutcome:
     detail: str | None = None
     model_calls: int = 0
     failure: Mapping[str, Any] | None = field(default=None, repr=False)
+    each: tuple[RepairOutcome, ...] = ()
 
 
 def repair_call(
@@ -85,8 +88,10 @@ def repair_call(
         GraphSetupError: If a tool is unusable.
         MapError: If the map is unusable.
 
-    A text may hold several calls: then all of them come back, or none. The arguments of a call
-    that was valid as it came are the caller's own object, untouched.
+    Several calls come back all together, or in `calls` none does; `each` has what became of each by
+    itself. Those of a text belong together, so beside one that failed do not run the others; those
+    that came as parallel calls stand for themselves. The arguments of a call that was valid as it
+    came are the caller's own object, untouched.
 
     >>> def double(number: int) -> int:
     ...     '''Double a number.'''
@@ -257,17 +262,22 @@ def _outcome(out: Mapping[str, Any], before: tuple[Change, ...] = ()) -> RepairO
 
 
 def _together(outcomes: list[RepairOutcome]) -> RepairOutcome:
-    """Several calls of one text: all of them, or the first that could not be mended."""
+    """Several calls: what became of each, and of all of them as the worst did."""
+    if len(outcomes) == 1:
+        return outcomes[0]
     model_calls = sum(item.model_calls for item in outcomes)
-    for item in outcomes:
-        if item.outcome in ("ask", "failed"):
-            return RepairOutcome(
-                item.outcome, (), item.changes, item.reason, item.detail, model_calls, item.failure
-            )
+    each = tuple(outcomes)
+    worst = max(outcomes, key=lambda item: _WORSE.index(item.outcome), default=None)
+    if worst is not None and worst.outcome in ("ask", "failed"):
+        return replace(worst, calls=(), model_calls=model_calls, each=each)
     changes = tuple(change for item in outcomes for change in item.changes)
     return RepairOutcome(
         "repaired" if changes else "valid",
         tuple(call for item in outcomes for call in item.calls),
         changes,
         model_calls=model_calls,
+        each=each,
     )
+
+
+_WORSE: Final = ("valid", "repaired", "ask", "failed")

@@ -49,8 +49,9 @@ ANSWERED: Final = {
     "detail": "the same in a sentence: what is wrong, and where",
     "question": "what a person would have to answer, if ask",
     "model_calls": "how often a model was asked",
+    "each": "of several calls that are not all ready: outcome, calls and reason of each",
 }
-"""The keys of a line that is written; those of a reason are left out where there is none."""
+"""The keys of a line that is written; those of a reason, and `each`, only where there is one."""
 
 
 def _listed(title: str, keys: Mapping[str, str]) -> str:
@@ -132,14 +133,26 @@ def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
         "detail": outcome.detail,
         "question": (outcome.failure or {}).get("question"),
     }
+    each = [_of_several(one) for one in outcome.each if outcome.outcome in ("ask", "failed")]
     return {
         "id": given.get("id"),
         "outcome": outcome.outcome,
-        "calls": [{"name": call.name, "arguments": call.args} for call in outcome.calls],
+        "calls": _calls(outcome),
         "changes": [_shown(change) for change in outcome.changes],
         **{key: value for key, value in beside.items() if value is not None},
         "model_calls": outcome.model_calls,
+        **({"each": each} if each else {}),
     }
+
+
+def _calls(outcome: RepairOutcome) -> list[dict[str, Any]]:
+    return [{"name": call.name, "arguments": call.args} for call in outcome.calls]
+
+
+def _of_several(one: RepairOutcome) -> dict[str, Any]:
+    """What became of one call of several."""
+    shown = {"outcome": one.outcome, "calls": _calls(one)}
+    return shown | ({"reason": one.reason} if one.reason is not None else {})
 
 
 class _Unusable(Exception):

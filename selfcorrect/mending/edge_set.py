@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge, Priced, Refusal, choose
 from selfcorrect.mending.cost import PRICES, priced
-from selfcorrect.mending.fit import Edge, Priced, Refusal, choose
 from selfcorrect.model import Call, Change, Changed, Diagnosis, Finding, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, present
@@ -97,7 +97,8 @@ def _search(asked: _Asked) -> Change | Refusal:
     place = asked.sets[0].place(asked.call, asked.finding, asked.context)
     if isinstance(place, GiveUp):
         return Refusal(place.reason, {})
-    found = choose(place, [one for each in asked.sets for one in each.priced])
+    edges = {id(one.edge): one for each in reversed(asked.sets) for one in each.priced}
+    found = choose(place, reversed(edges.values()))
     if isinstance(found, Refusal):
         return found
     (change,) = place.put(found.fit.value, found.fit.safety, found.fit.reason).changes

@@ -1,134 +1,141 @@
-"""The one search: the cheapest edits after which arguments fit, or why there are none.
-
-An edge turns a value into candidates for a place. Of all candidates that the schema accepts the
-cheapest wins, if it is cheaper than any other by a margin. Two that are equally near, and a value
-that an edge calls contested, are refused.
-"""
+"""The whole search: the cheapest edits after which all arguments fit, or why there are none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
-from selfcorrect.mending.cost import MARGIN, OFF
-from selfcorrect.model import JSON, Safety
-from selfcorrect.schema.keys import loosely_fits
-from selfcorrect.schema.places import Place
-from selfcorrect.schema.subschema import same, type_of
+from selfcorrect.mending.choice import Choice, Edge, Priced, choose
+from selfcorrect.mending.cost import OFF, PRICES
+from selfcorrect.mending.edges.boolean import boolean
+from selfcorrect.mending.edges.date import Date
+from selfcorrect.mending.edges.encoded import encoded
+from selfcorrect.mending.edges.extra import Extra
+from selfcorrect.mending.edges.format import normal_form
+from selfcorrect.mending.edges.key import renames, together
+from selfcorrect.mending.edges.level import deeper, higher, unwrapped
+from selfcorrect.mending.edges.list import one_item, only_item, several
+from selfcorrect.mending.edges.member import Member
+from selfcorrect.mending.edges.null import nothing
+from selfcorrect.mending.edges.number import Number
+from selfcorrect.mending.edges.text import kept_text, text
+from selfcorrect.mending.edges.time import Time
+from selfcorrect.mending.edges.wrapped import bare_items, inner_list, value_wrapper
+from selfcorrect.mending.place import level_at
+from selfcorrect.model import ABSENT, Call, Change, Finding, GiveUp, JsonObject
+from selfcorrect.pointer import apply
+from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.schema.places import Place, around, parent, place_of
 from selfcorrect.text import Unclear
 
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """A candidate for a place.
-
-    Attributes:
-        value: What would stand there; `ABSENT` leaves the place out.
-        cost: How far it is from what was written: a row of the table of costs, or a number.
-        safety: Its class, which the policy judges.
-        reason: Why, in a few words for people.
-        opens: Whether what lies in the value may need a mend of its own.
-    """
-
-    value: JSON
-    cost: str | float
-    safety: Safety
-    reason: str
-    opens: bool = False
+EDGES: Final[Mapping[str, tuple[Edge, ...]]] = {
+    "convert-type": (nothing, kept_text, Number(), boolean, text, only_item, one_item),
+    "correct-enum": (Member(),),
+    "parse-nested": (encoded,),
+    "split-list": (several,),
+    "correct-format": (normal_form,),
+    "format-date": (Date(),),
+    "format-time": (Time(),),
+    "unwrap-arguments": (value_wrapper, bare_items, inner_list),
+}
+"""The edges between values that are built in, by the name that maps know them by."""
+NEAR: Final[Mapping[str, float]] = {**PRICES, "extra": OFF}
+"""The usual prices, but that nothing is left out which says something."""
+_MOST_PASSES: Final = 16
 
 
-Edge: TypeAlias = Callable[[JSON, Place], Iterable[Fit]]
-"""Turns a value into candidates for a place; raises `Unclear` where it can name none.
+def fit(
+    args: JsonObject,
+    tool: Tool,
+    edges: Mapping[str, Sequence[Edge]] = EDGES,
+    costs: Mapping[str, float] = NEAR,
+) -> tuple[Change, ...] | Unclear:
+    """The changes after which arguments fit a tool; all that is needed, or none.
 
-An `Unclear` leaves the word to the other edges, a `Contested` forbids them to speak.
-"""
+    First every value gets to its place (keys and levels), then every place gets the cheapest value
+    that fits. A tie, a contested value, and content that would be lost are refused.
 
-
-class Contested(Unclear):
-    """The value has two readings, whatever another edge makes of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """An edge, what its edits cost, and in whose name it stands.
-
-    Attributes:
-        edge: The edge.
+    Args:
+        args: The arguments.
+        tool: The tool.
+        edges: The edges between values, by the name that changes carry.
         costs: The price of each kind of edit.
-        strategy: The name that maps know it by.
+
+    >>> from selfcorrect.tools import ToolSpec
+    >>> city = {"properties": {"city": {"type": "string"}, "nights": {"type": "integer"}}}
+    >>> tool = ToolSpec.from_schema({"name": "book", "parameters": city})
+    >>> [change.strategy for change in fit({"arguments": {"city": "Oslo", "nights": "2"}}, tool)]
+    ['unwrap-arguments', 'convert-type']
+    >>> str(fit({"city": "Oslo", "nights": "a few"}, tool))
+    'it is not a number in a form that has one meaning'
     """
-
-    edge: Edge
-    costs: Mapping[str, float]
-    strategy: str
-
-
-class Choice(NamedTuple):
-    """The candidate that won, what it costs, and whose it is."""
-
-    fit: Fit
-    cost: float
-    strategy: str
-
-
-class Refusal(Unclear):
-    """No candidate won.
-
-    Attributes:
-        by: By strategy, why its edges could name none.
-    """
-
-    def __init__(self, reason: str, by: Mapping[str, str]) -> None:
-        """Say why, and why each strategy did not."""
-        super().__init__(reason)
-        self.by = by
+    priced = [Priced(one, costs, name) for name, several in edges.items() for one in several]
+    call, made = Call(tool.name, args), list[Change]()
+    for _ in range(_MOST_PASSES):
+        if tool.is_valid(call.args):
+            return tuple(made)
+        step = _moved(call, tool, costs) or _valued(call, tool, priced, costs)
+        if isinstance(step, Unclear):
+            return step
+        made += step
+        call = apply(call, step)
+    return Unclear("it would take more edits than are looked for")
 
 
-def choose(place: Place, edges: Iterable[Priced]) -> Choice | Refusal:
-    """The cheapest candidate for a place that fits there, if it is cheaper by a margin."""
-    found: list[Choice] = []
-    whys: dict[str, str] = {}
-    for one in edges:
-        try:
-            found += _candidates(one, place)
-        except Contested as why:
-            return Refusal(str(why), {})
-        except Unclear as why:
-            whys.setdefault(one.strategy, str(why))
-    found.sort(key=lambda choice: choice.cost)
-    fitting = [choice for choice in found if place.fits(choice.fit.value)]
-    if not fitting and len(found) == 1 and _opens(found[0].fit, place):
-        return found[0]
-    if not fitting:
-        first = next(iter(whys.values()), "")
-        return Refusal(first if first and not found else _loss(place, found), whys)
-    best = fitting[0]
-    rivals = [choice for choice in fitting if choice.cost < best.cost + MARGIN]
-    if any(not same(rival.fit.value, best.fit.value) for rival in rivals):
-        return Refusal("the value could become several things", {})
-    return best
+def _moved(call: Call, tool: Tool, costs: Mapping[str, float]) -> list[Change]:
+    """What brings a value to its place; nothing where every value is at its own."""
+    if costs["wrapper"] < OFF and (whole := unwrapped(call, tool)) is not None:
+        return [replace(whole, strategy="unwrap-arguments")]
+    asked = dict[str, list[str]]()
+    for place in _places(call, tool):
+        if not place.declared or place.value is ABSENT:
+            asked.setdefault(parent(place.path), []).append(place.key)
+    renamed = []
+    for path, keys in asked.items():
+        if (level := level_at(call, tool, path)) is None:
+            continue
+        for key in keys:
+            moved = deeper(level, key, costs)
+            moved = moved or (higher(level, key) if costs["higher"] < OFF else None)
+            if moved:
+                return [replace(change, strategy="unwrap-arguments") for change in moved]
+        moves = renames(level, set(keys), {}, costs)
+        renamed += [] if isinstance(moves, Unclear) else [(level, moves)]
+    found = together(renamed) if renamed else []
+    found = [] if isinstance(found, Unclear) else found
+    return [replace(change, strategy="rename-argument") for change in found]
 
 
-def _opens(fit: Fit, place: Place) -> bool:
-    """Whether a candidate has the shape that is asked for, or is a text that could be made fit."""
-    if not fit.opens:
-        return False
-    if not isinstance(fit.value, str):
-        return place.shapes(fit.value)
-    return all("type" in one for one in place.schemas) and loosely_fits(fit.value, place.schemas)
+def _valued(
+    call: Call, tool: Tool, edges: Iterable[Priced], costs: Mapping[str, float]
+) -> list[Change] | Unclear:
+    """The cheapest value for every place where a wrong one stands and one is found."""
+    extra = [Priced(Extra(), costs, "drop-extra")]
+    changes = dict[str, Change]()
+    why = Unclear("nothing is wrong at a place that is known")
+    for place in _places(call, tool):
+        if place.value is ABSENT:
+            why = Unclear(f"nothing says what {place.key} is")
+            continue
+        for here in around(place) if place.declared else [place]:
+            found = choose(here, edges if here.declared else extra)
+            if isinstance(found, Choice):
+                one = found.fit
+                (change,) = here.put(one.value, one.safety, one.reason).changes
+                changes.setdefault(here.path, replace(change, strategy=found.strategy))
+                break
+            why = found if here is place else why
+    return [one for path, one in changes.items() if not _is_covered(path, changes)] or why
 
 
-def _candidates(one: Priced, place: Place) -> Iterator[Choice]:
-    for fit in one.edge(place.value, place):
-        cost = one.costs.get(fit.cost, OFF) if isinstance(fit.cost, str) else fit.cost
-        unchanged = type(fit.value) is type(place.value) and same(fit.value, place.value)
-        if cost < OFF and not unchanged:
-            yield Choice(fit, cost, one.strategy)
+def _is_covered(path: str, changes: Mapping[str, Change]) -> bool:
+    return any(path.startswith(other + "/") for other in changes)
 
 
-def _loss(place: Place, found: Sequence[Choice]) -> str:
-    if found:
-        return f"{found[0].fit.reason}, but the result would not fit the schema"
-    wanted = " or ".join(sorted(place.kinds)) or "a type that the schema does not name"
-    return f"{type_of(place.value)} cannot become {wanted} without a loss"
+def _places(call: Call, tool: Tool) -> list[Place]:
+    """The places where something is wrong."""
+    context = RepairContext(tool=tool)
+    findings: Sequence[Finding] = tool.violations(call.args)
+    places = [place_of(call, finding, context) for finding in findings]
+    return [place for place in places if not isinstance(place, GiveUp)]

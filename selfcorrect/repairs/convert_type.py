@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.boolean import boolean
 from selfcorrect.mending.edges.list import one_item, only_item
 from selfcorrect.mending.edges.null import nothing
 from selfcorrect.mending.edges.number import Number
 from selfcorrect.mending.edges.text import kept_text, text
-from selfcorrect.mending.fit import Edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.member import Member
 from selfcorrect.mending.edges.null import nothing
-from selfcorrect.mending.fit import Edge
 from selfcorrect.model import JSON
 
 

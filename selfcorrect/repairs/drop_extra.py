@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.extra import Extra
-from selfcorrect.mending.fit import Edge
 from selfcorrect.model import Call, Finding, GiveUp, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, place_of

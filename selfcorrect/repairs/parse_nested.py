@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.encoded import encoded
 from selfcorrect.mending.edges.null import nothing
-from selfcorrect.mending.fit import Edge
 
 
 @dataclass(frozen=True, slots=True)

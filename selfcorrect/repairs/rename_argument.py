@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.key import renames, together
-from selfcorrect.mending.fit import Edge
 from selfcorrect.mending.place import level_at
 from selfcorrect.model import Call, Changed, Diagnosis, GiveUp, Repair
 from selfcorrect.protocols import RepairContext

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from selfcorrect.mending.choice import Choice, Edge, choose
 from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.level import deeper, higher, unwrapped
 from selfcorrect.mending.edges.wrapped import bare_items, inner_list, value_wrapper
-from selfcorrect.mending.fit import Choice, Edge, choose
 from selfcorrect.mending.place import level_at
 from selfcorrect.model import ABSENT, Call, Changed, Diagnosis, GiveUp, Repair
 from selfcorrect.protocols import RepairContext

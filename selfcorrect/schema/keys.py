@@ -117,12 +117,12 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
     """
     words = set(_words(key)) - _SAYS_NOTHING
     schemas = around.names[name]
-    if not words or words & NEGATIONS or not loosely_fits(value, schemas):
+    here = said_of(schemas)
+    if not here or not words or words & NEGATIONS or not loosely_fits(value, schemas):
         return False
     if not _may_mean(key, value, name, around):
         return False
     kinds = _kinds(schemas)
-    here = said_of(schemas)
     if kinds == {"boolean"} and is_turned(here):
         return False
     others = {**around.names, **around.present}.items()
@@ -248,6 +248,8 @@ def _one_word_off(
     begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
     if len(short) >= 3 and begun:
         return {word, meant}.isdisjoint(WORDS) and not is_english(short)
+    if misspells(word, meant) is None:
+        return False
     other = {w for one in around.names if one != name for w in tokens(one)}
     own = frozenset(tokens(around.tool.description[:LONGEST]))
     return misspells(word, meant, known=WORDS | other | own) is not None

@@ -29,6 +29,8 @@ def local_check(schema: JsonObject, tokens: Sequence[str]) -> Callable[[JSON], b
     >>> fits = local_check({"properties": {"a": {"type": "integer"}}, "required": ["a"]}, ["a"])
     >>> fits(1), fits("1"), fits(ABSENT)
     (True, False, False)
+    >>> local_check({"properties": {}}, ["b"])(ABSENT)
+    True
     """
     if len(tokens) > _DEEPEST:
         return None
@@ -40,13 +42,15 @@ def local_check(schema: JsonObject, tokens: Sequence[str]) -> Callable[[JSON], b
 def _check(root: Root, way: tuple[str, ...]) -> Callable[[JSON], bool] | None:
     here: Any = root.schema
     optional = False
-    for name in way:
+    for depth, name in enumerate(way, 1):
         if not isinstance(here, Mapping) or not here.keys() <= _PLAIN:
             return None
         properties = here.get("properties")
         if isinstance(properties, Mapping) and name in properties:
             optional = name not in strings(here.get("required"))
             here = properties[name]
+        elif depth == len(way) and isinstance(properties, Mapping) and _is_closed(here):
+            return _is_absent
         elif name == "0" and properties is None and isinstance(here.get("items"), Mapping):
             optional, here = False, here["items"]
         else:
@@ -64,6 +68,15 @@ def _check(root: Root, way: tuple[str, ...]) -> Callable[[JSON], bool] | None:
         return optional if value is ABSENT else whole.is_valid({"x": value})
 
     return fits
+
+
+def _is_closed(schema: Mapping[str, Any]) -> bool:
+    return schema.get("additionalProperties") in (None, False)
+
+
+def _is_absent(value: JSON) -> bool:
+    """Nothing may stand under a key that an object does not declare."""
+    return value is ABSENT
 
 
 def _is_bounded(schema: JsonObject) -> bool:

@@ -445,3 +445,24 @@ def test_a_number_that_only_an_error_tells_runs_nowhere(effect, strategies, text
     graph = build_graph([ToolSpec.from_function(find, effect=effect)], strategies=strategies)
     graph.invoke({"call": {"name": "find", "args": {"limit": 50}}})
     assert set(asked) == {50}
+
+
+EXPRESSIONS = (
+    *("{}*{}", "{} * {}", "{}/{}", "{}-{}", "{} - {}", "{}+{}", "{} x {}", "{}^{}", "{}**{}"),
+    *("{}%{}", "max({}, {})", "{}e3*{}", "={}+{}", "{} plus {}", "{} times {}", "{}:{}"),
+)
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(EXPRESSIONS),
+    st.integers(1, 99),
+    st.sampled_from(["30.48", "2", "100", "0.5", "7"]),
+    st.sampled_from(["", " km", " USD", "%"]),
+    st.sampled_from([INT, NUM, {"type": "array", "items": NUM}, {"enum": [1, 2, 5, 7, 14]}]),
+)
+def test_no_expression_is_evaluated_and_no_number_taken_out_of_one(form, one, other, unit, schema):
+    written = form.format(one, other) + unit
+    assert mended(told(schema, "Distance in km"), written) is None
+    out = repair_call(f"[act(x={form.format(one, other)})]", [tool("act", {"x": schema})])
+    assert not out.calls

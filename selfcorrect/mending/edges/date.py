@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import JSON, Category, Safety
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear

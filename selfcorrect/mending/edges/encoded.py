@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.reading import Fault, Oddity, has, read_json
 from selfcorrect.schema.places import Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import is_spelled, resembles

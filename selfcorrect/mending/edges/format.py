@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from selfcorrect.mending.fit import Contested, Fit
+from selfcorrect.mending.choice import Contested, Fit
 from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings

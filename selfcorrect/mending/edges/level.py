@@ -57,6 +57,12 @@ _REASON: Final = "an argument at another level"
 
 def unwrapped(call: Call, tool: Tool) -> Change | None:
     """The arguments without the wrapper around all of them."""
+    return _unwrapped(Checked(tool, call))
+
+
+@lru_cache(maxsize=4)
+def _unwrapped(checked: Checked) -> Change | None:
+    call, tool = checked.call, checked.tool
     names = declared(at(tool.schema, ()) or ())
     inner: Any = call.args
     safety = Safety.EXACT

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.mending.choice import Edge, Fit
 from selfcorrect.mending.edges.boolean import boolean
 from selfcorrect.mending.edges.number import Number, numbers
 from selfcorrect.mending.edges.text import text
-from selfcorrect.mending.fit import Edge, Fit
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.pointer import look, split
 from selfcorrect.schema.descriptions import named_order

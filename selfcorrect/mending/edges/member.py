@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from selfcorrect.mending.fit import Contested, Fit
+from selfcorrect.mending.choice import Contested, Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.effects import destroys
-from selfcorrect.mending.fit import Contested, Fit
+from selfcorrect.mending.choice import Contested, Fit
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.places import Place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.places import Place, object_at, parent
 from selfcorrect.text import Unclear, spelling

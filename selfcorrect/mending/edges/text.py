@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from selfcorrect.mending.choice import Contested, Fit
 from selfcorrect.mending.edges.boolean import ANSWERS, BOOLEANS
-from selfcorrect.mending.fit import Contested, Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import members, strings, types_of

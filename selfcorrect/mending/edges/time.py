@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import JSON, Category, Safety
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from selfcorrect.mending.fit import Fit
+from selfcorrect.mending.choice import Fit
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.pointer import split
 from selfcorrect.schema.keys import is_spelled, loosely_fits
