@@ -24,7 +24,7 @@ from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import Fault, read_json
 from selfcorrect.schema.gathering import gathered
 from selfcorrect.schema.keys import is_spelled, loosely_fits, resembles
-from selfcorrect.schema.places import Place, fits, object_at, parent, place_of, present
+from selfcorrect.schema.places import Place, faults_now, fits, object_at, parent, place_of, present
 from selfcorrect.schema.subschema import at, declared, inside, same, types_of
 from selfcorrect.schema.wording import is_item_key
 from selfcorrect.text import normal, spelling, tokens
@@ -72,7 +72,7 @@ class UnwrapArguments:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Move what is at the wrong level, as far as the first finding speaks of it."""
         tool = context.tool
-        if tool is None or call.raw is not None or tool.is_valid(call.args):
+        if tool is None or call.raw is not None or not faults_now(tool, call):
             return GiveUp("there is nothing to unwrap")
         if (whole := _unwrapped(call, tool)) is not None:
             return whole
