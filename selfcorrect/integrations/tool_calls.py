@@ -25,6 +25,8 @@ from selfcorrect.errors import (
     ToolReportedError,
     is_control_flow,
 )
+from selfcorrect.foreign import is_plain
+from selfcorrect.foreign import told as read_in_time
 from selfcorrect.integrations.chat import OURS, last_messages, note_of, refusal, request_of
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
 from selfcorrect.integrations.once import Once
@@ -124,7 +126,7 @@ class Handled:
             value = self.handler(request)
             return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
         except Exception as error:
-            if is_control_flow(error) or _is_invalid_resume(error):
+            if _is_hosts_own(error):
                 raise
             return Ended(error=_told(error, request))
 
@@ -192,7 +194,7 @@ class ToolCalls:
             try:
                 response = handler(watched)
             except Exception as error:
-                if is_control_flow(error) or _is_invalid_resume(error):
+                if _is_hosts_own(error):
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
@@ -212,7 +214,7 @@ class ToolCalls:
             try:
                 response = await handler(watched)
             except Exception as error:
-                if is_control_flow(error) or _is_invalid_resume(error):
+                if _is_hosts_own(error):
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
@@ -393,6 +395,13 @@ def _told(error: Exception, request: ToolCallRequest) -> Exception:
     """The error; that of an MCP server as ours, with what is known of the server."""
     metadata = getattr(request.tool, "metadata", None) or {}
     return protocol_error(error, trusted=metadata.get(TRUSTED) is True) or error
+
+
+def _is_hosts_own(error: Exception) -> bool:
+    """Whether an error steers the host and is nobody's failure; one that cannot be read is none."""
+    if is_control_flow(error):
+        return True
+    return not is_plain(error) and read_in_time(lambda: _is_invalid_resume(error), otherwise=False)
 
 
 def _lost_notes(state: Any) -> list[tuple[int, str]]:
