@@ -38,6 +38,7 @@ from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
 from selfcorrect.progress import call_key
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.declarations import stated
 
 Response: TypeAlias = Any
 """What a host answers a tool call with: a `ToolMessage`, a `Command`, or a list of them."""
@@ -394,7 +395,7 @@ def _watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRe
 def _told(error: Exception, request: ToolCallRequest) -> Exception:
     """The error; that of an MCP server as ours, with what is known of the server."""
     metadata = getattr(request.tool, "metadata", None) or {}
-    return protocol_error(error, trusted=metadata.get(TRUSTED) is True) or error
+    return protocol_error(error, trusted=stated(metadata, TRUSTED) is True) or error
 
 
 def _is_hosts_own(error: Exception) -> bool:

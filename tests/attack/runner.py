@@ -17,6 +17,7 @@ from attack import (  # noqa: F401 -- each adds its attacks
     doing,
     meaning,
     secrets_and_code,
+    servers,
     validation,
     values,
 )
