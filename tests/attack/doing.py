@@ -356,7 +356,9 @@ def what_our_own_check_finds_is_mended_before(rng: Random) -> Case:
     tool = acting(rng)
     args = arguments(rng, tool)
     number = next(key for key, value in args.items() if isinstance(value, int))
-    host, strategies = rng.choice(HOSTS), rng.choice(DEPLOYED)
+    host = rng.choice(HOSTS)
+    # operator_safe lets a person decide about every change of a call that moves money.
+    strategies = rng.choice([each for each in DEPLOYED if "operator_safe" not in each])
 
     def run() -> str | None:
         given = {**args, number: str(args[number])}
