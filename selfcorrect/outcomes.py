@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Final
 
 from selfcorrect.effects import Outcome
-from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
 from selfcorrect.evidence.exceptions import heard as facts
 from selfcorrect.evidence.exceptions import type_names
 from selfcorrect.evidence.kinds import kind_of_code
@@ -172,8 +172,10 @@ def _reached(error: BaseException | None) -> str | None:
 
 
 def _refused_by_server(raised: _Raised) -> bool:
+    """Whether the library's own error says so; others take over what an answer's body holds."""
     error = raised.error
-    return error.__dict__.get("trusted") is True and facts(error).code in _PROTOCOL_REFUSALS
+    ours = isinstance(error, SelfCorrectError) and error.__dict__.get("trusted") is True
+    return ours and facts(error).code in _PROTOCOL_REFUSALS
 
 
 def _broke_off(raised: _Raised) -> bool:

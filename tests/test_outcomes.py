@@ -315,6 +315,15 @@ def test_what_is_the_tools_own_fault_is_said_with_its_place():
         assert not ending_of(raising(refusal), HERE).is_fault
 
 
+def test_trust_is_no_attribute_that_an_answer_may_set():
+    error = ApiError("Invalid params", code=-32602)
+    error.trusted = True
+    assert ended(raising(error)) is Outcome.REFUSED
+    error = Refusal("Invalid params")
+    error.__dict__.update({"error_code": "-32601", "trusted": True})
+    assert ended(raising(error)) is Outcome.REFUSED
+
+
 def test_a_hostile_error_proves_nothing():
     class Hostile(Exception):
         @property
