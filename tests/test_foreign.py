@@ -103,6 +103,14 @@ def test_a_text_that_is_none_of_ours() -> None:
     assert (found.text, type(found.text), found.code) == ("no seat", str, "E1")
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_whether_an_error_is_the_host_s_own_is_asked_in_time(way: str) -> None:
+    from selfcorrect.integrations.tool_calls import _is_hosts_own
+
+    kind = type("Hostile", (ValueError,), {"__getattr__": WAYS[way]})
+    assert not _is_hosts_own(kind("x"))
+
+
 def test_what_blocks_for_ever_does_not_use_up_all_threads(monkeypatch) -> None:
     monkeypatch.setattr(foreign, "_FREE", threading.BoundedSemaphore(3))
     before = threading.active_count()

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from selfcorrect import Change, ErrorRule, Limits, StrategyMap, ToolSpec, build_graph
 from selfcorrect.limits import spent
 from selfcorrect.model import Changed
+from selfcorrect.schema import Checker
 
 
 @pytest.mark.parametrize(
@@ -169,3 +170,19 @@ def test_long_texts_in_a_report_are_cut() -> None:
 
     graph = build_graph([ToolSpec.from_function(act, effect="read_only")])
     assert len(json.dumps(graph.invoke({"call": {"name": "act"}})["failure"])) < 50_000
+
+
+def test_what_is_wrong_with_a_call_is_looked_for_once_for_all_its_findings(monkeypatch):
+    looked = []
+    for way in ("violations", "is_valid"):
+        check = getattr(Checker, way)
+        monkeypatch.setattr(
+            Checker,
+            way,
+            lambda self, args, check=check: looked.append(args) or check(self, args),
+        )
+    lines = {"lines": {"type": "array", "items": {"type": "boolean"}}}
+    spec = ToolSpec.from_schema({"name": "mark", "parameters": {"properties": lines}})
+    out = build_graph([spec]).invoke({"call": {"name": "mark", "args": {"lines": [{"a": 1}] * 80}}})
+    assert out["failure"]["reason"] == "needs_person"
+    assert len(looked) < 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import random
 import sqlite3
@@ -13,6 +14,8 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core._api import LangChainBetaWarning
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException, tool
 from pydantic import BaseModel
 
@@ -263,6 +266,46 @@ def test_a_tool_that_a_tool_calls_is_not_the_tool():
     assert ending_of(raised(lambda: spec.run({"to": "ann"})), HERE).outcome is Outcome.LOST
 
 
+@tool
+def inner(amount: int) -> str:
+    """Do it."""
+    return str(amount)
+
+
+def test_a_refusal_made_of_what_an_inner_tool_s_host_raised_is_the_tool_s_own():
+    @tool
+    def outer(to: str) -> str:
+        """Do something, then call another tool wrongly."""
+        try:
+            return inner.invoke({"amount": to})
+        except ValueError as error:
+            raise ValueError(f"no such {to}") from error
+
+    for make, of in ((ToolSpec.from_langchain, outer), (ToolSpec.from_function, outer.func)):
+        error = raised(functools.partial(make(of, effect="mutating").run, {"to": "ann"}))
+        assert ending_of(error, HERE).outcome is Outcome.REFUSED
+
+
+def test_a_chain_that_is_a_tool_has_a_body_of_the_host_s_own_code():
+    done = []
+    chain = RunnableLambda(lambda given: done.append(given) or {"amount": "much"}) | inner
+    with pytest.warns(LangChainBetaWarning):
+        pay = chain.as_tool(name="pay", description="Pay.", arg_types={"to": str})
+    spec = ToolSpec.from_langchain(pay, effect="mutating")
+    assert ending_of(raised(lambda: spec.run({"to": "ann"}))).outcome is Outcome.LOST
+    assert done == [{"to": "ann"}]
+
+
+def test_a_host_s_own_error_about_its_parser_is_its_parser_s():
+    def refuse():
+        try:
+            inner.invoke({"amount": "much"})
+        except ValueError as error:
+            raise RuntimeError("wrong arguments") from error
+
+    assert ending_of(raised(refuse)).outcome is Outcome.NOT_DONE
+
+
 def test_what_is_the_tools_own_fault_is_said_with_its_place():
     ending = ending_of(raised(lambda: 1 / 0), HERE)
     assert ending.is_fault
@@ -270,6 +313,15 @@ def test_what_is_the_tools_own_fault_is_said_with_its_place():
     assert "test_outcomes.py:" in ending.where
     for refusal in (ValueError("no"), TimeoutError("late"), Refusal("no")):
         assert not ending_of(raising(refusal), HERE).is_fault
+
+
+def test_trust_is_no_attribute_that_an_answer_may_set():
+    error = ApiError("Invalid params", code=-32602)
+    error.trusted = True
+    assert ended(raising(error)) is Outcome.REFUSED
+    error = Refusal("Invalid params")
+    error.__dict__.update({"error_code": "-32601", "trusted": True})
+    assert ended(raising(error)) is Outcome.REFUSED
 
 
 def test_a_hostile_error_proves_nothing():

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Final
 
 from selfcorrect.effects import Outcome
-from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
 from selfcorrect.evidence.exceptions import heard as facts
 from selfcorrect.evidence.exceptions import type_names
 from selfcorrect.evidence.kinds import kind_of_code
@@ -84,6 +84,12 @@ _PARSERS: Final = frozenset(
 )
 _ENTRANCES: Final = frozenset({"langchain_core.tools.base", "selfcorrect.tools.spec"})
 """Where a host enters a tool."""
+_BODIES: Final = frozenset({"_run", "_arun"})
+"""Where LangChain leaves its own code for what was registered, which may be LangChain's too."""
+_WAY: Final = re.compile(
+    r"(?:asyncio|concurrent|selfcorrect|threading|langchain_core\.(?:tools|runnables\.config))(?:\.|\Z)"
+)
+"""Modules between a host's entrance and its parser; whatever else stands there is a body."""
 _INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 _HOSTS: Final = frozenset(
     {"selfcorrect", "langchain_core", "langchain", "langgraph", "asyncio", "concurrent"}
@@ -126,26 +132,34 @@ def _promises(raised: _Raised) -> bool:
 
 
 def _before_the_body(raised: _Raised) -> bool:
-    """Whether the host's parser is in the traceback, and nothing of a tool's body before it."""
-    return any(map(_ends_in_parser, (raised.error, causes(raised.error)[0])))
+    """Whether the host's parser refused, and no error passed through the code of a tool.
+
+    A host may make an error of its own of what its parser raised. So may a tool, of what the parser
+    of another one that it calls raised: then its own error came through its code.
+    """
+    reached = [*map(_reached, (raised.error, causes(raised.error)[0]))]
+    return "parser" in reached and "body" not in reached
 
 
-def _ends_in_parser(error: BaseException | None) -> bool:
+def _reached(error: BaseException | None) -> str | None:
+    """What of a tool comes first in a traceback: its host's parser or its body, if either."""
     in_tool = False
     for tb in _frames(error):
-        name = str(tb.tb_frame.f_globals.get("__name__", ""))
-        if (name, tb.tb_frame.f_code.co_name) in _PARSERS:
-            return True
-        if name in _ENTRANCES:
-            in_tool = True
-        elif in_tool and name.partition(".")[0] not in _HOSTS:
-            return False
-    return False
+        module = str(tb.tb_frame.f_globals.get("__name__", ""))
+        function = tb.tb_frame.f_code.co_name
+        if (module, function) in _PARSERS:
+            return "parser"
+        in_tool = in_tool or module in _ENTRANCES
+        if in_tool and (function in _BODIES or not _WAY.match(module)):
+            return "body"
+    return None
 
 
 def _refused_by_server(raised: _Raised) -> bool:
+    """Whether the library's own error says so; others take over what an answer's body holds."""
     error = raised.error
-    return error.__dict__.get("trusted") is True and facts(error).code in _PROTOCOL_REFUSALS
+    ours = isinstance(error, SelfCorrectError) and error.__dict__.get("trusted") is True
+    return ours and facts(error).code in _PROTOCOL_REFUSALS
 
 
 def _broke_off(raised: _Raised) -> bool:

@@ -16,12 +16,12 @@ from selfcorrect.errors import SelfCorrectError, ToolReportedError
 from selfcorrect.plain import as_text
 from selfcorrect.protocols import Effect
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.declarations import SERVER_HINTS
 
-HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
-_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "verify"})
-"""Keys that count only where code wrote them."""
 TRUSTED: Final = "selfcorrect_trusted"
 """The metadata key of a tool whose server the caller trusts."""
+_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "verify", TRUSTED})
+"""Keys that count only where code wrote them."""
 _MOST_PAGES: Final = 100
 _MOST_TEXT: Final = 64 * 1024
 
@@ -102,7 +102,7 @@ def adapter_tools(tools: Sequence[Any], *, trusted: bool = False) -> list[Any]:
 
 def is_untold(metadata: Mapping[str, Any]) -> bool:
     """Whether these are a server's own annotations, in which an effect means nothing."""
-    return not HINTS.isdisjoint(metadata)
+    return not SERVER_HINTS.isdisjoint(metadata)
 
 
 def protocol_error(error: BaseException, *, trusted: bool = False) -> MCPProtocolError | None:
@@ -167,7 +167,9 @@ def value_of(result: Any) -> Any:
 def _with_effect(tool: Any, *, trusted: bool) -> Any:
     metadata = dict(tool.metadata or {})
     effect = effect_of(metadata) if trusted else None
-    kept = {key: value for key, value in metadata.items() if key not in HINTS | _NOT_A_SERVERS}
+    kept = {
+        key: value for key, value in metadata.items() if key not in SERVER_HINTS | _NOT_A_SERVERS
+    }
     if trusted:
         kept[TRUSTED] = True
     if effect is not None:

@@ -23,6 +23,8 @@ from selfcorrect.errors import (
     ToolReportedError,
     is_control_flow,
 )
+from selfcorrect.foreign import is_plain
+from selfcorrect.foreign import told as read_in_time
 from selfcorrect.integrations.chat import OURS, last_messages, note_of, refusal, request_of
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
 from selfcorrect.integrations.once import Once
@@ -37,6 +39,7 @@ from selfcorrect.model import JSON, Call, FailureReport
 from selfcorrect.plain import as_text, digest
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.declarations import stated
 
 Response: TypeAlias = Any
 """What a host answers a tool call with: a `ToolMessage`, a `Command`, or a list of them."""
@@ -125,7 +128,7 @@ class Handled:
             value = self.handler(request)
             return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
         except Exception as error:
-            if is_control_flow(error) or _is_invalid_resume(error):
+            if _is_hosts_own(error):
                 raise
             return Ended(error=_told(error, request))
 
@@ -193,7 +196,7 @@ class ToolCalls:
             try:
                 response = handler(watched)
             except Exception as error:
-                if is_control_flow(error) or _is_invalid_resume(error):
+                if _is_hosts_own(error):
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
@@ -213,7 +216,7 @@ class ToolCalls:
             try:
                 response = await handler(watched)
             except Exception as error:
-                if is_control_flow(error) or _is_invalid_resume(error):
+                if _is_hosts_own(error):
                     raise
                 first.append(Ended(error=_told(error, request)))
             else:
@@ -400,7 +403,14 @@ def _watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRe
 def _told(error: Exception, request: ToolCallRequest) -> Exception:
     """The error; that of an MCP server as ours, with what is known of the server."""
     metadata = getattr(request.tool, "metadata", None) or {}
-    return protocol_error(error, trusted=metadata.get(TRUSTED) is True) or error
+    return protocol_error(error, trusted=stated(metadata, TRUSTED) is True) or error
+
+
+def _is_hosts_own(error: Exception) -> bool:
+    """Whether an error steers the host and is nobody's failure; one that cannot be read is none."""
+    if is_control_flow(error):
+        return True
+    return not is_plain(error) and read_in_time(lambda: _is_invalid_resume(error), otherwise=False)
 
 
 def _lost_notes(state: Any) -> list[tuple[int, str]]:

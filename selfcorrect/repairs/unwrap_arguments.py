@@ -13,7 +13,7 @@ from selfcorrect.mending.edges.wrapped import bare_items, inner_list, value_wrap
 from selfcorrect.mending.place import level_at
 from selfcorrect.model import ABSENT, Call, Changed, Diagnosis, GiveUp, Repair
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import Place, around, parent, place_of, present
+from selfcorrect.schema.places import Place, around, faults_now, parent, place_of, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class UnwrapArguments(EdgeSet):
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Move what is at the wrong level, as far as the first finding speaks of it."""
         tool = context.tool
-        if tool is None or call.raw is not None or tool.is_valid(call.args):
+        if tool is None or call.raw is not None or not faults_now(tool, call):
             return GiveUp("there is nothing to unwrap")
         prices = self.prices
         if prices["wrapper"] < OFF and (whole := unwrapped(call, tool)) is not None:

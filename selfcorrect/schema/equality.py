@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Final
@@ -15,6 +16,7 @@ from selfcorrect.schema.subschema import Alternatives, alternatives, declared, i
 _NUMBERS: Final = frozenset({"integer", "number"})
 _NOT_TEXT: Final = _NUMBERS | {"boolean", "null"}
 _DEEPEST: Final = 64
+_BEGINS_NUMBER: Final = re.compile(r"[ \t\n\r]*-?[0-9]").match
 
 
 def call_key(call: Call, tool: Tool | None = None) -> str:
@@ -72,14 +74,20 @@ def _object(value: JsonObject, here: Alternatives, root: JsonObject, depth: int)
 
 
 def _text(value: str, here: Alternatives) -> JSON:
-    kinds = frozenset().union(*map(types_of, here)) if all(map(types_of, here)) else frozenset()
-    if kinds & _NUMBERS and kinds <= _NOT_TEXT and (number := _number(value)) is not None:
+    if (number := _number(value)) is not None and _asks_for_number(here):
         return number
     return unicodedata.normalize("NFC", value)
 
 
+def _asks_for_number(here: Alternatives) -> bool:
+    kinds = frozenset().union(*map(types_of, here)) if all(map(types_of, here)) else frozenset()
+    return bool(kinds & _NUMBERS) and kinds <= _NOT_TEXT
+
+
 def _number(text: str) -> JSON:
     """The number that a text writes as JSON does, or None."""
+    if not _BEGINS_NUMBER(text):
+        return None
     try:
         found = json.loads(text, parse_constant=_refuse)
     except ValueError:

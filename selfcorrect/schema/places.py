@@ -274,12 +274,10 @@ def fits(tool: Tool, call: Call, values: Mapping[str, JSON]) -> bool:
         return False
     if not isinstance(after, Mapping):
         return False
-    if tool.is_valid(after):
-        return True
     left = tool.violations(after)
     if any(is_within(finding.path, path) for finding in left for path in values):
         return False
-    return not faults(left) - _faults_now(Checked(tool, call))
+    return not faults(left) - faults_now(tool, call)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,8 +294,13 @@ class Checked:
         return isinstance(other, Checked) and other.call is self.call and other.tool is self.tool
 
 
+def faults_now(tool: Tool, call: Call) -> Counter[tuple[str | None, str | None]]:
+    """What is wrong with a call as it is, by place and keyword; empty where it fits."""
+    return _faults_of(Checked(tool, call))
+
+
 @lru_cache(maxsize=4)
-def _faults_now(checked: Checked) -> Counter[tuple[str | None, str | None]]:
+def _faults_of(checked: Checked) -> Counter[tuple[str | None, str | None]]:
     return faults(checked.tool.violations(checked.call.args))
 
 

@@ -22,13 +22,15 @@ ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
 _PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
 _LIKE_PARAMETERS: Final = ("param", "arg", "input", "propert", "schema")
 """How other keys begin under which somebody may have written parameters."""
-_SERVER_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "_meta"})
+SERVER_HINTS: Final = frozenset(
+    {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+)
 _NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
 
 def stated(metadata: Mapping[str, Any], key: str) -> Any:
     """What code wrote down under a key; an MCP server may write anything beside its hints."""
-    return None if _SERVER_HINTS & metadata.keys() else metadata.get(key)
+    return None if SERVER_HINTS & metadata.keys() else metadata.get(key)
 
 
 def stated_effect(metadata: Mapping[str, Any], tool: str) -> Any:
@@ -37,7 +39,7 @@ def stated_effect(metadata: Mapping[str, Any], tool: str) -> Any:
     Raises:
         ToolDefinitionError: If it seems to be written under another key.
     """
-    if _SERVER_HINTS & metadata.keys():
+    if SERVER_HINTS & metadata.keys():
         return None
     for key, value in metadata.items():
         is_like = isinstance(key, str) and key != "effect" and near(key.lower(), ("effect",))

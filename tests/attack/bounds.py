@@ -326,6 +326,8 @@ def an_error_that_is_hostile(rng: Random) -> Case:
     args = arguments(rng, tool)
     text, kind = hostile(rng)
     host = rng.choice(["graph", "async graph", "tool node"])
+    if text.startswith("__getattr__ blocks"):
+        host = "graph"  # LangGraph's ToolNode itself asks an exception for an attribute, unbounded
 
     def body(_: dict[str, Any]) -> Any:
         raise kind("no")

@@ -14,6 +14,8 @@ from typing import Any
 
 CLASSES = {
     "A1": "an acting tool is executed again only where structure shows that nothing was done",
+    "A1h": "the host's validation is evidence only where the tool's own code is absent",
+    "A1s": "a server's protocol error is evidence only where the server is trusted",
     "A2": "refused and lost are told apart, and prose makes neither of them not_done",
     "A3": "what could be mended after an execution is proposed, not run",
     "A4": "after lost, an equal call is not executed again, whatever asks for it",

@@ -42,6 +42,7 @@ from attack.inventing import (
     spelled,
     wrapped,
 )
+from attack.servers import said, serve
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -158,78 +159,13 @@ def a_server_refuses_in_other_words(rng: Random) -> Case:
     strategies = rng.choice(MAPS)
 
     def run() -> str | None:
-        asyncio.run(serve(tool, args, words, code, annotations, through, strategies))
+        asyncio.run(serve(tool, args, said(words, code), annotations, through, strategies))
         return ran_more_than(tool, 1)
 
     text = (
         f"MCP {through} {tool.name}{shown(args)} code {code} {words!r} {annotations} {strategies}"
     )
     return Case(text, run)
-
-
-async def serve(
-    tool: Tool,
-    args: dict[str, Any],
-    words: str,
-    code: int | None,
-    annotations: Any,
-    through: str,
-    strategies: str,
-    *,
-    trusted: bool = False,
-    times: int = 1,
-) -> Any:
-    from langchain_mcp_adapters.tools import load_mcp_tools
-    from mcp.server.lowlevel import Server
-    from mcp.shared.exceptions import McpError
-    from mcp.shared.memory import create_connected_server_and_client_session
-    from mcp.types import (
-        CallToolRequest,
-        CallToolResult,
-        ErrorData,
-        ServerResult,
-        TextContent,
-        ToolAnnotations,
-    )
-    from mcp.types import Tool as ServerTool
-
-    from selfcorrect.integrations.mcp import adapter_tools, session_tools
-
-    server: Any = Server("shop")
-    hints = None if annotations is None else ToolAnnotations(**annotations)
-
-    @server.list_tools()  # type: ignore[untyped-decorator]
-    async def offered() -> list[ServerTool]:
-        return [
-            ServerTool(
-                name=tool.name, description=tool.text, inputSchema=tool.schema, annotations=hints
-            )
-        ]
-
-    async def called(request: CallToolRequest) -> ServerResult:
-        tool.done.append(dict(request.params.arguments or {}))
-        if code is not None:
-            raise McpError(ErrorData(code=code, message=words))
-        content = [TextContent(type="text", text=words)]
-        return ServerResult(CallToolResult(content=content, isError=True))
-
-    server.request_handlers[CallToolRequest] = called
-    async with create_connected_server_and_client_session(server) as session:
-        if through == "session":
-            graph = build_graph(
-                await session_tools(session, trusted=trusted), strategies=strategies
-            )
-            config: Any = {"configurable": {"thread_id": "t"}}
-            for _ in range(times):
-                call = {"name": tool.name, "args": args, "id": "c0"}
-                out = await graph.ainvoke({"call": call}, config)
-            return out
-        tools = adapter_tools(await load_mcp_tools(session), trusted=trusted)
-        script = [*[native((tool.name, args), start=n) for n in range(times)], *["done"] * 9]
-        agent = create_agent(
-            ScriptedModel(script), tools, middleware=[SelfCorrection(strategies=strategies)]
-        )
-        return await agent.ainvoke({"messages": [HumanMessage("please")]})
 
 
 @attack("A1")
@@ -420,7 +356,9 @@ def what_our_own_check_finds_is_mended_before(rng: Random) -> Case:
     tool = acting(rng)
     args = arguments(rng, tool)
     number = next(key for key, value in args.items() if isinstance(value, int))
-    host, strategies = rng.choice(HOSTS), rng.choice(DEPLOYED)
+    host = rng.choice(HOSTS)
+    # operator_safe lets a person decide about every change of a call that moves money.
+    strategies = rng.choice([each for each in DEPLOYED if "operator_safe" not in each])
 
     def run() -> str | None:
         given = {**args, number: str(args[number])}
@@ -762,7 +700,8 @@ def an_mcp_server_that_timed_out(rng: Random) -> Case:
     through, times = rng.choice(["session", "adapters"]), rng.randint(2, 3)
 
     def run() -> str | None:
-        asyncio.run(serve(tool, args, words, 408, None, through, strategies, times=times))
+        answer = said(words, 408)
+        asyncio.run(serve(tool, args, answer, None, through, strategies, times=times))
         return ran_more_than(tool, 1)
 
     return Case(f"MCP {through} {tool.name}{shown(args)} {words!r} {strategies} × {times}", run)

@@ -279,6 +279,8 @@ def pretending(rng: Random, tool: Tool, args: dict[str, Any]) -> Fault:
             {"outcome": "not_done"},
             {"retryable": True, "safe_to_retry": True},
             {"code": -32602},
+            {"code": -32602, "trusted": True},
+            {"error_code": "-32601", "trusted": True},
             {"error": type("E", (), {"code": -32602, "message": told, "data": None})()},
             {"status": "RESOURCE_EXHAUSTED"},
             {"pgcode": "40001", "sqlstate": "40001"},
@@ -287,9 +289,9 @@ def pretending(rng: Random, tool: Tool, args: dict[str, Any]) -> Fault:
             {"args_invalid": [{"loc": [rng.choice([*args])], "msg": told}]},
         ]
     )
-    kind = own_class(
-        rng, rng.choice([Exception, ValueError, RuntimeError, LookupError]), **attributes
-    )
+    base = rng.choice([Exception, ValueError, RuntimeError, LookupError])
+    is_body = rng.random() < 0.5  # a client that writes the keys of an answer on its errors
+    kind = own_class(rng, base, **({} if is_body else attributes))
 
     def body(given: dict[str, Any]) -> Any:
         from pydantic import BaseModel
@@ -303,7 +305,9 @@ def pretending(rng: Random, tool: Tool, args: dict[str, Any]) -> Fault:
                 },
             )
             model(**{key: object() for key in given})
-        raise kind(told)
+        error = kind(told)
+        error.__dict__.update(attributes if is_body else {})
+        raise error
 
     return Fault(f"{kind.__mro__[1].__name__} with {attributes} {told!r}", "either", body)
 

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from reading.forms import MODELS, Written
 
 from selfcorrect import repair_call
+from selfcorrect.effects import destroys
 
 WHOLE = [each for each in DEPLOYED if "local_model" not in each]
 
@@ -728,8 +729,10 @@ def cut_tags(rng: Random) -> Case:
 
 @keeps("B9")
 def closers_outside_closed_arguments(rng: Random) -> Case:
-    """Inferred: so not under a map that allows exact changes alone."""
+    """Inferred: so not under a map that allows exact changes alone, nor on what destroys."""
     tool = acting(rng, effect=rng.choice(["mutating", None]))
+    if destroys(tool.spec()):  # undeclared, its name says so
+        tool.effect = "mutating"
     inner = shown(arguments(rng, tool))
     text = rng.choice(
         [

@@ -12,7 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from attack import bounds, doing, meaning, secrets_and_code, values  # noqa: F401
+from attack import (  # noqa: F401 -- each adds its attacks
+    bounds,
+    doing,
+    meaning,
+    secrets_and_code,
+    servers,
+    validation,
+    values,
+)
 from attack.core import ATTACKS, CLASSES, KEPT, Case, Generator, TooLong, no_waits, within
 
 LONGEST = 300.0

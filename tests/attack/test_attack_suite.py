@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 
 import pytest
-from attack.core import ATTACKS, CLASSES
+from attack.core import ATTACKS, CLASSES, KEPT
 from attack.runner import run
 
-DOSE = 24
-SLOW = {"D15": 12}
+LEAST = 10
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_small_dose(name: str) -> None:
-    figures = run(name, SLOW.get(name, DOSE), seed=1, kept=6)
+    """Two cases of each attack, of slow ones one, and once what must go on working."""
+    dose = len(ATTACKS[name]) if name == "D15" else max(LEAST, 2 * len(ATTACKS[name]))
+    figures = run(name, dose, seed=1, kept=max(2, len(KEPT[name])))
     assert not figures.broken, figures.told()
     assert not figures.lost, figures.told()
 
