@@ -31,8 +31,9 @@ def report(found: list[tuple[str, str]]) -> str:
     return "\n".join(parts)
 
 
-def test_behaviour_is_as_recorded(tmp_path):
-    now = made(tmp_path)
+def test_behaviour_is_as_recorded(tmp_path, caplog):
+    with caplog.at_level("CRITICAL", "selfcorrect"):
+        now = made(tmp_path)
     assert len(now) > 4_000
     if os.environ.get("UPDATE_GOLDEN") == "1":
         store(now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -33,8 +34,10 @@ class ApiError(Exception):
 
 
 def _raises(error: BaseException, cause: BaseException | None = None) -> Callable[[], Any]:
+    """Raises such an error, a new one every time: one that was raised before remembers it."""
+
     def fail() -> Any:
-        raise error from cause
+        raise copy.copy(error) from copy.copy(cause)
 
     return fail
 
