@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final
 
 from selfcorrect.errors import is_control_flow
@@ -20,13 +19,13 @@ from selfcorrect.json_forms import (
     finding_to_json,
     to_json,
 )
-from selfcorrect.limits import remaining, spent
+from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
 from selfcorrect.loop.repair_context import repair_context
 from selfcorrect.model import (
-    ABSENT,
     Ask,
     Call,
     Changed,
@@ -42,8 +41,7 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text, clean, own_copy, plain, problem, storable
-from selfcorrect.pointer import apply, look
+from selfcorrect.plain import as_text, clean, own_copy, plain, storable
 from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
@@ -219,49 +217,18 @@ class _Round:
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
-        from selfcorrect.handlers.handling import Consultation, Exhausted, consult, error_of
-        from selfcorrect.models.metering import metered
+        from selfcorrect.loop.consulting import consulted
 
-        ctx, name = self.context, self.call.name
-        handler, tool = ctx.on_error.of(name), ctx.tools.get(name)
-        if handler is None or tool is None:
-            self.note(item, group, "gave_up", "there is no handler any more")
+        found = await consulted(self.call, group, self.state, self.context, self.counts)
+        self.counts = found.counts
+        if found.exhausted is not None:
+            self.note(item, group, "exhausted", found.exhausted)
+            self.stop("attempts_exhausted", found.exhausted)
             return
-        attempts = self.state.get("attempts") or ()
-        ours = group[0].types[:1] in (("InvalidArgs",), ("MalformedCall",))
-        raised = ctx.errors.of(self.state["run"])
-        told = group[0].types[0].rpartition(".")[2] if group[0].types else "Exception"
-        type_name = None if ours else (attempts[-1].get("type") if attempts else None) or told
-        cause = raised[-1] if raised and type_name is not None else None
-        port = ctx.port(self.counts)
-        error = error_of(self.call, group, tool, cause, type_name)
-        kind = type(error).__name__
-        asked = Consultation(
-            own_copy(self.call),
-            error,
-            tool,
-            self.state["given"].get("request"),
-            ctx.host,
-            port.messages,
-            fixes=self.counts.get("fixes", {}).get(kind, 0),
-            executed=self.counts.get("attempts", 0),
-            allowed=self.counts.get("allowed_attempts"),
-            seconds=remaining(self.counts, ctx.limits),
-            meter=partial(metered, self.counts, ctx.limits),
-        )
-        handled, asks = await consult(handler, asked)
-        for _ in range(asks):
-            self.counts = add_to(self.counts, "fixes", kind)
-        if handled.raised is not None:
-            ctx.errors.add(self.state["run"], handled.raised)
-        if isinstance(handled.answer, Exhausted):
-            self.note(item, group, "exhausted", handled.answer.reason)
-            self.stop("attempts_exhausted", handled.answer.reason)
-            return
-        self.take(item, group, usable_answer(handled.answer))
-        if handled.note:
+        self.take(item, group, found.answer)
+        if found.note:
             last = self.tried[-1]
-            last["reason"] = f"{handled.note}: {last['reason']}" if last["reason"] else handled.note
+            last["reason"] = f"{found.note}: {last['reason']}" if last["reason"] else found.note
 
     async def _ask_strategy(
         self, strategy: Any, diagnosis: Diagnosis, beside: tuple[Any, ...]
@@ -355,7 +322,7 @@ class _Round:
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes
         )
-        new = _mended(self.call, made, group)
+        new = mended(self.call, made, group)
         if isinstance(new, str):
             self.note(item, group, "failed", new)
             return
@@ -443,39 +410,6 @@ def _is_ours(strategy: Any) -> bool:
 def _by(item: Mapping[str, Any], reason: str) -> str:
     """Why the run ends, after the strategy that says so; a handler speaks for itself."""
     return reason if item["strategy"] == ON_ERROR else f"{item['strategy']}: {reason}"
-
-
-def _mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call | str:
-    """The call after these changes, or why they cannot be made."""
-    if not changes:
-        return "changed nothing"
-    now = call
-    for change in changes:
-        if look(now, change.path) != change.before:
-            return f"{change.path} is not what the strategy took it for"
-        if not storable(change.after):
-            return f"{change.path}: a number of more than 64 bits"
-        if change.after is not ABSENT and (wrong := problem(change.after)) is not None:
-            return f"{change.path}: {wrong[1]}"
-        if change.safety is Safety.MODEL and not _within(change.path, group):
-            return f"the model changed {change.path}, which it was not asked about"
-        try:
-            now = apply(now, (change,))
-        except (LookupError, ValueError) as error:
-            return str(error)
-    args: Any = now.args
-    if not isinstance(args, Mapping):
-        return "the arguments would no longer be an object"
-    return now
-
-
-def _within(path: str, group: list[Finding]) -> bool:
-    """Whether a model was asked about this place; of a call that cannot be read, about all."""
-    if any(place == "/raw" for item in group for place in item.paths):
-        return True
-    return any(
-        path == place or path.startswith(place + "/") for item in group for place in item.paths
-    )
 
 
 def _answered(
