@@ -47,11 +47,13 @@ class ReadCall:
         call: The call; with `raw` where it, or its arguments, could not be read strictly.
         finding: What is wrong about how it was written.
         is_made: Whether the text is the call; if not, the finding says why it is handed on.
+        reading: All that the reader made of the text, for who reads it again.
     """
 
     call: Call
     finding: Finding | None = None
     is_made: bool = True
+    reading: object = None
 
 
 class Reader(Protocol):

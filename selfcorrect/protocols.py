@@ -103,6 +103,7 @@ class RepairContext:
         finish_reason: Why the model stopped writing, if known.
         written: The text that the call was read from, as the model wrote it, if it was text.
         reading: Which calls in a text are made.
+        read: What was read of the text before, for the strategy that reads it again.
         attempts: The executions so far.
         refused: Changes that a strategy proposed and the policy did not let run unasked.
         proposals: The same changes, those of one answer together.
@@ -119,6 +120,7 @@ class RepairContext:
     finish_reason: str | None = None
     written: str | None = None
     reading: TextPolicy = TextPolicy()
+    read: object = None
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Change, ...] = ()
     proposals: tuple[tuple[Change, ...], ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import json
 import re
 import subprocess
@@ -70,6 +71,23 @@ def test_notebooks_are_stored_with_their_outputs(path: Path) -> None:
     assert "assert " in "".join(code[-1]["source"]) + "".join(code[-2]["source"])
     for machine in ("/home/", "/root/", "site-packages"):
         assert machine not in json.dumps(outputs)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if "```pycon" in path.read_text("utf-8")], ids=lambda p: p.stem
+)
+def test_what_a_page_shows_at_the_prompt_happens(path: Path) -> None:
+    done = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
+    assert done.attempted > 3
+    assert done.failed == 0
+
+
+def test_the_first_hour_is_eight_files_and_two_thousand_lines() -> None:
+    page = (ROOT / "docs" / "pages" / "first-hour.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE)
+    lines = [len((ROOT / "selfcorrect" / file).read_text("utf-8").splitlines()) for file in files]
+    assert 5 <= len(files) <= 8
+    assert sum(lines) <= 2_000
 
 
 def test_there_are_notebooks_to_look_at() -> None:

@@ -211,6 +211,26 @@ class LiveErrors:
         self._errors.pop(run, None)
 
 
+class LiveReadings:
+    """What was read of the texts of running runs, so that a repair reads none again. Bounded."""
+
+    def __init__(self, capacity: int = 256) -> None:
+        self._capacity = capacity
+        self._readings: OrderedDict[str, object] = OrderedDict()
+
+    def keep(self, run: str, reading: object) -> None:
+        self._readings[run] = reading
+        while len(self._readings) > self._capacity:
+            self._readings.popitem(last=False)
+
+    def of(self, run: str) -> object:
+        """What was read, or None: in another process, or long ago."""
+        return self._readings.get(run)
+
+    def forget(self, run: str) -> None:
+        self._readings.pop(run, None)
+
+
 NOBODY = Handlers()
 """No handlers at all."""
 
@@ -228,6 +248,7 @@ class RunContext:
         failures: What failed in earlier runs of a task, without help of a checkpointer.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         senses: What calls and errors are read with.
+        readings: What was read of the texts of running runs.
         on_error: Who handles the errors of which tool, before the map.
         on_model_error: Decides about model calls that failed.
         on_limit: Decides about a limit that would end the run.
@@ -253,6 +274,7 @@ class RunContext:
     time: Time
     errors: LiveErrors
     senses: Senses = SENSES
+    readings: LiveReadings = field(default_factory=LiveReadings)
     on_failure: str = "report"
     on_error: Handlers = NOBODY
     on_model_error: OnModelError | None = None

@@ -28,6 +28,7 @@ def repair_context(
         finish_reason=given.get("finish_reason"),
         written=given.get("written") or (state.get("original") or {}).get("raw"),
         reading=_reading(context),
+        read=context.readings.of(state.get("run", "")),
         attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
         refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
         proposals=_proposals(state.get("refused") or ()),

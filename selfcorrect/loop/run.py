@@ -15,7 +15,7 @@ from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.model import REASONS, Safety
 from selfcorrect.plain import copied, problem
-from selfcorrect.routing import ENTRY, REPORT, ROUTES, STOPPED
+from selfcorrect.routing import END, ENTRY, REPORT, ROUTES, STOPPED
 from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
 
 
@@ -42,6 +42,8 @@ async def run_node(
     if "stop" in update and (roomier := await more_room(node, state, update, context)) is not None:
         again, target = await run_node(loop, node, roomier, context)
         return {"counts": roomier["counts"], **again}, target
+    if target == END:
+        context.readings.forget(state.get("run", ""))
     with_costs(state, update)
     _mask(update, state, context)
     if node == ENTRY or "policy" not in state:

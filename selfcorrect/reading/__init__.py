@@ -141,6 +141,7 @@ __all__ = [
     "WORD",
     "WRAPPERS",
     "Arguments",
+    "Asked",
     "Candidate",
     "Deviation",
     "Ending",
@@ -209,6 +210,18 @@ _NOT_MADE: Final = "the text holds a call; it was not made"
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """How a text was read: equal where reading it again would give the same."""
+
+    text: str
+    finish_reason: str | None
+    keys: ToolCallKeys
+    request: str | None
+    policy: TextPolicy
+    in_context: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What a text holds.
 
@@ -219,6 +232,7 @@ class Reading:
         wordy: Words stand around the calls.
         doubted: The calls of a text that was refused because it holds more than them.
         text: The text in which the calls stand.
+        asked: How it was read, of a text that is not strictly one call.
     """
 
     calls: tuple[Candidate, ...]
@@ -227,6 +241,7 @@ class Reading:
     wordy: bool = False
     doubted: tuple[Candidate, ...] = ()
     text: str = ""
+    asked: Asked | None = None
 
     @property
     def finding(self) -> Finding | None:
@@ -274,10 +289,15 @@ def read_calls(
     >>> read_calls("Sure! find(q='x')", {}).refusal.code
     'no_call'
     """
-    policy = policy or TextPolicy()
+    policy, keys = policy or TextPolicy(), keys or ToolCallKeys()
+    asked = Asked(text, finish_reason, keys, request, policy, in_context)
+    return replace(_read_calls(text, tools, asked), asked=asked)
+
+
+def _read_calls(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
+    policy, keys, finish_reason = asked.policy, asked.keys, asked.finish_reason
     if policy.text == "off":
         return Reading((), _finding("no_call", "calls in texts are not read here"))
-    keys = keys or ToolCallKeys()
     forms = policy.forms
     strict = _strict(text, tools, keys, ending_of(finish_reason))
     if strict is not None and (forms is None or "json" in forms):
@@ -290,7 +310,7 @@ def read_calls(
         return Reading((), _finding("malformed_json", deep))
     offered = Offered(tools)
     ending = ending_of(finish_reason)
-    code = PythonCalls(ending, request or "")
+    code = PythonCalls(ending, asked.request or "")
     readers: Mapping[Form, Reader] = {
         "json": JsonCalls(keys, ending, code),
         "tags": TaggedCalls(ending),
@@ -302,7 +322,8 @@ def read_calls(
     spoken = without_thinking(text)
     seen = (call for reader in (*used, BegunCalls()) for call in reader(spoken, offered))
     found = Found(*choose(spoken, seen, offered))
-    reading = _made(found, offered, ending, policy, in_context=in_context or request is not None)
+    told = asked.in_context or asked.request is not None
+    reading = _made(found, offered, ending, policy, in_context=told)
     reading = replace(reading, text=text)
     if not levels:
         return reading

@@ -74,7 +74,7 @@ def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
         return _handed_on(raw, reading.refusal)
     if reading.strict:
         return ReadCall(reading.calls[0].call)
-    return ReadCall(Call("", {}, None, clean(raw)), reading.finding)
+    return ReadCall(Call("", {}, None, clean(raw)), reading.finding, reading=reading)
 
 
 def _handed_on(raw: str, finding: Finding) -> ReadCall:

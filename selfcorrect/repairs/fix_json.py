@@ -17,6 +17,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import (
+    Asked,
     Candidate,
     Deviation,
     Reading,
@@ -107,14 +108,24 @@ class FixJson:
 
     def read(self, raw: str, context: RepairContext) -> Reading:
         """The calls in a text, under the keys that this strategy knows."""
+        asked = Asked(
+            raw,
+            context.finish_reason,
+            self.keys,
+            context.request,
+            context.reading,
+            bool(context.messages),
+        )
+        if isinstance(context.read, Reading) and context.read.asked == asked:
+            return context.read
         return read_calls(
             raw,
             context.tools,
-            finish_reason=context.finish_reason,
-            keys=self.keys,
-            request=context.request,
-            policy=context.reading,
-            in_context=bool(context.messages),
+            finish_reason=asked.finish_reason,
+            keys=asked.keys,
+            request=asked.request,
+            policy=asked.policy,
+            in_context=asked.in_context,
         )
 
 

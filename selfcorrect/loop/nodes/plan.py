@@ -39,6 +39,8 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
             context.errors.add(state["run"], raised)
         return {**_stopped(str(error)), "counts": counts, **_as_given(state)}
     come = {"given": given, "counts": counts}
+    if read.reading is not None:
+        context.readings.keep(state["run"], read.reading)
     if state.get("request") and counts.get("model_calls"):
         counts["seconds"] = max(0.0, context.time.monotonic() - started)
     call = read.call
