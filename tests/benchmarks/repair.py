@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ import psutil
 from pydantic import BaseModel
 
 from selfcorrect.batch.repairing import mend, repair_loop
+from selfcorrect.mending.fit import fit
 from selfcorrect.reading import JsonRead, read_json
 from selfcorrect.tools import ToolSpec
 
@@ -55,6 +57,9 @@ HEALTHY = {
     "refundable": True,
 }
 SIX = {**HEALTHY, "passengers": "2", "refundable": "true"}
+
+FOUR = {"origin": ["LHR"], "destination": ["CDG"], "date": "2026/10/02", "passengers": "many"}
+FOUR |= {"cabin": "Business", "refundable": "maybe"}
 
 
 class Booking(BaseModel):
@@ -127,11 +132,12 @@ def end_to_end() -> None:
     cases = {
         "healthy call": {"name": "book_flight", "args": HEALTHY},
         "six fields, two of them wrong": {"name": "book_flight", "args": SIX},
+        "six fields wrong, two of them for good": {"name": "book_flight", "args": FOUR},
         "six fields as broken text": {"name": "book_flight", "args": f"{args[:-1]},}}"},
         "a call in a tag, as a Python dict": raw,
     }
     for case in cases.values():
-        assert mend(loop, case, {}).outcome in ("valid", "repaired")
+        assert mend(loop, case, {}).outcome in ("valid", "repaired", "ask")
     work: dict[str, Callable[[], Any]] = {
         name: (lambda c=case: mend(loop, c, {})) for name, case in cases.items()
     }
@@ -143,6 +149,41 @@ def end_to_end() -> None:
     for name, value in medians(work).items():
         print(f"  {name:<40}{value:>9.0f} µs")
     print("  (target for the six fields ≤ 200 µs)")
+
+
+def search() -> None:
+    """The search alone and end to end, as arguments and schemas grow; warmed up before."""
+    words = [f"{a}{b}{c}" for a in "bdfgklmn" for b in ("ane", "oru", "ilo") for c in NOUNS]
+    many = tool_of(dict.fromkeys(words[:200], TEXT))
+    unknown = dict.fromkeys(words[200:400], "x")
+    whole = {"type": "integer"}
+    row = {"type": "object", "properties": {"a": whole, "b": TEXT}, "required": ["a"]}
+    cases = {"200 unknown keys, 200 properties": (many, unknown)}
+    for size in (10_000, 100_000, 1_000_000):
+        listed = tool_of({"x": {"type": "array", "items": whole}, "y": whole})
+        cases[f"a list of {size:>9,} characters"] = listed, {"x": [1] * (size // 3), "y": "5"}
+        cases["the same as a text"] = listed, {"x": json.dumps([1] * (size // 3)), "y": 5}
+        rows = tool_of({"rows": {"type": "array", "items": row}})
+        given = [{"a": 1, "b": "x" * 80} for _ in range(size // 100)] + [{"a": "2", "b": "x"}]
+        cases[f"rows of  {size:>9,} characters"] = rows, {"rows": given}
+        print_search(cases)
+        cases = {}
+    print("  (targets: 200 keys <= 300 ms; ten times the size, ten times the time)")
+
+
+def tool_of(properties: dict[str, Any]) -> ToolSpec:
+    return ToolSpec.from_schema({"name": "t", "parameters": {"properties": properties}})
+
+
+NOUNS = ("bit", "cup", "dot", "fan", "gum", "hat", "ink", "jar", "kit", "log", "mat", "net")
+NOUNS += ("oak", "pan", "rug", "sun", "tin")
+
+
+def print_search(cases: dict[str, tuple[ToolSpec, dict[str, Any]]]) -> None:
+    for name, (tool, args) in cases.items():
+        whole = partial(mend, repair_loop([tool]), {"name": "t", "args": args}, {})
+        figures = medians({"fit": partial(fit, args, tool), "all": whole})
+        print(f"  {name:<40}{figures['fit'] / 1e3:>9.1f} ms{figures['all'] / 1e3:>9.1f} ms")
 
 
 def lines(count: int) -> Iterator[str]:
@@ -201,6 +242,8 @@ def memory(process: psutil.Process) -> int:
 def main() -> None:
     against_json_repair()
     end_to_end()
+    print("\nthe search                                      alone   end to end")
+    search()
     batch(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
 
 
