@@ -460,7 +460,7 @@ def document(name, rules_, extends=(), **more):
     content = MapDocument(
         format=1,
         extends=extends,
-        rule=[ErrorRule(id=f"r{n}", kind="auth", priority=rank) for n, rank in enumerate(rules_)],
+        rule=[ErrorRule(id=f"r{n}", kind="auth", priority=word) for n, word in enumerate(rules_)],
         **more,
     )
     return Document(name, content, Path())
@@ -473,8 +473,10 @@ def test_merging_loses_no_rule_and_keeps_every_order(data):
     for number, name in enumerate(names):
         later = names[number + 1 :]
         extends = data.draw(st.lists(st.sampled_from(later), unique=True)) if later else []
-        ranks = data.draw(st.lists(st.sampled_from([0, 0, 1, -1]), max_size=4))
-        maps[name] = document(name, ranks, extends)
+        words = data.draw(
+            st.lists(st.sampled_from(["medium", "medium", "high", "low"]), max_size=4)
+        )
+        maps[name] = document(name, words, extends)
     documents, wrong = linked(maps["m0"], lambda name, _: maps[name])
     rules, wrong_rules = merged_rules(documents)
     assert wrong == wrong_rules == []
@@ -487,7 +489,7 @@ def test_merging_loses_no_rule_and_keeps_every_order(data):
     for item in documents:
         assert all(place[item.name] < place[parent] for parent in item.content.extends)
     keys = [
-        (-item.rule.rank, place[item.source.name], int(item.rule.id.removeprefix("r")))
+        (item.rule.rank, place[item.source.name], int(item.rule.id.removeprefix("r")))
         for item in rules
     ]
     assert keys == sorted(keys)
@@ -512,7 +514,8 @@ def test_merged_sections_lose_no_key_and_the_first_wins(sections):
 
 def test_a_long_chain_of_maps_needs_no_recursion():
     maps = {
-        f"m{n}": document(f"m{n}", [0], [f"m{n + 1}"] if n < 2_000 else []) for n in range(2_001)
+        f"m{n}": document(f"m{n}", ["medium"], [f"m{n + 1}"] if n < 2_000 else [])
+        for n in range(2_001)
     }
     documents, wrong = linked(maps["m0"], lambda name, _: maps[name])
     assert wrong == []
@@ -643,7 +646,7 @@ status = 404
         ("one", "repair"): "there is no repair strategy named",
         ("one", "options.plan"): "not on the ladder",
         ("two", "status"): "a class of statuses",
-        ("two", "priority"): "critical, high, medium, low",
+        ("two", "priority"): "'critical', 'high', 'medium', 'low'",
         ("#3", "id"): "is missing",
         ("empty", None): "says nothing",
     }
@@ -779,9 +782,9 @@ def test_a_half_written_file_keeps_the_old_map_and_says_so(travel, end):
 
 
 def test_a_number_that_was_cut_is_not_taken_for_another(write):
-    path = write(x="format = 1" + rule("a") + "priority = 10\n")
+    path = write(x="format = 1" + rule("a") + "[limits]\nattempts = 10\n")
     old = load_map(path)
-    path.write_text("format = 1" + rule("a") + "priority = 1")
+    path.write_text("format = 1" + rule("a") + "[limits]\nattempts = 1")
     new, error = reload_map(old, path)
     assert new is old
     assert "half-written" in str(error)

@@ -42,6 +42,7 @@ def test_a_rule_in_python_is_the_same_rule_as_in_toml():
         "options": {"nearest-date": {"within_days": 3}},
         "allow": ["lossy"],
         "priority": "high",
+        "before": ["default/not-found"],
         "example": "LookupError: no flight",
         "replaces": "default/x",
         "retryable": False,
@@ -67,16 +68,20 @@ def test_outcomes_are_typed():
     )
 
 
-@pytest.mark.parametrize(
-    ("priority", "rank"),
-    [("critical", 200), ("high", 100), ("medium", 0), ("low", -100), (7, 7), (-0.5, -0.5)],
-)
-def test_a_priority_is_a_word_or_a_number(priority, rank):
-    assert ErrorRule(id="x", repair="wait", priority=priority).rank == rank
+def test_a_priority_is_one_of_four_words_and_medium_where_none_is_said():
+    words = ["critical", "high", "medium", "low"]
+    ranks = [ErrorRule(id="x", repair="wait", priority=word).rank for word in words]
+    assert ranks == [0, 1, 2, 3]
+    assert ErrorRule(id="x", repair="wait").priority == "medium"
 
 
-def test_the_default_priority_is_medium():
-    assert ErrorRule(id="x", repair="wait").rank == 0
+@pytest.mark.parametrize("number", [7, -102.21, 0, True, float("nan"), None], ids=repr)
+def test_a_number_is_no_priority_and_the_message_says_what_to_write(number):
+    with pytest.raises(ValidationError) as caught:
+        ErrorRule(id="x", repair="wait", priority=number)
+    words = str(caught.value)
+    assert "one of critical, high, medium, low" in words
+    assert 'write before = "map/rule"' in words
 
 
 def test_a_rule_is_frozen():
@@ -98,9 +103,10 @@ def test_a_rule_is_frozen():
         {"retryable": "yes"},
         {"retryable": 1},
         {"priority": "urgent"},
-        {"priority": True},
-        {"priority": float("nan")},
-        {"priority": float("inf")},
+        {"priority": 3},
+        {"before": ""},
+        {"before": [3]},
+        {"before": "x" * 201},
         {"status": True},
         {"status": 4.5},
         {"status": 10**6},
@@ -179,7 +185,15 @@ def test_the_schema_is_a_schema_and_accepts_what_the_language_accepts():
         "policy": {"allow": ["exact"], "terminal": "auth", "sensitive": ["amount"]},
         "effects": {"search_*": "read_only"},
         "limits": {"attempts": 5, "per_kind": {"auth": 0}},
-        "rule": [{"id": "x", "status": [404, "5xx"], "repair": "wait", "priority": 3}],
+        "rule": [
+            {
+                "id": "x",
+                "status": [404, "5xx"],
+                "repair": "wait",
+                "priority": "low",
+                "before": "default/y",
+            }
+        ],
     }
     assert list(validator.iter_errors(good)) == []
     MapDocument.model_validate(good)
@@ -189,6 +203,8 @@ def test_the_schema_is_a_schema_and_accepts_what_the_language_accepts():
         {"format": 1, "limits": {"ceiling": 20}},
         {"format": 1, "rule": [{"repair": "wait"}]},
         {"format": 1, "rule": [{"id": "x", "repair": "wait", "prio": 1}]},
+        {"format": 1, "rule": [{"id": "x", "repair": "wait", "priority": 1}]},
+        {"format": 1, "rule": [{"id": "x", "repair": "wait", "before": 1}]},
         {"format": 1, "effects": {"x": "readonly"}},
     ):
         assert list(validator.iter_errors(bad)), bad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.mapping.files import Document, MapSource
 from selfcorrect.mapping.matching import status_names
 from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.placing import line_in_front
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind, Finding, Safety
@@ -112,24 +113,57 @@ def _fault(placed: MapRule, message: str, key: str, level: str) -> LintFault:
 
 def _lost_examples(strategies: StrategyMap) -> Iterator[LintFault]:
     by_id = {placed.id: placed for placed in strategies.rules}
+    level = {id(document): number for number, document in enumerate(strategies.documents)}
     taken: dict[str, list[str]] = {}
     for placed in strategies.rules:
+        lost: list[tuple[str, list[MapRule]]] = []
         for example in placed.rule.example:
-            finding, tool = example_finding(placed.rule, example)
-            winner = strategies.decide(finding, tool).rule
-            if winner == placed.id:
-                continue
-            if winner is None or placed.id not in strategies.explain(finding, tool).matches:
+            matches = strategies.explain(*example_finding(placed.rule, example)).matches
+            if placed.id not in matches:
                 message = f"the rule does not match its own example {example!r:.100}"
                 yield _fault(placed, message, "example", "error")
-            elif by_id[winner].source is placed.source:
-                message = f"its example {example!r:.100} is decided by {winner!r}"
-                yield _fault(placed, message, "example", "error")
-            elif not (placed.source.built_in and by_id[winner].source.built_in):
-                # The built-in maps are made for one another: each is checked on its own.
-                taken.setdefault(winner, []).append(placed.id)
+                continue
+            earlier = [by_id[found] for found in matches[: matches.index(placed.id)]]
+            if not earlier or _is_meant(placed, earlier[0]):
+                continue
+            if level[id(earlier[0].source)] < level[id(placed.source)]:
+                taken.setdefault(earlier[0].id, []).append(placed.id)
+            else:
+                lost.append((example, earlier))
+        if lost:
+            yield from _placed(strategies, placed, lost)
     for winner, losers in taken.items():
         yield _fault(by_id[winner], _takes_over(losers), "match", "warning")
+
+
+def _is_meant(placed: MapRule, winner: MapRule) -> bool:
+    """The built-in maps are made for one another: each is checked on its own."""
+    built_in = placed.source.built_in and winner.source.built_in
+    return built_in and placed.source is not winner.source
+
+
+def _placed(
+    strategies: StrategyMap, placed: MapRule, lost: Sequence[tuple[str, Sequence[MapRule]]]
+) -> Iterator[LintFault]:
+    """Which neighbours take a rule's examples, and the line that puts it in front of them."""
+    neighbours = list(dict.fromkeys(each for _, earlier in lost for each in earlier))
+    line = line_in_front(strategies.documents, placed, neighbours)
+    hint = f"write {line}" if line else None
+    for neighbour in neighbours:
+        if (theirs := _also_matched(strategies, placed, neighbour)) is not None:
+            hint = f"narrow one of them: this rule matches its example {theirs!r:.100} too"
+    for example, earlier in lost:
+        message = f"its example {example!r:.100} is decided by {earlier[0].id!r}"
+        yield replace(_fault(placed, message, "example", "error"), hint=hint)
+
+
+def _also_matched(strategies: StrategyMap, placed: MapRule, other: MapRule) -> str | None:
+    """An example that the other rule decides, and that this one would take from it."""
+    for example in other.rule.example:
+        matches = strategies.explain(*example_finding(other.rule, example)).matches
+        if matches[:1] == (other.id,) and placed.id in matches:
+            return example
+    return None
 
 
 def _takes_over(losers: list[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from selfcorrect.errors import MapFault
 from selfcorrect.hints import near
 from selfcorrect.mapping.files import Document
+from selfcorrect.mapping.ordering import circles, in_order
 from selfcorrect.mapping.rules import ErrorRule
 
 _MOST_HINTS: Final = 20
@@ -93,8 +94,9 @@ def _key(document: Document) -> object:
 def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
     """The rules of all documents in the order in which they are tried, and what is wrong.
 
-    A disabled rule is as if it were not there. A rule with `replaces` stands where the replaced
-    one stood; its own priority counts.
+    By priority, then what `before` says, then each map before those that it extends, then the
+    order of the file. A disabled rule is as if it were not there. A rule with `replaces` stands
+    where the replaced one stood, before whatever that one stood before; its own priority counts.
     """
     placed, faults = _placed(documents)
     known = {rule.id: rule for rule in placed}
@@ -106,11 +108,62 @@ def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[Map
     faults += wrong
     if faults:
         return placed, faults
+    before, faults = _before(alive, known, faulty, replaced_by)
+    if faults:
+        return placed, faults
     position = {rule.id: number for number, rule in enumerate(placed)}
     replaces = {rule.id: target for target, rule in replaced_by.items()}
     place = {rule.id: position[_first_of(rule.id, replaces)] for rule in alive}
     kept = [rule for rule in alive if rule.id not in replaced_by]
-    return sorted(kept, key=lambda rule: (-rule.rule.rank, place[rule.id])), faults
+    kept.sort(key=lambda rule: (rule.rule.rank, place[rule.id]))
+    return [known[name] for name in in_order([rule.id for rule in kept], before)], []
+
+
+def _before(
+    rules: Sequence[MapRule],
+    known: Mapping[str, MapRule],
+    faulty: set[str],
+    replaced_by: Mapping[str, MapRule],
+) -> tuple[dict[str, list[str]], list[MapFault]]:
+    """What each rule stands before among those of its priority, and what is wrong with it."""
+    before: dict[str, list[str]] = {}
+    faults: list[MapFault] = []
+    for rule, name in [(each, name) for each in rules for name in each.rule.before]:
+        target, message = _referred(name, rule.source, known, faulty)
+        if target is None:
+            if message is not None and not _is_elsewhere(rule, name, known):
+                hint = _hint(name, rule.source, known) if len(faults) < _MOST_HINTS else None
+                faults.append(_at(rule, message, "before", hint))
+            continue
+        here, there = _last_of(rule, replaced_by), _last_of(known[target], replaced_by)
+        if here.rule.rank == there.rule.rank:
+            before.setdefault(here.id, []).append(there.id)
+        elif rule.rule.rank > max(there.rule.rank, known[target].rule.rank):
+            faults.append(_too_low(rule, there))
+    for circle in circles(before):
+        message = f"these rules stand before each other: {' → '.join(circle)}"
+        faults.append(_at(known[circle[0]], message, "before"))
+    return before, faults
+
+
+def _is_elsewhere(rule: MapRule, name: str, known: Mapping[str, MapRule]) -> bool:
+    """Whether a built-in map names a rule of another one, which was not asked for here."""
+    target = name.rpartition("/")[0]
+    return rule.source.built_in and all(each.source.name != target for each in known.values())
+
+
+def _too_low(rule: MapRule, target: MapRule) -> MapFault:
+    """The fault of a rule whose priority leaves it behind the one that it should stand before."""
+    first = target.rule.priority
+    message = f"{target.id!r} comes first: its priority is {first}, not {rule.rule.priority}"
+    return _at(rule, message, "before", f'write priority = "{first}" too')
+
+
+def _last_of(rule: MapRule, replaced_by: Mapping[str, MapRule]) -> MapRule:
+    """The rule that stands in the place of this one: what replaces it, and what replaces that."""
+    while rule.id in replaced_by:
+        rule = replaced_by[rule.id]
+    return rule
 
 
 def _disabled(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -29,8 +28,9 @@ from selfcorrect.protocols import Effect, Form, ToolWords
 MAP_FORMAT: Final = 1
 """Version of the map language; a file of another version is refused, not guessed at."""
 
-PRIORITIES: Final[Mapping[str, float]] = {"critical": 200, "high": 100, "medium": 0, "low": -100}
-"""What the words for priorities stand for; a number may be given instead."""
+Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+"""The words for priorities, the one that is tried first in front."""
 
 STRATEGY_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 MOST_NAME_PARTS: Final = 12
@@ -119,14 +119,17 @@ def _rungs(value: Any) -> tuple[Any, ...]:
     return rungs
 
 
+def _rule_names(value: Any) -> tuple[str, ...]:
+    return _names(value, "a rule's name")
+
+
 def _priority(value: Any) -> Any:
-    if isinstance(value, str):
-        if value not in PRIORITIES:
-            raise ValueError(f"a priority is a number or one of {', '.join(PRIORITIES)}")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"a priority is a number or one of {', '.join(PRIORITIES)}")
-    return float(value)
+    if not isinstance(value, str):
+        raise ValueError(  # noqa: TRY004 -- pydantic reports ValueErrors
+            f"a priority is one of {', '.join(PRIORITIES)}, not {_shown(value)}; to place a rule "
+            'in front of another, write before = "map/rule"'
+        )
+    return value
 
 
 def _shown(value: Any) -> str:
@@ -145,6 +148,7 @@ _NAME: Final = {"type": "string", "pattern": f"^{STRATEGY_NAME.pattern}$"}
 
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_params), _schema(_TEXT)]
 Tools: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_globs), _schema(_TEXT)]
+Rules: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_rule_names), _schema(_TEXT)]
 Errors: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_errors), _schema(_TEXT)]
 Statuses: TypeAlias = Annotated[
     tuple[Any, ...], BeforeValidator(_statuses), _schema({"type": "integer"}, _TEXT)
@@ -173,16 +177,6 @@ Forms: TypeAlias = Annotated[
     BeforeValidator(_many),
     _schema({"type": "string", "enum": list(get_args(Form))}),
 ]
-Priority: TypeAlias = Annotated[
-    Any,
-    BeforeValidator(_priority),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "string", "enum": list(PRIORITIES)}, {"type": "number"}],
-            "default": "medium",
-        }
-    ),
-]
 RuleId: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
 ]
@@ -199,7 +193,7 @@ class ErrorRule(_Model):
 
     >>> rule = ErrorRule(id="late", status=[504, "408"], kind="timeout", repair="wait")
     >>> rule.repair, rule.rank
-    (('wait',), 0)
+    (('wait',), 2)
     """
 
     id: RuleId
@@ -236,8 +230,11 @@ class ErrorRule(_Model):
     outcome: Literal["not_done", "lost"] | SkipJsonSchema[None] = None
     """What such an error says of what was done, in the word of whoever runs the tool."""
 
-    priority: Priority = "medium"
-    """Higher is tried first: critical (200), high (100), medium (0), low (-100), or a number."""
+    priority: Annotated[Priority, BeforeValidator(_priority)] = "medium"
+    """critical is tried first, then high, medium and low."""
+    before: Rules = ()
+    """Rules of the same priority that it is tried before, as `map/rule`; otherwise a map comes
+    before those that it extends, and the order of a file is the order of its rules."""
     example: Examples = ()
     """Errors that this rule is meant for, `ClassName: text` or the text; `check` tries them."""
     replaces: str | SkipJsonSchema[None] = None
@@ -262,7 +259,8 @@ class ErrorRule(_Model):
             allow: Safety | str | Sequence[Safety | str] = (),
             retryable: bool | None = None,
             outcome: Literal["not_done", "lost"] | None = None,
-            priority: str | float = "medium",
+            priority: Priority = "medium",
+            before: str | Sequence[str] = (),
             example: str | Sequence[str] = (),
             replaces: str | None = None,
         ) -> None: ...
@@ -277,10 +275,9 @@ class ErrorRule(_Model):
         return self
 
     @property
-    def rank(self) -> float:
-        """The priority as a number."""
-        priority: str | float = self.priority
-        return PRIORITIES[priority] if isinstance(priority, str) else priority
+    def rank(self) -> int:
+        """The place of its priority: 0 for what is tried first."""
+        return PRIORITIES.index(self.priority)
 
 
 class MapPolicy(_Model):
