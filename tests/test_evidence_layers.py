@@ -207,3 +207,22 @@ def test_the_words_of_a_code_speak_where_its_text_does_not(strategies, body, kin
     found = diagnosed(found, strategies.decide, {})
     assert found.kind is kind
     assert category is None or found.category is category
+
+
+@pytest.mark.parametrize(
+    ("message", "blamed"),
+    [
+        ("limit must be one of 1, 2", ("limit",)),
+        ("'limit' should be one of: 1, 2", ("limit",)),
+        ("amount must be one of 1, 2", ()),
+        ("amount must be positive", ()),
+    ],
+)
+def test_a_parameter_is_blamed_that_the_text_names_and_no_other(message, blamed):
+    from selfcorrect import StrategyMap
+    from selfcorrect.evidence import diagnosed
+
+    arguments = {"query": "lamps", "limit": 3}
+    (found,) = read_report(message, exception="ValueError", arguments=arguments)
+    decide = StrategyMap.load("default").decide
+    assert diagnosed(found, decide, arguments, None).params == blamed

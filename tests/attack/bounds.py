@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from attack.core import Case, TooLong, attack, keeps, within
-from attack.house import ACTING, HOSTS, Tool, in_graph, play
+from attack.hosts import ACTING, HOSTS, Tool, in_graph, play
 from attack.inventing import acting, arguments, own_class, tool_name
 
 from selfcorrect import repair_call

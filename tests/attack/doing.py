@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from attack.core import Case, attack, keeps
-from attack.house import (
+from attack.hosts import (
     ACTING,
     DEPLOYED,
     HOSTS,
@@ -42,7 +42,7 @@ from attack.inventing import (
     spelled,
     wrapped,
 )
-from attack.servers import said, serve
+from attack.mcp_servers import said, serve
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import requests
-from attack.house import ACTING, Tool
+from attack.hosts import ACTING, Tool
 
 VERBS = ["pay", "transfer", "book", "cancel", "send", "submit", "charge", "wire", "ship", "grant"]
 THINGS = ["invoice", "parcel", "seat", "payout", "salary", "message", "badge", "contract", "crate"]

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from attack.core import Case, attack, keeps
-from attack.house import ACTING, DEPLOYED, Tool, in_agent, in_graph, native, shown
+from attack.hosts import ACTING, DEPLOYED, Tool, in_agent, in_graph, native, shown
 from attack.inventing import PEOPLE, WORDS, acting, arguments, respelled
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from reading.forms import MODELS, Written

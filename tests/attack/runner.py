@@ -15,9 +15,9 @@ from random import Random
 from attack import (  # noqa: F401 -- each adds its attacks
     bounds,
     doing,
+    mcp_servers,
     meaning,
     secrets_and_code,
-    servers,
     validation,
     values,
 )

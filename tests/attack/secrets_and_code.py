@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from attack.core import Case, attack, keeps
-from attack.house import ACTING, Log, Tool, in_agent, in_graph, native, told
+from attack.hosts import ACTING, Log, Tool, in_agent, in_graph, native, told
 from attack.inventing import own_class, tool_name
 
 from selfcorrect.testing import ScriptedModel

@@ -11,7 +11,7 @@ from random import Random
 from typing import Annotated, Any
 
 from attack.core import Case, attack, keeps
-from attack.house import DEPLOYED, MAPS, native, shown
+from attack.hosts import DEPLOYED, MAPS, native, shown
 from attack.inventing import PEOPLE, own_class, tool_name
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage

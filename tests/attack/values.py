@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from attack.core import Case, attack, keeps
-from attack.house import ACTING, DEPLOYED, HOSTS, MAPS, Tool, in_graph, play, shown
+from attack.hosts import ACTING, DEPLOYED, HOSTS, MAPS, Tool, in_graph, play, shown
 from attack.inventing import PEOPLE, VERBS, WORDS, acting, arguments, tool_name
 
 from selfcorrect import repair_call

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.evidence.faults.absent import absent
-from selfcorrect.evidence.faults.names import named, unknown_names
+from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
 from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
 from selfcorrect.evidence.faults.values import (
     by_breaking,
@@ -264,7 +264,7 @@ def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return _by_form(finding, place)
+    return [] if speaks_of_another(text, place) else _by_form(finding, place)
 
 
 def _by_class(finding: Finding, place: Place) -> list[str]:

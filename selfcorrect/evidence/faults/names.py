@@ -216,7 +216,8 @@ def named(text: str, place: Place) -> list[tuple[float, str]]:
     The text must have its echoes masked: a name inside an echoed value never counts.
     """
     cut = _TAIL.search(text)
-    head = text[: cut.start()] if cut and cut.start() > 3 else text
+    # The word that the tail begins with may be what makes the words before it its subject.
+    head = text[: cut.start()] + cut[0].split()[0] if cut and cut.start() > 3 else text
     scores: dict[str, float] = {}
     for name, weight in _mentions(head):
         for path in place.known(name):
@@ -243,6 +244,15 @@ _SUBJECT: Final = re.compile(
     rf"|\A(?:The|field|parameter) (?:field )?[\"'`]?(?P<m>{IDENTIFIER})[\"'`]? (?:field |parameter "
     rf")?(?:must|may|is|should|cannot)\b"
 )
+
+
+def speaks_of_another(text: str, place: Place) -> bool:
+    """Whether a text has a subject of its own that is no parameter: `amount must be …`."""
+    found = _SUBJECT.match(text)
+    name = (found["n"] or found["m"]) if found else ""
+    return bool(name) and name.lower() not in NO_NAMES and not place.known(name)
+
+
 _COLON: Final = re.compile(
     r"\A(?P<n>[a-z][\w.]{1,60}): (?=Field|Input|must\b|is\b|at least|should\b|expected|value\b"
     r"|required|missing)"

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from attack.core import Case, attack, keeps
-from attack.house import DEPLOYED, MAPS, Tool, native, shown
+from attack.hosts import DEPLOYED, MAPS, Tool, native, shown
 from attack.inventing import acting, arguments, lie
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
