@@ -13,6 +13,7 @@ from selfcorrect.mending.cost import PRICES, priced
 from selfcorrect.model import Call, Change, Changed, Diagnosis, Finding, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import Place, present
+from selfcorrect.schema.subschema import same
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,15 @@ class EdgeSet(ABC):
         found = _search(_Asked(call, diagnosis.finding, context, tuple(sets)))
         if isinstance(found, Refusal):
             return GiveUp(found.by.get(self.name, str(found)))
+        if any(_is_same(old, found) for old in context.refused):
+            return GiveUp("the policy does not let run what the value would become")
         return Changed(found)
+
+
+def _is_same(one: Change, other: Change) -> bool:
+    """Whether two changes put the same value at the same place, as surely."""
+    alike = one.path == other.path and one.safety is other.safety
+    return alike and same(one.after, other.after)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +100,7 @@ class _Asked:
         )
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=16)
 def _search(asked: _Asked) -> Change | Refusal:
     """What the cheapest edge of some sets makes of the value at a finding."""
     place = asked.sets[0].place(asked.call, asked.finding, asked.context)

@@ -317,14 +317,14 @@ class _Round:
             return
         ladder = self.findings[item["finding"]].ladder
         by = {c.strategy for c in answer.changes if c.strategy in ladder}
-        item = {**item, "strategy": by.pop(), "rung": item["strategy"]} if len(by) == 1 else item
+        asked, item = item, {**item, "strategy": by.pop()} if len(by) == 1 else item
         made = tuple(
             replace(change, strategy=item["strategy"], rule=item["rule"])
             for change in answer.changes
         )
         new = mended(self.call, made, group)
         if isinstance(new, str):
-            self.note(item, group, "failed", new)
+            self._not_made(asked, item, group, "failed", new)
             return
         tool = self.context.tools.get(new.name)
         refusals = self.context.safety.refusals(
@@ -337,7 +337,8 @@ class _Round:
                 to_json(change) | {"why": whys.get(id(change), whole), "group": group_id}
                 for change in made
             ]
-            self.note(item, group, "refused", "; ".join(sorted({why for _, why in refusals})))
+            why = "; ".join(sorted({why for _, why in refusals}))
+            self._not_made(asked, item, group, "refused", why)
             return
         if item["strategy"] == ON_ERROR or any(each.safety is Safety.HUMAN for each in made):
             self._lift()
@@ -345,6 +346,19 @@ class _Round:
         self.call = new
         self.changes += [to_json(change) for change in made]
         self._settle(group)
+
+    def _not_made(
+        self,
+        asked: dict[str, Any],
+        item: dict[str, Any],
+        group: list[Finding],
+        outcome: str,
+        why: str,
+    ) -> None:
+        """Note it of the strategy that was asked, too: a change may stand in another's name."""
+        self.note(item, group, outcome, why)
+        if asked["strategy"] != item["strategy"]:
+            self.note(asked, group, "gave_up", f"{item['strategy']}: {why}")
 
     def _all_refused(self) -> list[dict[str, Any]]:
         return [*(self.state.get("refused") or ()), *self.refused]
@@ -368,7 +382,7 @@ class _Round:
                 "path": finding.path,
                 "outcome": outcome,
                 "reason": clean(reason[:500]),
-                "key": try_key(key, finding, item.get("rung", item["strategy"])),
+                "key": try_key(key, finding, item["strategy"]),
             }
             for finding in group
         ]

@@ -169,7 +169,7 @@ def deeper(level: Level, about: str, prices: Mapping[str, float]) -> list[Change
     return None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _moves(checked: Checked, path: str, edge: KeyEdge) -> Mapping[str, Move]:
     """Where the keys of an object belong, deeper inside."""
     level = level_at(checked.call, checked.tool, path)
@@ -177,7 +177,7 @@ def _moves(checked: Checked, path: str, edge: KeyEdge) -> Mapping[str, Move]:
     return {move.key: move for move in found}
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _put(checked: Checked, path: str, edge: KeyEdge, unit: Tokens) -> tuple[Change, ...]:
     """The changes that put all keys of one object, or of those inside it, there; if that is right.
 
