@@ -1,457 +1,18 @@
-"""Flight booking on SQLite: three tools, the world behind them, the graph that mends their calls.
+"""Flight booking: three tools, and the graph that mends their calls under the map `travel`.
 
-The world is small but real: every IATA airport (package `airportsdata`), metropolitan codes such
-as NYC or LON as bookable places, a timetable that a rule computes instead of a table, and seats
-and bookings whose limits are constraints of the database. Nothing is fetched.
-
-The database lives in memory unless `FLIGHT_BOOKING_DB` names a file, so every process starts from
-the same world and tells the same story. It is opened by the first call, not by the import.
+The world behind them is `selfcorrect.testing.flights`: in memory, so that every process tells the
+same story, unless `FLIGHT_BOOKING_DB` names a file. The first call opens it.
 """
 
-import json
-import operator
-import os
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
-from datetime import date, timedelta
-from difflib import get_close_matches
-from functools import cache
 from itertools import zip_longest
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal
-from zlib import crc32
 
 from pydantic import Field, WithJsonSchema
 
 from selfcorrect import ToolSpec, build_graph
 from selfcorrect.model import JSON
-
-TODAY: Final = date(2024, 1, 1)
-TIMETABLE: Final = (date(2024, 1, 1), date(2027, 12, 31))
-SEATS: Final = {"economy": 60, "business": 12, "first": 4}
-FARE: Final = {"economy": 1, "business": 3, "first": 6}
-DAILY: Final = frozenset({("CDG", "LHR"), ("JFK", "LAX")})
-HUBS: Final = (
-    *("ATL", "LAX", "ORD", "DFW", "DEN", "JFK", "LGA", "EWR", "SFO", "SEA", "MIA", "BOS", "IAD"),
-    *("LAS", "PHX", "YYZ", "YVR", "MEX", "GRU", "EZE", "BOG", "LHR", "LGW", "LCY", "CDG", "ORY"),
-    *("AMS", "FRA", "MUC", "BER", "MAD", "BCN", "FCO", "MXP", "LIN", "ZRH", "VIE", "CPH", "ARN"),
-    *("OSL", "HEL", "DUB", "LIS", "BRU", "ATH", "IST", "DXB", "DOH", "JNB", "CAI", "DEL", "BOM"),
-    *("SIN", "BKK", "HKG", "PEK", "PVG", "ICN", "HND", "NRT", "SYD", "MEL", "AKL"),
-)
-NUMBERS: Final = {code: index for index, code in enumerate(HUBS)}
-
-SCHEMA_VERSION: Final = 1
-SCHEMA: Final = """
-CREATE TABLE airports (
-    iata    TEXT PRIMARY KEY CHECK (length(iata) = 3),
-    name    TEXT NOT NULL,
-    city    TEXT NOT NULL,
-    country TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE metros (
-    code    TEXT NOT NULL CHECK (length(code) = 3),
-    city    TEXT NOT NULL,
-    airport TEXT NOT NULL REFERENCES airports (iata),
-    PRIMARY KEY (code, airport)
-) WITHOUT ROWID;
-CREATE TABLE bookings (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    origin         TEXT NOT NULL REFERENCES airports (iata),
-    destination    TEXT NOT NULL REFERENCES airports (iata),
-    departure_date TEXT NOT NULL,
-    return_date    TEXT,
-    passengers     INTEGER NOT NULL,
-    cabin          TEXT NOT NULL,
-    booked_on      TEXT NOT NULL,
-    cancelled_on   TEXT,
-    CONSTRAINT two_places CHECK (origin <> destination),
-    CONSTRAINT known_cabin CHECK (cabin IN ('economy', 'business', 'first')),
-    CONSTRAINT one_to_nine_passengers CHECK (
-        typeof(passengers) = 'integer' AND passengers BETWEEN 1 AND 9),
-    CONSTRAINT not_in_the_past CHECK (departure_date >= booked_on),
-    CONSTRAINT return_after_departure CHECK (return_date >= departure_date)
-);
-CREATE TABLE seats (
-    origin      TEXT NOT NULL REFERENCES airports (iata),
-    destination TEXT NOT NULL REFERENCES airports (iata),
-    day         TEXT NOT NULL,
-    cabin       TEXT NOT NULL,
-    number      INTEGER NOT NULL,
-    booking     INTEGER NOT NULL REFERENCES bookings (id),
-    PRIMARY KEY (origin, destination, day, cabin, number),
-    CONSTRAINT cabin_has_seats CHECK (
-        number BETWEEN 1 AND CASE cabin WHEN 'economy' THEN 60 WHEN 'business' THEN 12 ELSE 4 END)
-) WITHOUT ROWID;
-CREATE INDEX seats_of_booking ON seats (booking);
-"""
-
-
-class ServiceError(Exception):
-    """What an HTTP client raises for an error status."""
-
-    def __init__(self, status_code: int, text: str) -> None:
-        self.status_code = status_code
-        super().__init__(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Flight:
-    """One departure of the timetable."""
-
-    origin: str
-    destination: str
-    day: date
-
-    @property
-    def number(self) -> str:
-        """What the flight is called; the same every day."""
-        return f"SC{1000 + NUMBERS[self.origin] * len(HUBS) + NUMBERS[self.destination]}"
-
-    @property
-    def departs(self) -> str:
-        """When it leaves, in local time."""
-        minutes = 360 + crc32(f"{self.origin}>{self.destination}".encode()) % 192 * 5
-        return f"{self.day}T{minutes // 60:02}:{minutes % 60:02}"
-
-    def fare(self, cabin: str) -> int:
-        """What one seat costs, in euros."""
-        pair = "-".join(sorted((self.origin, self.destination)))
-        return (60 + crc32(pair.encode()) % 400) * FARE[cabin]
-
-
-def weekdays(origin: str, destination: str) -> tuple[int, ...]:
-    """The days on which a route is flown (Monday is 0), the same both ways; none: no such route.
-
-    >>> weekdays("LHR", "CDG")
-    (0, 1, 2, 3, 4, 5, 6)
-    >>> weekdays("LHR", "LHR"), weekdays("LHR", "LCA")
-    ((), ())
-    """
-    pair = tuple(sorted((origin, destination)))
-    if origin == destination or not {origin, destination} <= NUMBERS.keys():
-        return ()
-    if pair in DAILY:
-        return tuple(range(7))
-    drawn = crc32("-".join(pair).encode())
-    return () if drawn % 4 == 0 else tuple(d for d in range(7) if drawn >> (8 + d) & 1)
-
-
-class World:
-    """Airports, timetable, seats and bookings on one SQLite database; safe to use from threads.
-
-    Args:
-        path: Where the database lives; `:memory:` for one that ends with the process.
-        clock: Says which day it is; days before it cannot be booked.
-        flaky: Of so many routes, one breaks when it is searched for the first time; 0: none does.
-    """
-
-    def __init__(
-        self, path: str = ":memory:", *, clock: Callable[[], date] = lambda: TODAY, flaky: int = 3
-    ) -> None:
-        self.path = path
-        self.clock = clock
-        self.flaky = flaky
-        self._connection: sqlite3.Connection | None = None
-        self._lock = threading.RLock()
-        self._searched: set[tuple[str, str]] = set()
-
-    @classmethod
-    def default(cls) -> "World":
-        """The world that `FLIGHT_BOOKING_DB` names, or a fresh one in memory."""
-        return cls(os.environ.get("FLIGHT_BOOKING_DB") or ":memory:")
-
-    def close(self) -> None:
-        """Close the database; the next call opens it again (a world in memory starts afresh)."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    def search(self, origin: str, destination: str, departure_date: str) -> list[dict[str, Any]]:
-        """The flights of one day, with fares and free seats per cabin."""
-        with self._transaction() as database:
-            flights = self._flights(database, origin, destination, departure_date)
-            self._break_once(origin, destination)
-            return [
-                _described(flight)
-                | {"fares": {cabin: flight.fare(cabin) for cabin in SEATS}}
-                | {"seats": {cabin: len(_free(database, flight, cabin)) for cabin in SEATS}}
-                for flight in flights
-            ]
-
-    def book(
-        self,
-        origin: str,
-        destination: str,
-        departure_date: str,
-        passengers: int,
-        cabin: str = "economy",
-        return_date: str | None = None,
-    ) -> dict[str, Any]:
-        """Take the seats of one or two flights, all or none."""
-        with self._transaction() as database:
-            legs = [self._flights(database, origin, destination, departure_date)]
-            if return_date is not None:
-                there = _pick(database, legs[0], cabin, passengers)
-                back = (there.destination, there.origin, return_date)
-                legs.append(self._flights(database, *back, leg="return "))
-            chosen = [_pick(database, leg, cabin, passengers) for leg in legs]
-            booking = database.execute(
-                "INSERT INTO bookings (origin, destination, departure_date, return_date,"
-                " passengers, cabin, booked_on) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(chosen[0].origin, chosen[0].destination, departure_date, return_date),
-                    *(passengers, cabin, self.clock().isoformat()),
-                ),
-            ).lastrowid
-            seats = [_take(database, flight, cabin, passengers, booking) for flight in chosen]
-            return {
-                "booking_id": f"BK{1000 + (booking or 0)}",
-                "status": "confirmed",
-                "flights": [
-                    _described(flight) | {"seats": taken}
-                    for flight, taken in zip(chosen, seats, strict=True)
-                ],
-                "passengers": passengers,
-                "cabin": cabin,
-                "price": sum(flight.fare(cabin) for flight in chosen) * passengers,
-            }
-
-    def cancel(self, booking_id: str) -> dict[str, Any]:
-        """Give the seats of a booking back; the booking stays on record."""
-        digits = booking_id.removeprefix("BK")
-        known = digits.isascii() and digits.isdigit() and len(digits) < 10
-        with self._transaction() as database:
-            key = int(digits) - 1000 if known and booking_id != digits else 0
-            row = database.execute(
-                "SELECT cancelled_on FROM bookings WHERE id = ?", (key,)
-            ).fetchone()
-            if row is None:
-                raise LookupError(f"there is no booking {_shown(booking_id)}")
-            if row[0] is not None:
-                raise ServiceError(409, f"booking {booking_id} is already cancelled")
-            today = self.clock().isoformat()
-            database.execute("UPDATE bookings SET cancelled_on = ? WHERE id = ?", (today, key))
-            freed = database.execute("DELETE FROM seats WHERE booking = ?", (key,)).rowcount
-        return {"booking_id": booking_id, "status": "cancelled", "seats_released": freed}
-
-    def _flights(
-        self,
-        database: sqlite3.Connection,
-        origin: str,
-        destination: str,
-        day: str,
-        leg: Literal["", "return "] = "",
-    ) -> list[Flight]:
-        routes = [
-            (a, b, weekdays(a, b))
-            for a in _airports(database, origin, "origin")
-            for b in _airports(database, destination, "destination")
-            if not _same_city(database, a, b)
-        ]
-        when = self._day(day, "return_date" if leg else "departure_date")
-        if not any(days for *_, days in routes):
-            raise LookupError("route unavailable")
-        flown = {day for *_, days in routes for day in days}
-        found = [Flight(a, b, when) for a, b, days in routes if when.weekday() in days]
-        if not found:
-            near = ", ".join(str(d) for d in self._nearest(when, flown))
-            raise LookupError(
-                f"no {leg}flight from {origin} to {destination} on {when}; nearest: {near}"
-            )
-        return found
-
-    def _day(self, text: str, name: str) -> date:
-        try:
-            day = date.fromisoformat(text)
-        except (TypeError, ValueError):
-            day = None
-        if day is None or day.isoformat() != text:
-            raise ValueError(f"{name} must be a date as YYYY-MM-DD, got {_shown(text)}")
-        if day < self.clock():
-            raise ValueError(f"{name} {day} is in the past, today is {self.clock()}")
-        if not TIMETABLE[0] <= day <= TIMETABLE[1]:
-            raise ValueError(f"{name} {day} is outside the timetable, which ends {TIMETABLE[1]}")
-        return day
-
-    def _nearest(self, when: date, flown: set[int]) -> list[date]:
-        """The flown day before and the one after, the nearer first."""
-        first, last = max(self.clock(), TIMETABLE[0]), TIMETABLE[1]
-        around = (sign * step for step in range(1, 8) for sign in (-1, 1))
-        days = [when + timedelta(days) for days in around if _within(when, days)]
-        near = [day for day in days if first <= day <= last and day.weekday() in flown]
-        before = [day for day in near if day < when][:1]
-        after = [day for day in near if day > when][:1]
-        return sorted(before + after, key=lambda day: abs(day - when))
-
-    def _break_once(self, origin: str, destination: str) -> None:
-        route = (origin, destination)
-        drawn = crc32("/".join(route).encode())
-        if not self.flaky or drawn % self.flaky or route in self._searched:
-            return
-        self._searched.add(route)
-        if drawn >> 8 & 1:
-            raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
-        raise ConnectionResetError(104, "Connection reset by peer")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            if self._connection is None:
-                self._connection = _opened(self.path)
-            database = self._connection
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-                database.execute("COMMIT")
-            finally:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    """The database at a path, with its tables and airports."""
-    if path != ":memory:":
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    try:
-        database.execute("PRAGMA foreign_keys = ON")
-        database.execute("BEGIN IMMEDIATE")
-        _fill(database)
-        database.execute("COMMIT")
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-@cache
-def _airport_data() -> tuple[Sequence[tuple[str, ...]], Sequence[tuple[str, ...]]]:
-    """Rows of the tables airports and metros."""
-    import airportsdata
-
-    airports = airportsdata.load("IATA")
-    # Where a code names both an airport and its city (MEL, IST), it means the airport.
-    metros = [
-        (code, metro["name"], airport)
-        for code, metro in airportsdata.load_iata_macs().items()
-        if code not in airports
-        for airport in metro["airports"]
-    ]
-    rows = [(row["iata"], row["name"], row["city"], row["country"]) for row in airports.values()]
-    return rows, metros
-
-
-def _fill(database: sqlite3.Connection) -> None:
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version == SCHEMA_VERSION:
-        return
-    if version != 0:
-        raise RuntimeError(f"the database holds a flight booking of another version: {version}")
-    for statement in SCHEMA.split(";\n"):
-        database.execute(statement)
-    airports, metros = _airport_data()
-    database.executemany("INSERT INTO airports VALUES (?, ?, ?, ?)", airports)
-    database.executemany("INSERT INTO metros VALUES (?, ?, ?)", metros)
-    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _airports(database: sqlite3.Connection, code: str, name: str) -> list[str]:
-    """The airports that a code stands for: itself, or those of a city.
-
-    Raises:
-        LookupError: If nobody knows the code; names what may have been meant.
-    """
-    rows = database.execute(
-        "SELECT iata FROM airports WHERE iata = ?1"
-        " UNION SELECT airport FROM metros WHERE code = ?1",
-        (code,),
-    ).fetchall()
-    if rows:
-        return [row[0] for row in rows]
-    meant = _meant(database, code)
-    hint = f"; did you mean {', '.join(meant)}?" if meant else ""
-    raise LookupError(f"unknown airport code {_shown(code)} for {name}{hint}")
-
-
-def _meant(database: sqlite3.Connection, text: str) -> list[str]:
-    """Bookable places that a text may stand for, the likeliest first, at most five."""
-    rows = database.execute(
-        "SELECT code, city, city FROM metros UNION SELECT iata, city, name FROM airports"
-        " WHERE iata IN (SELECT value FROM json_each(?)) ORDER BY 1",
-        (json.dumps(HUBS),),
-    ).fetchall()
-    cities: dict[str, list[str]] = {}
-    for code, city, _ in rows:
-        cities.setdefault(city.casefold(), []).append(code)
-    name = text[:40].partition(",")[0].strip().casefold()
-    if len(name) == 3:
-        apart = {code: sum(map(operator.ne, code, name.upper())) for code, *_ in rows}
-        return sorted((code for code, n in apart.items() if n < 2), key=apart.__getitem__)[:5]
-    near = get_close_matches(name, cities, 1, 0.85)
-    found = [code for city in near for code in cities[city]]
-    if len(name) > 3:
-        found += [code for code, _, full in rows if name in full.casefold()]
-    return list(dict.fromkeys(found))[:5]
-
-
-def _same_city(database: sqlite3.Connection, a: str, b: str) -> bool:
-    query = "SELECT count(DISTINCT city || country) FROM airports WHERE iata IN (?, ?)"
-    return bool(database.execute(query, (a, b)).fetchone()[0] == 1)
-
-
-def _free(database: sqlite3.Connection, flight: Flight, cabin: str) -> list[int]:
-    taken = database.execute(
-        "SELECT number FROM seats WHERE origin = ? AND destination = ? AND day = ? AND cabin = ?",
-        (flight.origin, flight.destination, str(flight.day), cabin),
-    ).fetchall()
-    return sorted(set(range(1, SEATS.get(cabin, 0) + 1)) - {row[0] for row in taken})
-
-
-def _pick(
-    database: sqlite3.Connection, flights: Sequence[Flight], cabin: str, passengers: int
-) -> Flight:
-    """The first flight with room for all; where none has, the first: the database then refuses."""
-    room = (f for f in flights if len(_free(database, f, cabin)) >= passengers)
-    return next(room, flights[0])
-
-
-def _take(
-    database: sqlite3.Connection,
-    flight: Flight,
-    cabin: str,
-    passengers: int,
-    booking: int | None,
-) -> list[int]:
-    beyond = SEATS[cabin] + 1
-    numbers = [*_free(database, flight, cabin), *range(beyond, beyond + passengers)][:passengers]
-    key = (flight.origin, flight.destination, str(flight.day), cabin)
-    database.executemany(
-        "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?)", [(*key, n, booking) for n in numbers]
-    )
-    return numbers
-
-
-def _described(flight: Flight) -> dict[str, Any]:
-    return {
-        "flight": flight.number,
-        "origin": flight.origin,
-        "destination": flight.destination,
-        "departs": flight.departs,
-    }
-
-
-def _within(day: date, days: int) -> bool:
-    return 1 <= day.toordinal() + days <= date.max.toordinal()
-
-
-def _shown(value: object) -> str:
-    return repr(value if isinstance(value, str) and len(value) <= 40 else str(value)[:40] + "…")
-
+from selfcorrect.testing.flights import World
 
 Place = Annotated[
     str, Field(description="IATA code of an airport (LHR) or of a city with several (LON)")
@@ -499,88 +60,57 @@ def make_graph(strategies: Any = "travel", *, world: World | None = None, **wiri
 graph = make_graph()
 
 
+def _call(name: str, **args: JSON) -> JSON:
+    return {"name": name, "args": args}
+
+
 def _search(origin: JSON, destination: JSON, day: str) -> JSON:
-    args = {"origin": origin, "destination": destination, "departure_date": day}
-    return {"name": "search_flights", "args": args}
+    return _call("search_flights", origin=origin, destination=destination, departure_date=day)
 
 
 def _book(origin: str, destination: str, day: str, **more: JSON) -> JSON:
     return {"name": "book_flight", "args": _search(origin, destination, day)["args"] | more}
 
 
-BROKEN_CALLS: Final[tuple[tuple[str, str, JSON], ...]] = (
-    ("how many passengers is missing", "asked", _book("NYC", "LAX", "2024-01-15")),
-    (
-        "a date in words, a cabin by another name",
+_TRIP: Final = _search("NYC", "LAX", "2024-03-01")["args"]
+_DAY: Final = "2024-03-04"
+
+BROKEN_CALLS: Final[dict[str, tuple[str, JSON]]] = {
+    "how many passengers is missing": ("asked", _book("NYC", "LAX", "2024-01-15")),
+    "a date in words, a cabin by another name": (
         "mended",
         _book("LHR", "CDG", "Oct 26, 2024", passengers=1, **{"class": "business class"}),
     ),
-    (
-        "a tool that does not exist",
-        "reported",
-        {"name": "find_hotel", "args": {"city": "New York"}},
-    ),
-    (
-        "a slip in the tool's name",
-        "mended",
-        _search("NYC", "LAX", "2024-03-01") | {"name": "serach_flights"},
-    ),
-    (
-        "a number as text, under another name; a code in small letters",
+    "a tool that does not exist": ("reported", _call("find_hotel", city="New York")),
+    "a slip in the tool's name": ("mended", _call("serach_flights", **_TRIP)),
+    "a number as text, under another name; a code in small letters": (
         "mended",
         _book("lhr", "CDG", "2024-03-02", pax="2"),
     ),
-    ("cities instead of airports", "mended", _search("Seattle", "Denver", "2024-03-05")),
-    (
-        "a city with several airports",
+    "cities instead of airports": ("mended", _search("Seattle", "Denver", "2024-03-05")),
+    "a city with several airports": ("asked", _book("London", "CDG", _DAY, passengers=1)),
+    "a place that nobody knows": ("asked", _search("XQZ", "CDG", _DAY)),
+    "a date in the past": ("asked", _search("LHR", "CDG", "2023-05-01")),
+    "a date that is March or April": ("asked", _search("LHR", "CDG", "03/04/2026")),
+    "no flight that day, to look at": ("mended", _search("LHR", "JFK", "2024-10-26")),
+    "no flight that day, to book": ("asked", _book("LHR", "JFK", "2024-10-26", passengers=1)),
+    "a route that is not flown": ("mended", _search("LTN", "ORY", _DAY)),
+    "too many passengers": ("asked", _book("LHR", "CDG", _DAY, passengers=12)),
+    "a list where one value belongs": ("mended", _search(["NYC"], "LAX", "2024/03/01")),
+    "arguments inside arguments": ("mended", _call("search_flights", arguments=_TRIP)),
+    "a destination is missing": (
         "asked",
-        _book("London", "CDG", "2024-03-04", passengers=1),
+        _call("search_flights", origin="LHR", departure_date=_DAY),
     ),
-    ("a place that nobody knows", "asked", _search("XQZ", "CDG", "2024-03-04")),
-    ("a date in the past", "asked", _search("LHR", "CDG", "2023-05-01")),
-    ("a date that is March or April", "asked", _search("LHR", "CDG", "03/04/2026")),
-    ("no flight that day, to look at", "mended", _search("LHR", "JFK", "2024-10-26")),
-    (
-        "no flight that day, to book",
+    "a connection that breaks once": ("mended", _search("LHR", "CDG", _DAY)),
+    "more seats than the cabin has": (
         "asked",
-        _book("LHR", "JFK", "2024-10-26", passengers=1),
+        _book("LHR", "CDG", _DAY, passengers=5, cabin="first"),
     ),
-    ("a route that is not flown", "mended", _search("LTN", "ORY", "2024-03-04")),
-    ("too many passengers", "asked", _book("LHR", "CDG", "2024-03-04", passengers=12)),
-    ("a list where one value belongs", "mended", _search(["NYC"], "LAX", "2024/03/01")),
-    (
-        "arguments inside arguments",
-        "mended",
-        {
-            "name": "search_flights",
-            "args": {"arguments": _search("NYC", "LAX", "2024-03-01")["args"]},
-        },
-    ),
-    (
-        "a destination is missing",
-        "asked",
-        {"name": "search_flights", "args": {"origin": "LHR", "departure_date": "2024-03-04"}},
-    ),
-    ("a connection that breaks once", "mended", _search("LHR", "CDG", "2024-03-04")),
-    (
-        "more seats than the cabin has",
-        "asked",
-        _book("LHR", "CDG", "2024-03-04", passengers=5, cabin="first"),
-    ),
-    (
-        "a booking that does not exist",
-        "reported",
-        {"name": "cancel_booking", "args": {"booking_id": "BK9999"}},
-    ),
-    (
-        "a call written as Python",
-        "mended",
-        "{'name': 'search_flights', 'arguments': "
-        + str(_search("NYC", "LAX", "2024-03-01")["args"])
-        + "}",
-    ),
-)
-"""What is wrong, what comes of it without a model, and the call, or its text."""
+    "a booking that does not exist": ("reported", _call("cancel_booking", booking_id="BK9999")),
+    "a call written as Python": ("mended", f"{{'name': 'search_flights', 'arguments': {_TRIP}}}"),
+}
+"""What is wrong; what comes of it without a model: a result, a question, a report; the call."""
 
 REQUESTS: Final = (
     "Book a flight for me from New York to Los Angeles on 2024-01-15.",
@@ -591,13 +121,9 @@ REQUESTS: Final = (
 
 
 def examples() -> list[dict[str, JSON]]:
-    """The broken calls as inputs of the graph: `{"title", "input", "expect"}` each.
-
-    What is to come of it: `mended` ends with a result, `asked` with a question that only a person
-    may answer, `reported` with a report.
-    """
+    """The broken calls as inputs of the graph: `{"title", "input", "expect"}` each."""
     found = []
-    for (title, expect, call), request in zip_longest(BROKEN_CALLS, REQUESTS):
+    for (title, (expect, call)), request in zip_longest(BROKEN_CALLS.items(), REQUESTS):
         given = {"raw" if isinstance(call, str) else "call": deepcopy(call)}
         given |= {"request": request} if request else {}
         found.append({"title": title, "input": given, "expect": expect})

@@ -1,8 +1,7 @@
-"""The world of the flight booking: its timetable, its constraints, its errors, its tools."""
+"""The flight booking: the world behind it, its constraints and errors; its tools and its file."""
 
 from __future__ import annotations
 
-import doctest
 import importlib.util
 import json
 import sqlite3
@@ -17,6 +16,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from selfcorrect.evidence.outcome import ending_of
+from selfcorrect.testing import flights
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "graphs" / "flight_booking.py"
@@ -33,7 +35,7 @@ def load(name="graph_under_test"):
 
 
 booking = load()
-World = booking.World
+World = flights.World
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def world():
 
 @pytest.mark.parametrize("pair", [("LHR", "CDG"), ("CDG", "LHR"), ("JFK", "LAX"), ("LAX", "JFK")])
 def test_the_daily_routes_fly_every_day(pair):
-    assert booking.weekdays(*pair) == tuple(range(7))
+    assert flights.weekdays(*pair) == tuple(range(7))
 
 
 def test_the_texts_own_trips_can_be_booked(world):
@@ -63,31 +65,29 @@ def test_the_texts_own_trips_can_be_booked(world):
     assert [first["booking_id"], second["booking_id"]] == ["BK1001", "BK1002"]
 
 
-@given(st.sampled_from(booking.HUBS), st.sampled_from(booking.HUBS))
+@given(st.sampled_from(flights.HUBS), st.sampled_from(flights.HUBS))
 def test_routes_are_the_same_both_ways_and_every_flight_has_its_own_number(a, b):
-    assert booking.weekdays(a, b) == booking.weekdays(b, a)
-    assert (a != b) or booking.weekdays(a, b) == ()
+    assert flights.weekdays(a, b) == flights.weekdays(b, a)
+    assert (a != b) or flights.weekdays(a, b) == ()
 
 
 def test_flight_numbers_are_unique():
-    day = booking.TODAY
-    hubs = booking.HUBS
-    numbers = {booking.Flight(a, b, day).number for a in hubs for b in hubs if a != b}
+    day = flights.TODAY
+    hubs = flights.HUBS
+    numbers = {flights.Flight(a, b, day).number for a in hubs for b in hubs if a != b}
     assert len(numbers) == len(hubs) * (len(hubs) - 1)
 
 
 def test_there_are_routes_on_all_days_on_some_and_none():
-    hubs = booking.HUBS
-    counts = {len(booking.weekdays(a, b)) for a in hubs for b in hubs if a < b}
+    hubs = flights.HUBS
+    counts = {len(flights.weekdays(a, b)) for a in hubs for b in hubs if a < b}
     assert {0, 1, 3, 7} <= counts
 
 
 def test_the_world_is_the_same_in_every_process(shared):
     code = (
-        "import importlib.util as u, json;"
-        f"s = u.spec_from_file_location('g', {str(FILE)!r});"
-        "m = u.module_from_spec(s); s.loader.exec_module(m);"
-        "print(json.dumps(m.World(flaky=0).search('LON', 'PAR', '2026-05-04')))"
+        "import json; from selfcorrect.testing.flights import World;"
+        "print(json.dumps(World(flaky=0).search('LON', 'PAR', '2026-05-04')))"
     )
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -109,12 +109,12 @@ def test_a_code_of_an_airport_and_a_city_means_the_airport(shared):
 
 @settings(max_examples=60)
 @given(
-    st.sampled_from(booking.HUBS),
-    st.sampled_from(booking.HUBS),
+    st.sampled_from(flights.HUBS),
+    st.sampled_from(flights.HUBS),
     st.dates(date(2024, 1, 1), date(2027, 12, 31)),
 )
 def test_a_search_lists_the_days_flights_or_says_when_there_are_some(shared, a, b, day):
-    days = booking.weekdays(a, b)
+    days = flights.weekdays(a, b)
     try:
         found = shared.search(a, b, day.isoformat())
     except LookupError as error:
@@ -203,7 +203,7 @@ def test_the_database_refuses_what_its_constraints_forbid_and_keeps_nothing(
         world.book(*args)
     for table in ("bookings", "seats"):
         assert world._connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-    assert world.search("LHR", "CDG", "2024-10-26")[0]["seats"] == booking.SEATS
+    assert world.search("LHR", "CDG", "2024-10-26")[0]["seats"] == flights.SEATS
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_the_constraints_hold_for_whoever_writes(world, statement, constraint):
 
 
 def test_seats_in_sql_and_in_python_are_the_same_number(world):
-    for cabin, seats in booking.SEATS.items():
+    for cabin, seats in flights.SEATS.items():
         for _ in range(seats):
             world.book("JFK", "LAX", "2025-06-02", 1, cabin)
         with pytest.raises(sqlite3.IntegrityError, match="cabin_has_seats"):
@@ -243,11 +243,11 @@ def test_a_return_trip_is_booked_whole_or_not_at_all(world):
     assert there["seats"] == back["seats"] == [1, 2]
     with pytest.raises(LookupError, match="no return flight from JFK to LHR on 2024-10-26"):
         world.book("LHR", "JFK", "2024-10-22", 1, "economy", "2024-10-26")
-    assert world.search("LHR", "JFK", "2024-10-22")[0]["seats"] == booking.SEATS
+    assert world.search("LHR", "JFK", "2024-10-22")[0]["seats"] == flights.SEATS
 
 
 def test_a_city_is_booked_on_a_flight_with_room(world):
-    seats = booking.SEATS["first"]
+    seats = flights.SEATS["first"]
     picked = [world.book("LON", "PAR", "2024-10-26", seats, "first")["flights"][0] for _ in "12"]
     assert picked[0]["flight"] != picked[1]["flight"]
 
@@ -260,7 +260,7 @@ def test_a_cancelled_booking_gives_its_seats_back_once(world):
         "seats_released": 3,
     }
     assert world.search("LHR", "CDG", "2024-10-26")[0]["seats"]["first"] == 4
-    with pytest.raises(booking.ServiceError, match="already cancelled") as caught:
+    with pytest.raises(flights.ServiceError, match="already cancelled") as caught:
         world.cancel(booked)
     assert caught.value.status_code == 409
 
@@ -347,10 +347,10 @@ def test_a_new_world_opens_fast_and_only_when_it_is_called():
 def test_a_flaky_search_breaks_on_the_first_call_of_some_routes():
     def tries(new):
         kinds = []
-        for hub in booking.HUBS[:30]:
+        for hub in flights.HUBS[:30]:
             try:
                 new.search("LHR", hub, "2024-10-28")
-            except (ConnectionResetError, booking.ServiceError) as error:
+            except (ConnectionResetError, flights.ServiceError) as error:
                 kinds.append((hub, type(error).__name__, getattr(error, "status_code", None)))
             except LookupError:
                 pass
@@ -424,6 +424,18 @@ def test_a_tool_works_on_its_world(specs):
     assert specs["cancel_booking"].run({"booking_id": booked["booking_id"]})["seats_released"] == 1
 
 
+def test_the_world_stands_in_for_the_tools_own_code(specs):
+    """What it raises on purpose is a refusal; what SQLite raises in it is not."""
+    with pytest.raises(LookupError) as caught:
+        specs["cancel_booking"].run({"booking_id": "BK9999"})
+    ending = ending_of(caught.value, specs["cancel_booking"].home)
+    assert ending.outcome == "refused"
+    assert "flights.py" in str(ending.where)
+    with pytest.raises(sqlite3.OperationalError) as broken:
+        flights._airports(sqlite3.connect(":memory:"), "LHR", "origin")
+    assert ending_of(broken.value).why != "its own code raised it in order to refuse"
+
+
 def test_the_file_can_be_loaded_twice_and_opens_no_database():
     again = load("graph_again")
     assert again.graph is not booking.graph
@@ -449,9 +461,8 @@ def test_the_examples_are_inputs_with_a_title_and_an_outcome():
     assert booking.examples()[0]["input"]["call"]["args"]["origin"] == "NYC"
 
 
-def test_the_doctests_hold():
-    sys.modules[booking.__name__] = booking
-    try:
-        assert doctest.testmod(booking).failed == 0
-    finally:
-        del sys.modules[booking.__name__]
+def test_the_file_teaches_the_graph_and_fits_on_two_screens():
+    """What one copies is tools, map, graph and examples; the world is for demonstrations."""
+    text = FILE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 130
+    assert "sqlite" not in text.lower()

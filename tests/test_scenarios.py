@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect.testing import ScriptedModel
+from selfcorrect.testing.flights import World
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,7 +57,7 @@ A_HOTEL = {
 
 
 def run(given, strategies="travel", model=None, flaky=0, **wiring):
-    world = booking.World(flaky=flaky)
+    world = World(flaky=flaky)
     graph = booking.make_graph(strategies, world=world, model=model, **wiring)
     return graph.invoke(given), world
 
@@ -159,7 +160,7 @@ def test_an_unknown_tool_is_reported_after_no_execution_and_no_model_call(model)
 @pytest.fixture(scope="module")
 def played():
     """Every example, in order, on one world, as `selfcorrect run` plays them."""
-    graph = booking.make_graph(world=booking.World())
+    graph = booking.make_graph(world=World())
     return {item["title"]: graph.invoke(item["input"]) for item in EXAMPLES}
 
 
@@ -201,7 +202,7 @@ def test_cities_become_airports_one_execution_each(played):
 
 def answered(given, answer):
     """Ask once, resume with the answer; what came of it, and the question."""
-    world = booking.World(flaky=0)
+    world = World(flaky=0)
     graph = booking.make_graph(world=world, checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     asked = graph.invoke({"call": given}, config)["__interrupt__"][0].value
@@ -250,7 +251,7 @@ def test_a_person_may_say_no():
 
 
 def test_async_tells_the_same_story():
-    graph = booking.make_graph(world=booking.World(flaky=0))
+    graph = booking.make_graph(world=World(flaky=0))
     later = asyncio.run(graph.ainvoke(IN_BUSINESS))
     now, _ = run(IN_BUSINESS)
 

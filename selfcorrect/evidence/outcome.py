@@ -95,6 +95,8 @@ _HOSTS: Final = frozenset(
     {"selfcorrect", "langchain_core", "langchain", "langgraph", "asyncio", "concurrent"}
     | {"contextlib", "contextvars", "functools", "threading"}
 )
+_STAND_INS: Final = "selfcorrect.testing."
+"""Worlds that stand in for a tool's own code, and are no part of the host that calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +273,9 @@ def _is_raise(tb: TracebackType) -> bool:
 
 def _is_own(tb: TracebackType, home: str) -> bool:
     """Whether a frame runs the tool's own code: of its package, or of no installed library."""
-    top = str(tb.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-    if home and top == home:
+    name = str(tb.tb_frame.f_globals.get("__name__", ""))
+    top = name.partition(".")[0]
+    if (home and top == home) or name.startswith(_STAND_INS):
         return True
     if top in _HOSTS or top in sys.stdlib_module_names - {"__main__"}:
         return False
