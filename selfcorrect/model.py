@@ -192,6 +192,10 @@ class Finding:
         return self.paths[0] if self.paths else None
 
 
+OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
+"""Classes of findings of the library's own checks: their texts are its own, and hold no values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """All findings of one error; the first is the one that a strategy is asked to mend.

@@ -13,6 +13,12 @@ from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState
 
 _LAST_MESSAGES = 6
+_OURS: Final = ("selfcorrect.repairs.", "selfcorrect.mending.")
+
+
+def is_ours(strategy: Any) -> bool:
+    """Whether a strategy came along with the library: all of these leave a call as it is."""
+    return type(strategy).__module__.startswith(_OURS)
 
 
 def repair_context(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, OWN_CHECKS
 from selfcorrect.pointer import split
 from selfcorrect.redaction import literal, quoted, redact
 
@@ -61,8 +61,6 @@ KINDS: Final[Mapping[str, str]] = {
 
 _INPUT: Final = frozenset({"validation", "not_found", "conflict"})
 """Kinds of errors that the caller's input has part in."""
-OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
-"""Findings whose texts are selfcorrect's own words."""
 
 _BOUNDS: Final[Mapping[str, str]] = {
     "type": "type",

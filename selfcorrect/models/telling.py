@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.model import FailureReport
+from selfcorrect.model import OWN_CHECKS, FailureReport
 from selfcorrect.models.describing import (
     KINDS,
-    OWN_CHECKS,
     described,
     is_about_the_call,
     is_own,

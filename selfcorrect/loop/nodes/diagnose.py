@@ -13,15 +13,13 @@ from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable
-from selfcorrect.model import Category, ErrorKind, Finding
+from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding
 from selfcorrect.plain import as_text, clean
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _MOST_SHOWN = 200
 _LONGEST = 1_000
-_OWN_CHECKS = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
-"""Classes of findings whose texts are selfcorrect's own, and hold no values."""
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -70,7 +68,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
 def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunContext) -> Finding:
     """What the map says; of a tool's own words it sees none that only repeat the arguments."""
     name = call["name"] or None
-    if source != "tool" and not _OWN_CHECKS.isdisjoint(finding.types):
+    if source != "tool" and not OWN_CHECKS.isdisjoint(finding.types):
         return context.strategies.decide(finding, name)
     tool = context.tools.get(call["name"])
     return context.senses.interpret(

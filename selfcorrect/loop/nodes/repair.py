@@ -24,8 +24,9 @@ from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
-from selfcorrect.loop.repair_context import repair_context
+from selfcorrect.loop.repair_context import is_ours, repair_context
 from selfcorrect.model import (
+    OWN_CHECKS,
     Ask,
     Call,
     Changed,
@@ -47,9 +48,6 @@ from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
-_OWN_CHECKS: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall"})
-"""What validate finds again if it still holds."""
-_OURS: Final = ("selfcorrect.repairs.", "selfcorrect.mending.")
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -240,7 +238,7 @@ class _Round:
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
         given = replace(given, beside=beside) if beside else given
         # A foreign strategy gets a copy: what it does not say in its answer must not happen.
-        call = self.call if _is_ours(strategy) else own_copy(self.call)
+        call = self.call if is_ours(strategy) else own_copy(self.call)
         try:
             answer = await self.context.host.call(strategy, call, diagnosis, given)
         except Exception as error:
@@ -408,17 +406,12 @@ class _Round:
         return out
 
     def _outcome(self) -> str:
-        own = all(f.types[:1] and f.types[0] in _OWN_CHECKS for f in self.findings)
+        own = all(f.types[:1] and f.types[0] in OWN_CHECKS for f in self.findings)
         if self.changes and self.question is None and own:
             return "changed"
         if self.wait is not None and not self.findings:
             return "changed" if self.state.get("pending") else "wait"
         return "gave_up"
-
-
-def _is_ours(strategy: Any) -> bool:
-    """Whether a strategy came along with the library: all of these leave a call as it is."""
-    return type(strategy).__module__.startswith(_OURS)
 
 
 def _by(item: Mapping[str, Any], reason: str) -> str:
