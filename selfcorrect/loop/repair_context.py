@@ -13,7 +13,7 @@ from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState
 
 _LAST_MESSAGES = 6
-_OURS: Final = ("selfcorrect.repairs.", "selfcorrect.mending.")
+_OURS = ("selfcorrect.repairs.", "selfcorrect.mending.")
 
 
 def is_ours(strategy: Any) -> bool:
