@@ -213,9 +213,11 @@ class Table:
         if any(ENTRY in ways.values() for ways in self.routes.values()):
             raise GraphSetupError(f"a run begins once: no edge leads back to {ENTRY!r}")
         after = self.reachable((REPORT,))
-        if END not in after or (back := after & (ROUTES.keys() - {REPORT})):
-            where = f"leads back to {min(back)!r}" if END in after else "never ends"
-            raise GraphSetupError(f"report_failure {where}: after the report comes the end")
+        if END not in after:
+            raise GraphSetupError("report_failure never ends: after the report comes the end")
+        if back := after & (ROUTES.keys() - {REPORT}):
+            wrong = f"report_failure leads back to {min(back)!r}: after the report comes the end"
+            raise GraphSetupError(wrong)
         for node in self.routes:
             if node not in after and REPORT not in self.reachable((node,)):
                 raise GraphSetupError(f"from {node!r} no run can come to report_failure")

@@ -50,10 +50,12 @@ def is_too_often(count: int, limits: Limits) -> bool:
 
 def nudged(response: Any, count: int, limits: Limits) -> Any:
     """The answer, with a word to the model where it is the same once more."""
-    is_text = isinstance(response, ToolMessage) and isinstance(response.content, str)
-    if not is_text or not 0 < limits.nudge <= count + 1:
+    if not isinstance(response, ToolMessage) or not 0 < limits.nudge <= count + 1:
         return response
-    return response.model_copy(update={"content": response.content + _NUDGE.format(count + 1)})
+    said = response.content
+    if not isinstance(said, str):
+        return response
+    return response.model_copy(update={"content": said + _NUDGE.format(count + 1)})
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -123,7 +123,7 @@ class Options:
         Raises:
             GraphSetupError: If one is given twice.
         """
-        found: dict[str, Node] = {}
+        found: dict[str, Any] = {}
         by_slot = {slot: node for slot in SLOTS if (node := getattr(self, slot)) is not None}
         for key, node in [*(self.nodes or {}).items(), *by_slot.items()]:
             name = SLOTS.get(key, key)

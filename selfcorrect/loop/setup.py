@@ -78,7 +78,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
 def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
     """The nodes by name, those on edges too, and the ways between them."""
     _mapping("nodes", options.nodes)
-    given = dict(options.own_nodes())
+    given: dict[str, Any] = dict(options.own_nodes())
     taken = {END, *STATE_KEYS, *own}
     for name in given.keys() - NODES.keys():
         if not isinstance(name, str) or not name.isidentifier() or name in taken:
