@@ -61,6 +61,9 @@ AT_THE_TOP_OF = {
 }
 
 
+LONGEST = 450
+"""Lines of a file."""
+
 CIRCLES_LEFT: tuple[str, ...] = ()
 """Packages with a circle of modules in them, until it is cut."""
 
@@ -290,6 +293,11 @@ def test_logic_in_an_init_is_seen():
 def test_an_init_holds_no_logic(file):
     left = logic(ast.parse(FILES[file].read_text(encoding="utf-8")))
     assert not left or file in INITS_WITH_LOGIC
+
+
+@EACH
+def test_no_file_is_longer_than_one_reads_at_once(file):
+    assert len(FILES[file].read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 @EACH
