@@ -22,7 +22,7 @@ LAYERS = (
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
     | {"results", "sizes", "state"},
-    {"effects", "redaction", "secret_forms", "text", "words"},
+    {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
     {"values"},
     # tools, and models behind their port
