@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from typer import Exit
 
 from selfcorrect.cli.lines import Line, parse, reader, write, writer
-from selfcorrect.cli.screen import clip, dump, row, short, visible
+from selfcorrect.cli.screen import clip, dump, row, short
+from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT
 
 REFUSED = {

@@ -105,10 +105,10 @@ def test_a_text_that_is_none_of_ours() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whether_an_error_is_the_host_s_own_is_asked_in_time(way: str) -> None:
-    from selfcorrect.integrations.tool_calls import _is_hosts_own
+    from selfcorrect.integrations.handled import is_hosts_own
 
     kind = type("Hostile", (ValueError,), {"__getattr__": WAYS[way]})
-    assert not _is_hosts_own(kind("x"))
+    assert not is_hosts_own(kind("x"))
 
 
 def test_what_blocks_for_ever_does_not_use_up_all_threads(monkeypatch) -> None:

@@ -22,7 +22,7 @@ LAYERS = (
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
     | {"results", "sizes", "state"},
-    {"effects", "redaction", "secret_forms", "text", "words"},
+    {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
     {"values"},
     # tools, and models behind their port
@@ -41,9 +41,20 @@ LAYERS = (
 )
 """From the ground up: a room imports its own layer's other rooms, or lower ones, never higher."""
 
-NO_SIBLINGS = ("repairs", "loop/nodes", "reading", "evidence")
-UPPER_FILES = {"reading": {"answers", "quoting", "reader"}, "evidence": {"outcome"}}
-"""The second layer of a folder, which stands on its other files."""
+FLAT = ("repairs", "loop/nodes")
+"""Folders whose files do not import each other at all, but for those of a second layer."""
+
+UPPER_FILES = {
+    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors"},
+    "evidence/faults": {"category", "settling"},
+    "evidence/kinds": {"facts"},
+    "evidence/constraints": {"stated"},
+    "evidence/wrappers": {"unwrapping"},
+    "evidence/waits": {"fields", "prose"},
+    "loop/nodes": {"table"},
+    "reading": {"answers", "known_tool", "making", "outcome", "quoting", "reader", "texts"},
+}
+"""The second layer of a folder, which stands on its other files and is imported by none of them."""
 HOSTS_OF_LANGGRAPH = ("loop/graph", "integrations/", "notebook/")
 AT_THE_TOP = {"jsonschema", "jsonschema_rs", "pydantic", "re2", "referencing", "structlog"}
 """What a file may import when it is imported; all else from outside only inside functions."""
@@ -55,8 +66,15 @@ AT_THE_TOP_OF = {
 }
 
 
-CIRCLES_LEFT = ("selfcorrect.reading",)
+LONGEST = 450
+"""Lines of a file."""
+
+CIRCLES_LEFT: tuple[str, ...] = ()
 """Packages with a circle of modules in them, until it is cut."""
+
+INITS_WITH_LOGIC = {"schema/__init__.py"}
+ASK_THEIR_INIT = {"schema/local.py"}
+"""Files that break the rule for an `__init__`, until they are changed."""
 
 
 class Import(NamedTuple):
@@ -195,19 +213,107 @@ def test_a_circle_is_seen_through_a_package_and_inside_a_function(tmp_path):
     assert importing.circles(graph) == [["box.a", "box.c", "box.inner", "box.inner.part"]]
 
 
-@pytest.mark.parametrize("folder", NO_SIBLINGS)
+def siblings(folder: str) -> Iterator[tuple[str, Import, str]]:
+    """Each import of one file or folder of a folder by another, and what is imported of it."""
+    start = len(folder.split("/")) + 1
+    names = {
+        file.removeprefix(f"{folder}/").partition("/")[0].removesuffix(".py")
+        for file in IMPORTS
+        if file.startswith(f"{folder}/")
+    }
+    for file, found in IMPORTS.items():
+        own = file.removeprefix(f"{folder}/").partition("/")[0].removesuffix(".py")
+        for each in found if file.startswith(f"{folder}/") and own != "__init__" else ():
+            parts = each.module.split(".")
+            if parts[:start] == ["selfcorrect", *folder.split("/")] and len(parts) > start:
+                name = parts[start]
+                if name in names and name != own:
+                    yield file, each, name
+
+
+@pytest.mark.parametrize("folder", FLAT)
 def test_files_of_a_folder_do_not_import_each_other(folder):
     upper = UPPER_FILES.get(folder, set())
-    siblings = {Path(file).stem for file in IMPORTS if file.startswith(f"{folder}/")} - {"__init__"}
+    assert not [
+        (file, found) for file, found, _ in siblings(folder) if Path(file).stem not in upper
+    ]
+
+
+@pytest.mark.parametrize("folder", UPPER_FILES)
+def test_a_folder_has_at_most_two_layers(folder):
+    upper = UPPER_FILES[folder]
+    assert upper <= {Path(file).stem for file in IMPORTS if file.startswith(f"{folder}/")}
     assert not [
         (file, found)
-        for file in IMPORTS
-        if file.startswith(f"{folder}/") and not file.endswith("__init__.py")
-        if Path(file).stem not in upper
-        for found in IMPORTS[file]
-        if found.module.startswith(f"selfcorrect.{folder.replace('/', '.')}.")
-        and found.module.split(".")[folder.count("/") + 2] in siblings
+        for file, found, name in siblings(folder)
+        if name in upper and Path(file).stem not in upper
     ]
+
+
+def logic(tree: ast.Module) -> list[str]:
+    """What an `__init__` holds besides its docstring, imports, `__all__` and lazy names."""
+    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    return [
+        ast.unparse(node)
+        for node in body
+        if not isinstance(node, ast.Import | ast.ImportFrom)
+        and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        and not (isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__dir__"))
+        and not (isinstance(node, ast.Assign | ast.AnnAssign) and names(node))
+    ]
+
+
+def names(node: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether it says only which names a package has, or where each is found."""
+    value = node.value
+    lazy = isinstance(value, ast.Call) and ast.unparse(value.func) == "lazily"
+    return lazy or all(
+        isinstance(part, ast.Dict | ast.List | ast.Tuple | ast.Constant | ast.Load)
+        or ast.unparse(getattr(part, "func", part)) in ("dict.fromkeys", "dict")
+        for part in (ast.walk(value) if value is not None else ())
+    )
+
+
+def test_logic_in_an_init_is_seen():
+    quiet = '''
+        """Says what it is."""
+        from typing import TYPE_CHECKING
+        from box.lazily import lazily
+        if TYPE_CHECKING:
+            from box.a import name
+        __all__ = ["name"]
+        __getattr__ = lazily(__name__, {"name": "box.a"})
+    '''
+    assert not logic(ast.parse(dedent(quiet)))
+    for loud in ("def f(): ...", "class A: ...", "A = B()", "a.b()", "A = [x for x in ()]", "1"):
+        assert logic(ast.parse(f'"""Says."""\n{loud}'))
+
+
+@pytest.mark.parametrize("file", [file for file in IMPORTS if file.endswith("__init__.py")])
+def test_an_init_holds_no_logic(file):
+    left = logic(ast.parse(FILES[file].read_text(encoding="utf-8")))
+    assert not left or file in INITS_WITH_LOGIC
+
+
+@EACH
+def test_no_file_is_longer_than_one_reads_at_once(file):
+    assert len(FILES[file].read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+@EACH
+def test_no_file_imports_the_init_above_it(file):
+    """It would be in a circle with whatever else that one is asked for."""
+    above = "selfcorrect." + file.rpartition("/")[0].replace("/", ".")
+    own = {path.stem for path in FILES[file].parent.iterdir()}
+    text = FILES[file].read_text(encoding="utf-8")
+    found = [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module == above
+        for alias in node.names
+        if alias.name not in own
+    ]
+    assert not found or file in ASK_THEIR_INIT
 
 
 @EACH

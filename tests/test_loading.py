@@ -14,11 +14,12 @@ import selfcorrect
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
 from selfcorrect.mapping import files as map_files
+from selfcorrect.mapping.document import MapDocument, MapPolicy
 from selfcorrect.mapping.files import MAPS_GROUP, Document
 from selfcorrect.mapping.linting import check_map
 from selfcorrect.mapping.loading import ENVIRONMENT, load_map, map_names, reload_map, starter_dir
 from selfcorrect.mapping.merging import linked, merged_rules, merged_section
-from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapPolicy
+from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind, Finding, GiveUp, Safety
 

@@ -19,8 +19,9 @@ from selfcorrect.mapping.captures import (
     pointers_of,
     seconds_of,
 )
+from selfcorrect.mapping.document import MapDocument, MapLimits, MapPolicy, map_json_schema
 from selfcorrect.mapping.files import read_document
-from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, map_json_schema
+from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import Category, ErrorKind, Safety
 from selfcorrect.pointer import split
 

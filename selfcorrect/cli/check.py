@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from selfcorrect.cli.screen import visible
+from selfcorrect.drawing.visible import visible
 from selfcorrect.mapping.linting import check_map
 
 

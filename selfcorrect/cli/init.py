@@ -8,7 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli.screen import refuse, visible
+from selfcorrect.cli.screen import refuse
+from selfcorrect.drawing.visible import visible
 from selfcorrect.mapping.loading import starter_dir
 
 FOLDERS: Final = ("graphs", "strategies")

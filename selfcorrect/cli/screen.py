@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-import re
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT, JSON
 from selfcorrect.redaction import redact
-
-_UNPRINTABLE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
-"""Control, bidirectional and invisible characters, and halves of surrogate pairs."""
-
-
-def visible(text: str) -> str:
-    r"""The text on one line, with every character that a terminal could obey escaped.
-
-    >>> print(visible("a\x1b[31m\u202eb\ud800"))
-    a\u001b[31m\u202eb\ud800
-    """
-    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def dump(value: JSON) -> str:

@@ -20,7 +20,8 @@ from selfcorrect.integrations.chat import (
     usable_name,
     written_calls,
 )
-from selfcorrect.integrations.tool_calls import AsyncHandler, Handler, Response, ToolCalls
+from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
+from selfcorrect.integrations.tool_calls import ToolCalls
 from selfcorrect.integrations.toolbox import (
     Toolboxes,
     as_tools,

@@ -6,10 +6,11 @@ prompts get what comes out of here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from selfcorrect.echoes import echoes_of, leaves
 from selfcorrect.model import JSON
 from selfcorrect.pointer import join
 from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
@@ -19,9 +20,6 @@ from selfcorrect.redaction import BARE, SHORTEST, is_clean, redact, shown_at
 SENSITIVE: Final = "[sensitive]"
 """Stands for the value of a sensitive field."""
 
-_SHORTEST_ECHO: Final = 3
-_MOST_LEAVES: Final = 20_000
-_MOST_ECHOES: Final = 50
 _STRUCTURE: Final = frozenset(
     {"node", "next", "strategy", "rule", "safety", "kind", "category", "code", "types", "ladder"}
     | {"outcome", "effect", "acted", "answers"}
@@ -171,17 +169,6 @@ def masked(trail: list[JSON], call: Any, tool: Tool | None, safety: SafetyPolicy
     return [mask.event(event) for event in trail]
 
 
-def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
-    """The texts by which these values turn up again, longest first; bounded."""
-    texts = {
-        value if isinstance(value, str) else str(value)
-        for value in values
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
-    }
-    kept = sorted((t for t in texts if len(t) >= _SHORTEST_ECHO), key=lambda t: (-len(t), t))
-    return tuple(kept[:_MOST_ECHOES])
-
-
 def _is_change(item: Any) -> bool:
     return isinstance(item, Mapping) and "path" in item and "safety" in item
 
@@ -190,17 +177,3 @@ def has_sensitive(tool: Tool | None, safety: SafetyPolicy) -> bool:
     """Whether anything at all is sensitive here."""
     known: Any = tool
     return bool(safety.sensitive) or (tool is not None and marks_sensitive(known))
-
-
-def leaves(value: Any, path: str) -> Iterator[tuple[str, JSON]]:
-    """The values inside a value that hold no others, each with its pointer; bounded."""
-    stack, seen = [(path, value)], 0
-    while stack and seen < _MOST_LEAVES:
-        place, item = stack.pop()
-        seen += 1
-        if isinstance(item, Mapping):
-            stack.extend((f"{place}{join(key)}", child) for key, child in item.items())
-        elif isinstance(item, list | tuple):
-            stack.extend((f"{place}/{index}", child) for index, child in enumerate(item))
-        elif item is not None:
-            yield place, item

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from selfcorrect.echoes import leaves
 from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.masking import Mask, has_sensitive, leaves
+from selfcorrect.loop.masking import Mask, has_sensitive
 from selfcorrect.model import Attempt, Change, ErrorKind
 from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState

@@ -23,8 +23,8 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.own_keys import own_keys
+from selfcorrect.mapping.document import ToolResults
 from selfcorrect.mapping.loading import load_map
-from selfcorrect.mapping.rules import ToolResults
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy

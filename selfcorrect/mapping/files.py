@@ -18,7 +18,8 @@ from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.mapping.rules import ErrorRule, MapDocument, MapLimits, MapPolicy, MapReading
+from selfcorrect.mapping.document import MapDocument, MapLimits, MapPolicy, MapReading
+from selfcorrect.mapping.rules import ErrorRule
 
 MAPS_GROUP: Final = "selfcorrect.maps"
 LARGEST_FILE: Final = 32 << 20

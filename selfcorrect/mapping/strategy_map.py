@@ -12,11 +12,12 @@ from typing import Any, Final, Literal, TypeAlias
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
+from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
-from selfcorrect.mapping.rules import ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults
+from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect import pointer
+from selfcorrect.echoes import echoes_of, leaves
 from selfcorrect.errors import BudgetSpent, ModelFailed
 from selfcorrect.model import (
     ABSENT,
@@ -37,8 +38,6 @@ _MOST_QUESTIONS: Final = 12
 _MOST_MESSAGES: Final = 4
 _MOST_TOOLS: Final = 40
 _UNKNOWN: Final = "unknown"
-_SHORTEST_ECHO: Final = 3
-_MOST_ECHOES: Final = 50
 _NOT_SHOWN: Final = ("[secret]", "[sensitive]")
 
 MISSING_TASK: Final = (
@@ -188,14 +187,10 @@ def _marked(call: Call, tool: Tool | None) -> frozenset[str]:
 
 def _echoes(call: Call, hidden: frozenset[str]) -> tuple[str, ...]:
     """The values that may not be shown, as texts: an error or a message may repeat them."""
-    values = [value for path in hidden if (value := pointer.look(call, path)) is not ABSENT]
-    texts = {
-        value if isinstance(value, str) else str(value)
-        for value in values
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
-    }
-    kept = [text for text in texts if len(text) >= _SHORTEST_ECHO]
-    return tuple(sorted(kept, key=lambda text: (-len(text), text))[:_MOST_ECHOES])
+    values = ((path, pointer.look(call, path)) for path in hidden)
+    return echoes_of(
+        leaf for path, value in values if value is not ABSENT for _, leaf in leaves(value, path)
+    )
 
 
 def _without(value: JSON, echoes: Sequence[str]) -> JSON:

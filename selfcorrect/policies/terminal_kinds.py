@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, final
 
+from selfcorrect.mapping.document import MapPolicy
 from selfcorrect.mapping.matching import entry_of
-from selfcorrect.mapping.rules import MapPolicy
 from selfcorrect.model import ErrorKind
 
 

@@ -20,7 +20,8 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import clean
 from selfcorrect.pointer import join, look
-from selfcorrect.reading import ToolCallKeys, read_call_object
+from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.schema.subschema import same
 
 _LONGEST: Final = 500

@@ -10,7 +10,7 @@ from typing import Final
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
+from selfcorrect.reading.contract import (
     Deviation,
     Ending,
     Fault,
@@ -18,10 +18,10 @@ from selfcorrect.reading import (
     Oddity,
     has,
     parameters,
-    read_json,
     reads,
-    strict_json,
 )
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.tolerant_json import read_json
 
 _FENCE: Final = re.compile(r"\A\s*+```[\w-]*+\s|```\s*+\Z")
 _NO_WORDS: Final = re.compile(r"[\"}\])=]|(?<!\w)'|'(?!\w)")

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.reading import CALL_TAG, Candidate, Fault, Offered, named_before
+from selfcorrect.reading.contract import Candidate, Fault, Offered
+from selfcorrect.reading.openings import CALL_TAG, named_before
 
 _TAIL: Final = 300
 _OPENED: Final = " \t\r\n[{("

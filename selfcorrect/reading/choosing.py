@@ -9,7 +9,9 @@ from typing import Final
 
 from selfcorrect.model import Safety
 from selfcorrect.plain import canonical
-from selfcorrect.reading import FORM, Candidate, Deviation, Offered, Standing, thought
+from selfcorrect.reading.contract import Candidate, Deviation, Offered
+from selfcorrect.reading.standing import FORM, Standing
+from selfcorrect.reading.thinking import thought
 
 _INVENTED: Final = re.compile(
     r"<\|im_start\|>\s*(?:user|system|tool)\b|<\|start_header_id\|>\s*(?:user|system|ipython|tool)\b"

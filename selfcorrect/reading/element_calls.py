@@ -11,7 +11,7 @@ from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
+from selfcorrect.reading.contract import (
     MOST_CALLS,
     Candidate,
     Deviation,
@@ -19,8 +19,8 @@ from selfcorrect.reading import (
     Fault,
     Offered,
     parameters,
-    put_parameter,
 )
+from selfcorrect.reading.tag_values import put_parameter
 
 _NAME: Final = r"[\w.\-]{1,200}"
 _OPENING: Final = re.compile(

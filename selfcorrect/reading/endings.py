@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
-from selfcorrect.reading import Ending, Fault
+from selfcorrect.reading.contract import Ending, Fault
 
 CUT_REASONS: Final = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}

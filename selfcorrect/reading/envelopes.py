@@ -10,12 +10,8 @@ from typing import Final
 from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
-    ARGUMENTS_TOO,
-    CALL_ID,
-    IDS_TOO,
-    NAMES_TOO,
-    NO_ARGUMENTS,
+from selfcorrect.reading.arguments import NO_ARGUMENTS, as_arguments
+from selfcorrect.reading.contract import (
     Candidate,
     Deviation,
     Ending,
@@ -23,19 +19,23 @@ from selfcorrect.reading import (
     Oddity,
     Offered,
     ToolCallKeys,
-    as_arguments,
-    belongs,
-    beside,
-    ending_in,
-    is_said,
-    left_out,
-    lost,
-    own_ids,
     parameters,
-    strict_json,
-    two_names,
     without_residue,
 )
+from selfcorrect.reading.endings import ending_in, lost
+from selfcorrect.reading.metadata import (
+    ARGUMENTS_TOO,
+    CALL_ID,
+    IDS_TOO,
+    NAMES_TOO,
+    belongs,
+    beside,
+    is_said,
+    left_out,
+    own_ids,
+    two_names,
+)
+from selfcorrect.reading.strict import strict_json
 from selfcorrect.text import normal
 
 WRAPPERS: Final = (

@@ -13,7 +13,7 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import Final
 
-from selfcorrect.reading import Candidate, Fault
+from selfcorrect.reading.contract import Candidate, Fault
 
 _EXPRESSION: Final = "an expression is never evaluated"
 _BODY: Final = "code that may not run"

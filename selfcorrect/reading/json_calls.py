@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
-from selfcorrect.reading import (
+from selfcorrect.reading.arguments import surest
+from selfcorrect.reading.contract import (
     ATTEMPT,
-    MARKUP_NEXT,
     MOST_CALLS,
-    WRAPPERS,
     Candidate,
     Deviation,
     Ending,
@@ -26,17 +25,15 @@ from selfcorrect.reading import (
     Oddity,
     Offered,
     Reader,
-    Standing,
     ToolCallKeys,
-    calls_in,
     has,
-    named_before,
     parameters,
-    read_json,
-    surest,
-    unread_call,
-    unread_calls,
 )
+from selfcorrect.reading.envelopes import WRAPPERS, calls_in
+from selfcorrect.reading.openings import named_before
+from selfcorrect.reading.standing import Standing
+from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.reading.unreadable import MARKUP_NEXT, unread_call, unread_calls
 
 _OPEN: Final = re.compile(
     r"\{(?=\s*+[}\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"

@@ -12,14 +12,8 @@ from typing import Final
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
-    CUT_REASONS,
-    DONE_REASONS,
-    Deviation,
-    ToolCallKeys,
-    ending_of,
-    parameters,
-)
+from selfcorrect.reading.contract import Deviation, ToolCallKeys, parameters
+from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_of
 from selfcorrect.text import normal, typo
 
 NAMES_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")

@@ -8,17 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
-    MOST_MISSING,
-    Deviation,
-    Fault,
-    JsonRead,
-    Oddity,
-    has,
-    parameters,
-    read_json,
-    surest,
-)
+from selfcorrect.reading.arguments import surest
+from selfcorrect.reading.code_extents import MOST_MISSING
+from selfcorrect.reading.contract import Deviation, Fault, JsonRead, Oddity, has, parameters
+from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.text import tokens
 
 _PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+(=(?!=)|:)")

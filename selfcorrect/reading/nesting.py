@@ -9,14 +9,10 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import DEPTH, canonical
-from selfcorrect.reading import (
-    COMMA_MISSING,
-    RIVAL_LEVELS,
-    Oddity,
-    Scalars,
-    has,
-    other_readings,
-)
+from selfcorrect.reading.brackets import RIVAL_LEVELS, other_readings
+from selfcorrect.reading.contract import Oddity, has
+from selfcorrect.reading.scalars import Scalars
+from selfcorrect.reading.strings import COMMA_MISSING
 
 CLOSER: Final = MappingProxyType({"{": "}", "[": "]", "(": ")"})
 CLOSERS: Final = frozenset("}])")

@@ -17,31 +17,26 @@ from typing import Final, cast
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.plain import DEPTH
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
+from selfcorrect.reading.arguments import by_position, surest
+from selfcorrect.reading.brackets import other_readings
+from selfcorrect.reading.code_extents import CALL_OPENING, extent
+from selfcorrect.reading.contract import (
     ATTEMPT,
-    CALL_OPENING,
-    JSON_NAMES,
     MOST_CALLS,
     Candidate,
     Deviation,
     Ending,
     Fault,
     JsonRead,
-    NotLiteral,
     Oddity,
     Offered,
-    assigned_names,
-    by_name,
-    by_position,
-    ends_in,
-    extent,
-    literals,
-    other_readings,
     parameters,
     reads,
-    surest,
-    unevaluated,
 )
+from selfcorrect.reading.expressions import unevaluated
+from selfcorrect.reading.named_arguments import by_name, ends_in
+from selfcorrect.reading.python_literals import JSON_NAMES, NotLiteral, literals
+from selfcorrect.reading.variables import assigned_names
 
 _BEFORE_DEFINITION: Final = re.compile(r"\b(?:def|class|async)\s+\Z")
 _ODD_ESCAPE: Final = re.compile(

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import DEPTH, canonical
-from selfcorrect.reading import Deviation
+from selfcorrect.reading.contract import Deviation
 
 JSON_NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 """Literals of JSON, which are names in Python."""

@@ -10,14 +10,11 @@ from typing import Any, Final
 from selfcorrect.model import Call
 from selfcorrect.plain import DEPTH, is_one_of
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import (
-    Candidate,
-    Offered,
-    Reading,
-    read_call_object,
-    read_calls,
-    strict_json,
-)
+from selfcorrect.reading.contract import Candidate, Offered
+from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.outcome import Reading
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.schema.equality import call_key
 from selfcorrect.text import normal
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from selfcorrect.model import Safety
 from selfcorrect.protocols import Tool
-from selfcorrect.reading import MOST_CALLS, Candidate, Deviation, Offered, parameters, strict_json
+from selfcorrect.reading.contract import MOST_CALLS, Candidate, Deviation, Offered, parameters
+from selfcorrect.reading.strict import strict_json
 
 _CALL: Final = re.compile(
     r"\bAction:[ \t*`]*(?P<name>[\w.\-:/]{1,200}?)[ \t*`]*\n\s*+\**Action Input:\**[ \t]*+"

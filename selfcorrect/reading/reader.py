@@ -11,16 +11,13 @@ from selfcorrect.model import Call, Finding
 from selfcorrect.plain import clean
 from selfcorrect.ports import Beside, ReadCall
 from selfcorrect.protocols import TextPolicy, Tool
-from selfcorrect.reading import (
-    Reading,
-    ToolCallKeys,
-    ending_of,
-    read_arguments,
-    read_call_object,
-    read_calls,
-    refusal_of,
-)
+from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.endings import ending_of
+from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.known_tool import read_arguments
+from selfcorrect.reading.outcome import Reading, refusal_of
 from selfcorrect.reading.quoting import why_not_made
+from selfcorrect.reading.texts import read_calls
 
 _NOT_AN_OBJECT: Final = "the arguments are text that is not one JSON object"
 

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.reading import QUOTES, Oddity, Strings
+from selfcorrect.reading.contract import Oddity
+from selfcorrect.reading.strings import QUOTES, Strings
 
 LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from selfcorrect.plain import canonical
-from selfcorrect.reading import Candidate
+from selfcorrect.reading.contract import Candidate
 
 _TAGS: Final = (
     "tool_?calls?|function_?calls?|functions?|tools?|tool_use|tool_code|multi_?tool_?calls?|actions?|invoke"

@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import DEPTH, problem
-from selfcorrect.reading import JsonRead
+from selfcorrect.reading.contract import JsonRead
 
 
 def strict_json(text: str) -> JsonRead | None:

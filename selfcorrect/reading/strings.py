@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NoReturn
 
 from selfcorrect.model import Safety
-from selfcorrect.reading import Deviation, Fault, Oddity
+from selfcorrect.reading.contract import Deviation, Fault, Oddity
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -11,7 +11,8 @@ from typing import Any
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import canonical
-from selfcorrect.reading import Fault, strict_json
+from selfcorrect.reading.contract import Fault
+from selfcorrect.reading.strict import strict_json
 
 
 def put_parameter(

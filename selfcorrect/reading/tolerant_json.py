@@ -13,24 +13,11 @@ from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.pointer import join, put
-from selfcorrect.reading import (
-    CLOSER,
-    CLOSERS,
-    GUESSES,
-    LITERALS,
-    QUOTES,
-    STRICT_WORDS,
-    SURROGATE,
-    WORD,
-    Fault,
-    Frame,
-    JsonRead,
-    Nesting,
-    Oddity,
-    Twice,
-    Unreadable,
-    strict_json,
-)
+from selfcorrect.reading.contract import GUESSES, Fault, JsonRead, Oddity
+from selfcorrect.reading.nesting import CLOSER, CLOSERS, Frame, Nesting, Twice
+from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.strings import QUOTES, SURROGATE, Unreadable
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 MOST_LEVELS: Final = 8

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.reading import CALL_TAG, Candidate, Fault, Offered, ToolCallKeys, named_before
+from selfcorrect.reading.contract import Candidate, Fault, Offered, ToolCallKeys
+from selfcorrect.reading.openings import CALL_TAG, named_before
 
 MARKUP_NEXT: Final = re.compile(r"\s*+(?:</?[\w|\uff5c]|```|\[/?[A-Z_]+\])")
 """Markup right behind JSON, or not far from it."""

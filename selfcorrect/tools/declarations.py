@@ -11,6 +11,7 @@ from selfcorrect.effects import EFFECTS, UNDECLARED
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.model import JsonObject
+from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
 from selfcorrect.tools.signatures import Converter
 
@@ -150,3 +151,19 @@ def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it gives something to await."""
     call = getattr(function, "__call__", None)  # noqa: B004 -- an object with an async __call__
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def refuse_unusable(name: Any, *, atomic: Any, fails: Any, verify: Any) -> None:
+    """Refuse declarations that can never be meant.
+
+    Raises:
+        ToolDefinitionError: If there is one.
+    """
+    if not isinstance(name, str) or not name.strip() or problem(name) is not None:
+        raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
+    if type(atomic) is not bool:
+        raise ToolDefinitionError(f"tool {name!r}: atomic is True or False, not {atomic!r}")
+    if fails is not None and not callable(fails):
+        raise ToolDefinitionError(f"tool {name!r}: fails must be callable, not {fails!r}")
+    if verify is not None and not callable(verify):
+        raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
-import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.model import Finding, JsonObject
-from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
 from selfcorrect.results import is_error_value
 from selfcorrect.schema import Checker
-from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.declarations import (
     KEY_ARGUMENT,
     effect_of,
@@ -28,22 +24,27 @@ from selfcorrect.tools.declarations import (
     key_argument_of,
     marked,
     marked_inside,
+    refuse_unusable,
     schema_parts,
     sparing,
     stated,
     stated_effect,
     timeout_of,
 )
+from selfcorrect.tools.running import (
+    Arguments,
+    AsyncRun,
+    Run,
+    awaited,
+    called,
+    in_thread,
+    own_arguments,
+)
 from selfcorrect.tools.signatures import signature_of
-
-Arguments: TypeAlias = dict[str, Any]
-Run: TypeAlias = Callable[[Arguments, str | None], Any]
-AsyncRun: TypeAlias = Callable[[Arguments, str | None], Awaitable[Any]]
 
 Verify: TypeAlias = Callable[[JsonObject, str], Any]
 
 _SHORTEST: Final = 0.001
-_PLAIN_TYPES: Final = frozenset({str, int, float, bool, type(None), dict, list})
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -192,18 +193,8 @@ class ToolSpec:
         """
         if self.is_async:
             raise GraphSetupError(f"tool {self.name!r} is async: call ainvoke, not invoke")
-        own = self._with_key(_own(args), key)
-        if self.timeout is None:
-            value = self._run(own, call_id)
-        else:
-            value = in_time(functools.partial(self._run, own, call_id), self.timeout, self.name)
-        if _is_awaitable(value):
-            if inspect.iscoroutine(value):
-                value.close()
-            raise GraphSetupError(
-                f"tool {self.name!r} returned something to await: call ainvoke, not invoke"
-            )
-        return value
+        own = own_arguments(args, self.takes_key, key)
+        return called(functools.partial(self._run, own, call_id), self.timeout, self.name)
 
     async def arun(
         self, args: JsonObject, call_id: str | None = None, key: str | None = None
@@ -212,42 +203,11 @@ class ToolSpec:
 
         Args and Raises are those of `run`, but that async tools are welcome.
         """
-        import asyncio
-
-        own = self._with_key(_own(args), key)
-        limit = asyncio.timeout(self.timeout)
-        try:
-            async with limit:
-                if self._arun is not None:
-                    return await self._arun(own, call_id)
-                value = await self._in_thread(functools.partial(self._run, own, call_id))
-                return await value if _is_awaitable(value) else value
-        except TimeoutError:
-            if limit.expired():
-                goes_on = self._arun is None
-                raise late(self.name, self.timeout, goes_on=goes_on) from None
-            raise
-
-    def _with_key(self, own: Arguments, key: str | None) -> Arguments:
-        if self.takes_key is not None:
-            own[self.takes_key] = key or uuid.uuid4().hex
-        return own
-
-    async def _in_thread(self, work: Callable[[], Any]) -> Any:
-        import asyncio
-
-        def outcome() -> tuple[Any, BaseException | None]:
-            # A future refuses StopIteration and would never be done.
-            try:
-                limit = self.timeout
-                return (work() if limit is None else in_time(work, limit, self.name)), None
-            except BaseException as error:
-                return None, error
-
-        value, error = await asyncio.to_thread(outcome)
-        if error is not None:
-            raise error
-        return value
+        own = own_arguments(args, self.takes_key, key)
+        if self._arun is not None:
+            begin = functools.partial(self._arun, own, call_id)
+            return await awaited(begin, self.timeout, self.name)
+        return await in_thread(functools.partial(self._run, own, call_id), self.timeout, self.name)
 
     @classmethod
     def from_function(
@@ -466,14 +426,7 @@ def _spec(
     fails: Callable[[Any], bool] | None = None,
     home: str = "",
 ) -> ToolSpec:
-    if not isinstance(name, str) or not name.strip() or problem(name) is not None:
-        raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
-    if type(atomic) is not bool:
-        raise ToolDefinitionError(f"tool {name!r}: atomic is True or False, not {atomic!r}")
-    if fails is not None and not callable(fails):
-        raise ToolDefinitionError(f"tool {name!r}: fails must be callable, not {fails!r}")
-    if verify is not None and not callable(verify):
-        raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
+    refuse_unusable(name, atomic=atomic, fails=fails, verify=verify)
     checker = Checker(schema, name, local_times=local_times)
     known, declared = effect_of(effect, name)
     return cls(
@@ -495,17 +448,3 @@ def _spec(
         home=home,
         fails=fails,
     )
-
-
-def _is_awaitable(value: Any) -> bool:
-    kind = type(value)
-    return kind not in _PLAIN_TYPES and hasattr(kind, "__await__")
-
-
-def _own(args: JsonObject) -> Arguments:
-    """A copy, so that a tool which changes its arguments does not change the call."""
-    own = dict(args)
-    for key, value in own.items():
-        if type(value) in (dict, list):
-            own[key] = copy.deepcopy(value)
-    return own

@@ -9,7 +9,8 @@ import json
 import pytest
 
 from selfcorrect import repair_call
-from selfcorrect.reading import CUT_REASONS, DONE_REASONS, ending_of, read_call_object, read_calls
+from selfcorrect.reading import ending_of, read_call_object, read_calls
+from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS
 from selfcorrect.tools import ToolSpec, tool_specs
 
 

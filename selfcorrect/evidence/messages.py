@@ -30,15 +30,13 @@ from selfcorrect.evidence import (
     zod_issues,
 )
 from selfcorrect.evidence.clean import sentence, visible
-from selfcorrect.evidence.faults import Place
+from selfcorrect.evidence.faults.place import Place
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.masking import Masked, mask
-from selfcorrect.evidence.waits import wait_in_body
-from selfcorrect.evidence.wrappers import unwrap
+from selfcorrect.evidence.waits.fields import wait_in_body
+from selfcorrect.evidence.wrappers.unwrapping import unwrap
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import split
-
-__all__ = ["over", "put_back", "read_body", "read_text"]
 
 BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
     pydantic_errors.read,

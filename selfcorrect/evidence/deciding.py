@@ -1,0 +1,146 @@
+"""What a finding is, by the rules of a map and then by the call: kind, category, parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.evidence.clean import visible
+from selfcorrect.evidence.faults.category import category_at
+from selfcorrect.evidence.faults.place import Place
+from selfcorrect.evidence.faults.settling import settle
+from selfcorrect.evidence.kinds.facts import kind_of
+from selfcorrect.evidence.kinds.words import spoken_name
+from selfcorrect.evidence.masking import mask
+from selfcorrect.evidence.reading_errors import read_error
+from selfcorrect.mapping.files import MapSource
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject
+
+_SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
+"""A code within a text: `NT_STATUS_ACCESS_DENIED`."""
+
+
+def classify(
+    error: BaseException | Finding, strategies: MapSource | StrategyMap | None = None
+) -> ErrorKind:
+    """The kind of an error, as the loop decides it: whether repeating or changing can help.
+
+    Only the loop sees where an exception came from: what it takes for a fault of the tool's own
+    code is internal there, whatever its text says.
+
+    Args:
+        error: An exception, or a finding of your own.
+        strategies: The error-strategy map: an object, a name or a path; by default the same one
+            that a graph takes.
+
+    Raises:
+        MapError: If the map is unusable.
+
+    >>> classify(ConnectionResetError("peer went away"))
+    <ErrorKind.TRANSIENT: 'transient'>
+    >>> classify(Finding("too many requests", status=429))
+    <ErrorKind.RATE_LIMIT: 'rate_limit'>
+    """
+    decide = load_map(strategies).decide
+    if isinstance(error, Finding):
+        return decide(replace(error, kind=kind_of(error))).kind
+    return diagnosed(read_error(error, Call(""), None)[0], decide, {}).kind
+
+
+def diagnosed(
+    finding: Finding,
+    decide: Callable[[Finding], Finding],
+    arguments: JSON,
+    schema: JsonObject | None = None,
+) -> Finding:
+    """The finding as a map decides it, with the parameters at fault settled.
+
+    The map sees the text with its echoes masked: what a message repeats of the arguments never
+    becomes a kind, a wait, a name or a rule. Captured text is put back afterwards. Never raises.
+
+    Args:
+        finding: What `read_error` or `read_report` found.
+        decide: Asks the map: `lambda finding: strategies.decide(finding, tool)`.
+        arguments: The arguments of the call.
+        schema: Their schema, if known.
+    """
+    try:
+        blind = masked(finding, arguments)
+    except Exception:  # what cannot be masked is not shown to the map at all
+        return replace(decide(replace(finding, text="")), text=finding.text)
+    decided = _by_name(finding, decide(replace(finding, text=blind)), decide)
+    captures = {
+        key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
+    }
+    if captures != decided.captures:  # what the map made of a masked capture means nothing
+        decided = replace(
+            decided,
+            constraint=finding.constraint,
+            suggestions=finding.suggestions,
+            retry_after=finding.retry_after,
+        )
+    named = captures.get("param")
+    if named is not None and named != decided.captures["param"]:
+        decided = replace(decided, paths=finding.paths)
+        captures.pop("param")
+    shown = replace(decided, text=finding.text, captures=captures)
+    try:
+        return settled(shown, arguments, schema)
+    except Exception:
+        return shown
+
+
+def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]) -> Finding:
+    """What the words of the error's code or class say, where its text said nothing in particular.
+
+    `EMAIL_EXISTS`, `WorkflowAlreadyStartedError`: names that the emitter chose are text of its own.
+    """
+    told = decided.kind not in (ErrorKind.VALIDATION, ErrorKind.INTERNAL)
+    if told or decided.category is not Category.NONE:
+        return decided
+    symbols = [match[0] for match in list(_SYMBOL.finditer(decided.text[:2000]))[:2]]
+    for name in (finding.code, *symbols, *(name for name in finding.types[:1] if "." in name)):
+        spoken = spoken_name(name) if name else ""
+        if not spoken:
+            continue
+        found = decide(Finding(spoken))
+        if found.kind is ErrorKind.INTERNAL or found.rule is None:
+            continue
+        if found.kind is not ErrorKind.VALIDATION or found.category is not Category.NONE:
+            return replace(
+                decided,
+                kind=found.kind,
+                category=found.category,
+                rule=found.rule,
+                ladder=found.ladder,
+            )
+    return decided
+
+
+def masked(finding: Finding, arguments: JSON) -> str:
+    """The finding's text as rules should match it: what it echoes of the arguments says nothing."""
+    hidden = mask(finding.text, arguments, visible)
+    return hidden.masked(hidden.text)
+
+
+def _unmasked(value: str, blind: str, text: str) -> str:
+    """What stands in the text where a masked piece of it stands."""
+    start = blind.find(value)
+    return text[start : start + len(value)] if start >= 0 and len(blind) == len(text) else value
+
+
+def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None) -> Finding:
+    """The finding with the parameters at fault, now that its kind and category are decided."""
+    hidden = mask(finding.text, arguments, visible)
+    echoes = {
+        char: (echo.paths, echo.whole)
+        for char in hidden.text
+        if ord(char) >= 0xF0000 and (echo := hidden.echo(char)) is not None
+    }
+    place = Place(arguments, schema or {})
+    finding = replace(finding, paths=settle(finding, hidden.text, echoes, place))
+    return replace(finding, category=category_at(finding, place))

@@ -1,0 +1,63 @@
+"""What an argument is by its name: a date, a host, a whole command or query."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from selfcorrect.evidence.faults.place import Place, words_of
+from selfcorrect.model import Category, Finding
+from selfcorrect.pointer import split
+
+FREE_FORM: Final = frozenset(
+    [
+        "command",
+        "cmd",
+        "query",
+        "sql",
+        "expression",
+        "expr",
+        "code",
+        "script",
+        "statement",
+        "argv",
+        "program",
+        "filter",
+        "xpath",
+        "template",
+    ]
+)
+_BESIDE: Final = frozenset({"variables", "timeout", "cwd", "workdir", "env", "shell", "encoding"})
+DATES: Final = frozenset(
+    ["date", "datetime", "time", "when", "start", "end", "since", "until", "day", "month"]
+)
+_HOSTS: Final = frozenset(
+    ["url", "uri", "host", "hostname", "address", "server", "endpoint", "domain", "site", "target"]
+)
+TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
+
+
+def free_form(place: Place) -> list[str]:
+    """The one argument that holds a whole command or query, where there is nothing beside it."""
+    names = {path: split(path)[-1].lower() for path in place.top}
+    main = [path for path, name in names.items() if name not in _BESIDE]
+    if len(main) != 1 or names[main[0]] not in FREE_FORM:
+        return []
+    return main
+
+
+def by_form(finding: Finding, place: Place) -> list[str]:
+    """The one argument that is by its name what the error is about: a date, a query, a command."""
+    if finding.category is Category.FORMAT_DATE:
+        dates = [path for path in place.top if DATES & set(words_of(split(path)[-1]))]
+        if len(dates) == 1:
+            return dates
+    free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
+    return free if len(free) == 1 else []
+
+
+def reaches(path: str, place: Place) -> bool:
+    """Whether an argument may say which host a tool talks to."""
+    name = split(path)[-1].lower()
+    named = bool(_HOSTS & set(words_of(name))) or name in FREE_FORM
+    value = place.value(path)
+    return named or (isinstance(value, str) and ("://" in value or "." in value.strip(".")))

@@ -1,0 +1,260 @@
+"""Which parameter is at fault: the one named, whose value is quoted, or that breaks the rule.
+
+Structure first (a path in the error), then names in the text, then quoted values, then what breaks
+the stated constraint. Being the only argument is no evidence, and where something else has to hold
+first, no argument is at fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from selfcorrect.evidence.faults.absent import absent
+from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
+from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
+from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form, reaches
+from selfcorrect.evidence.faults.values import (
+    by_breaking,
+    by_got_type,
+    by_noun,
+    by_number,
+    by_schema,
+)
+from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
+from selfcorrect.pointer import join, split
+
+Echo: TypeAlias = tuple[tuple[str, ...], bool]
+"""The pointers that hold an echoed value, and whether all of it is echoed."""
+
+Echoes: TypeAlias = Mapping[str, Echo]
+"""The echoes in a text, each by the character that stands for it."""
+
+_INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
+_VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
+_MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
+_KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
+_LONGEST: Final = 4000
+_LEADS: Final = re.compile(
+    "([\U000f0000-\U0010ffff])(?=(?:[./][\\w-]{0,40}){1,2}[\U000f0000-\U0010ffff])"
+)
+_SURE: Final = 2.0
+
+
+def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+    """Pointers (from `/args`) of the parameters at fault; empty where nobody can tell.
+
+    Args:
+        finding: With its kind and category as far as known, its constraint, and paths of the wire.
+        text: The finding's text with its echoes taken out.
+        echoes: What was taken out.
+        place: The arguments and their schema.
+    """
+    if finding.captures.get("param"):
+        return _captured(finding, text, echoes, place)
+    if finding.paths:
+        if finding.kind not in _INPUT:
+            return ()
+        missing = finding.category is Category.MISSING_PARAM
+        placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
+        return tuple(dict.fromkeys("/args" + path for path in placed if path))
+    text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
+    first = _last_of_path(text.split(" -> ", maxsplit=1)[0], echoes)
+    quoted = _quoted([echoes[char] for char in first if char in echoes], place)
+    vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
+    free = [] if vague or _VARIABLE.search(text) else free_form(place)
+    if finding.category is Category.UNKNOWN_TOOL:
+        found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & TOOLS]
+        found = found if len(found) == 1 else []
+    elif finding.kind is ErrorKind.CONFLICT and finding.category is Category.BUSINESS_RULE:
+        found = quoted
+    elif finding.kind in _INPUT:
+        found = free or _search(
+            finding, text, quoted, [echoes[c] for c in text if c in echoes], place
+        )
+    elif finding.category is Category.UNKNOWN_RESOURCE:
+        found = quoted or [path for path in by_form(finding, place) if reaches(path, place)]
+    elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
+        found = quoted
+    else:
+        found = []
+    return tuple("/args" + path for path in dict.fromkeys(found))
+
+
+def _last_of_path(text: str, echoes: Echoes) -> str:
+    """The text without the echoes that only lead to another: of `zone/x/instance/y`, the `y`."""
+    found = [match for match in _LEADS.finditer(text) if match[1] in echoes]
+    for match in reversed(found):
+        text = text[: match.start(1)] + text[match.end(1) :]
+    return text
+
+
+def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+    """A rule's pattern named the parameter; what the text and the schema show may say more."""
+    bare = replace(finding, paths=(), captures={})
+    found = settle(bare, text, echoes, place)
+    named = found or settle(replace(finding, captures={}), text, echoes, place)
+    return tuple(path for path in named if _may_be_meant(path, finding, place))
+
+
+def _may_be_meant(path: str, finding: Finding, place: Place) -> bool:
+    """Whether a captured word is a parameter at all: known, or said to be missing or unknown."""
+    if finding.category in (Category.MISSING_PARAM, Category.EXTRA_PARAM):
+        return True
+    own = path.removeprefix("/args")
+    nothing_known = not (place.leaves or place.declared)
+    return nothing_known or own in place.declared or place.value(own) is not ABSENT
+
+
+def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
+    """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
+    found = from_wire(path, place)
+    wanted = split(path)[-1] if path.startswith("/") else path
+    if not missing or found is None or wanted.isdigit() or split(found)[-1] == wanted:
+        return found
+    return found if place.value(found) is ABSENT else found.rpartition("/")[0] + join(wanted)
+
+
+def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
+    whole = [paths[0] for paths, is_whole in echoes if is_whole and len(paths) == 1]
+    part = [paths[0] for paths, is_whole in echoes if not is_whole and len(paths) == 1]
+    paths = [path.removeprefix("/args") for path in whole or part]
+    return list(dict.fromkeys(whole_list(path, place) for path in paths if path))
+
+
+def _search(
+    finding: Finding, text: str, quoted: list[str], echoed: Sequence[Echo], place: Place
+) -> list[str]:
+    ranked = named(text, place)
+    sure = [path for score, path in ranked if score >= _SURE]
+    if finding.category is Category.MISSING_PARAM:
+        return _missing(finding, text, sure, place)
+    if finding.category is Category.EXTRA_PARAM:
+        return _extra(text, sure, place)
+    if finding.category is Category.BUSINESS_RULE:
+        both = [path for score, path in ranked if score >= 0.5 and (sure or score >= 1.0)]
+        twice = [paths for paths, whole in echoed if whole and len(paths) == 2]
+        if twice and not both:
+            return [path.removeprefix("/args") for path in twice[0]]
+        return both or quoted or _by_value(finding, text, place)
+    if sure:
+        return _narrow(sure, quoted, finding, place)
+    weak = [path for score, path in ranked if score >= 1.0]
+    if quoted:
+        both = [path for path in weak if path in quoted]
+        return both or quoted
+    if weak:
+        return _narrow(weak, quoted, finding, place)
+    return (
+        _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+    )
+
+
+def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place) -> list[str]:
+    if len(paths) < 2:
+        return paths
+    both = [path for path in paths if path in quoted]
+    if both:
+        return both
+    broken = by_breaking(finding.constraint, place) if finding.constraint else []
+    return [path for path in paths if path in broken] or paths
+
+
+def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
+    if finding.category is Category.SYNTAX:
+        free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
+        if len(free) == 1:
+            return free
+    got = by_got_type(text, place)
+    if got and finding.category is Category.WRONG_TYPE:
+        return got
+    broken = by_breaking(finding.constraint, place) if finding.constraint else []
+    if len(broken) == 1:
+        return [whole_list(broken[0], place)]
+    if found := by_schema(finding, place):
+        return found
+    numbers = _by_class(finding, place) or by_number(text, place) or got
+    if len(numbers) == 1:
+        return numbers
+    if finding.kind is not ErrorKind.VALIDATION or finding.category is Category.BUSINESS_RULE:
+        nouns = by_noun(text, place)
+        if len(nouns) == 1:
+            return [whole_list(nouns[0], place)]
+    return [] if speaks_of_another(text, place) else by_form(finding, place)
+
+
+def _by_class(finding: Finding, place: Place) -> list[str]:
+    """The arguments that a class found in their light speaks of."""
+    tests: dict[str, Callable[[Any], bool]] = {
+        "ArgumentIsZero": lambda value: value == 0 and not isinstance(value, bool),
+        "ArgumentIsNull": lambda value: value is None,
+        "ArgumentLength": lambda value: isinstance(value, list),
+        "ArgumentOutOfRange": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    }
+    test = next((tests[name] for name in finding.types[:1] if name in tests), None)
+    return [path for path, value in place.leaves if test(value)] if test else []
+
+
+def _marked(text: str, place: Place) -> list[str]:
+    """A name that the text marks outright, where the call's arguments are not known."""
+    if place.leaves or place.declared:
+        return []
+    return [join(*name.lstrip("$").split(".")) for name in unknown_names(text)[:1]]
+
+
+def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list[str]:
+    empty = [path for path in sure if place.value(path) in (ABSENT, None, "")]
+    if empty:
+        return empty
+    by_rule = by_schema(finding, place)
+    found = absent(text, place)
+    if by_rule and (not found or {split(p)[-1] for p in found} <= {split(p)[-1] for p in by_rule}):
+        return [
+            path
+            for path in by_rule
+            if not found or split(path)[-1] in {split(p)[-1] for p in found}
+        ]
+    if found:
+        return [_inner(path, text, place) for path in found]
+    if place.lacking:
+        return [join(name) for name in place.lacking]
+    nothing = [path for path in place.top if place.value(path) in (None, "")]
+    if len(nothing) == 1:
+        return nothing
+    return sure or by_form(finding, place)
+
+
+def _inner(path: str, text: str, place: Place) -> str:
+    """Within the object that the text says it is missing in: "Missing the key id in the item"."""
+    if path.count("/") != 1:
+        return path
+    match = re.search(r"\bin (?:the )?([A-Za-z_]\w{1,60})(?:\W|\Z)", text)
+    if match is None:
+        return path
+    hosts = [host for host in place.known(match[1]) if isinstance(place.value(host), dict)]
+    return hosts[0] + path if len(hosts) == 1 and hosts[0] != path else path
+
+
+_EXTRA: Final = re.compile(
+    r"(?::|\bfor) (?P<c>[\w$@:.-]{1,60}(?:, [\w$@.-]{1,60}){0,9})\s*\Z|"
+    r"[\"'`‘“«](?P<a>[\w$@.\[\] -]{1,80})[\"'`’”»]|(?<![\w-])--?(?P<b>[A-Za-z][\w-]{0,60})"
+)
+
+
+def _extra(text: str, sure: list[str], place: Place) -> list[str]:
+    found = list(_EXTRA.finditer(text.split(" in {", maxsplit=1)[0]))[:10]
+    names = [name.lstrip(":$") for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
+    for name in names:
+        exact = [path for path, _ in place.leaves if split(path)[-1] == name]
+        if exact:
+            more = [p for n in names[1:] for p in place.top if split(p)[-1] == n]
+            return [*deepest(exact)[:1], *more]
+    if place.declared and place.leaves:
+        unknown = [path for path in place.top if path not in place.declared]
+        if len(unknown) == 1:
+            return unknown
+    if sure:
+        return sure
+    return [join(names[0].lstrip("$:"))] if names and not place.leaves else []

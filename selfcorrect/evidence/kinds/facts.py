@@ -1,0 +1,103 @@
+"""Which kind of failure it is, from structured facts alone: codes, status, exception types.
+
+Everything is data: `STATUS`, `CODES`, `SQLSTATES`, `TYPES`, `WORDS`. The order of trust is code,
+then status, then type, then the words that codes and type names are made of. Nothing known is
+`internal`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES
+from selfcorrect.evidence.kinds.statuses import SQLSTATES, STATUS
+from selfcorrect.evidence.kinds.types import TYPES
+from selfcorrect.evidence.kinds.words import category_in, kind_in, words_of
+from selfcorrect.model import Category, ErrorKind, Finding
+
+_SQLSTATE: Final = re.compile(r"[0-9A-Z]{5}\Z")
+_BUGS: Final = frozenset({"TypeError", "AttributeError", "AssertionError", "RuntimeError"})
+"""Classes that say no more than that something went wrong; what they wrap may say it."""
+_BY_LAST_NAME: Final = {
+    "JSONDecodeError": ErrorKind.VALIDATION,
+    "CancelledError": ErrorKind.CANCELLED,
+}
+_LONGEST: Final = 120
+
+
+def kind_of(finding: Finding) -> ErrorKind:
+    """The kind that a finding's code, status and types speak for; `internal` where none does.
+
+    >>> kind_of(Finding("gone", status=410))
+    <ErrorKind.NOT_FOUND: 'not_found'>
+    """
+    from_code = kind_of_code(finding.code)
+    if from_code is not None and from_code is not ErrorKind.INTERNAL:
+        return from_code
+    from_status = kind_of_status(finding.status)
+    if from_status is not None:
+        return from_status
+    return kind_of_types(finding.types) or ErrorKind.INTERNAL
+
+
+def category_of(finding: Finding) -> Category:
+    """What the words of a finding's code and most specific class say is wrong; else `none`.
+
+    >>> category_of(Finding("…", code="InvalidURL"))
+    <Category.FORMAT_OTHER: 'format_other'>
+    """
+    if finding.code and finding.code in CODE_CATEGORIES:
+        return CODE_CATEGORIES[finding.code]
+    own = [name.rpartition(".")[2] for name in finding.types[:2] if "." in name]
+    found = (category_in(name) for name in (finding.code or "", *own))
+    return next((category for category in found if category is not None), Category.NONE)
+
+
+def kind_of_status(status: int | str | None) -> ErrorKind | None:
+    """The kind of an HTTP status, an SQLSTATE or a gRPC code name; None where it says nothing."""
+    if isinstance(status, bool) or status is None:
+        return None
+    if isinstance(status, str):
+        text = status.strip()
+        if text.isascii() and text.isdigit() and len(text) == 3:
+            return kind_of_status(int(text))
+        return _kind_of_sqlstate(text) or kind_of_code(text)
+    if status in STATUS:
+        return STATUS[status]
+    if 400 <= status < 500:
+        return ErrorKind.PERMANENT
+    return ErrorKind.TRANSIENT if 500 <= status < 600 else None
+
+
+def kind_of_code(code: str | None) -> ErrorKind | None:
+    """The kind of an emitter's error code, by table and then by its words."""
+    if not code or len(code) > _LONGEST:
+        return None
+    exact = CODES.get("_".join(words_of(code)).upper())
+    if exact is not None:
+        return exact
+    if code.startswith("SQLITE_"):
+        return CODES.get("_".join(code.split("_")[:2]))
+    return _kind_of_sqlstate(code) or kind_in(code)
+
+
+def kind_of_types(types: Iterable[str]) -> ErrorKind | None:
+    """The kind of an exception by its classes: each by its name, then by the words of its name."""
+    bug = False
+    for name in types:
+        bug = bug or name in _BUGS
+        last = name.rpartition(".")[2]
+        known = TYPES.get(name) or _BY_LAST_NAME.get(last)
+        if known is None and last != name:
+            known = kind_in(last)
+        if known is not None:
+            return known
+    return ErrorKind.INTERNAL if bug else None
+
+
+def _kind_of_sqlstate(state: str) -> ErrorKind | None:
+    if not _SQLSTATE.match(state) or state.isalpha():
+        return None
+    return SQLSTATES.get(state) or SQLSTATES.get(state[:2])

@@ -1,0 +1,164 @@
+"""Runs of tools through a host's handler: how each ended, and what was executed already."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from selfcorrect.effects import acts
+from selfcorrect.errors import (
+    ToolReportedError,
+    is_control_flow,
+)
+from selfcorrect.foreign import is_plain
+from selfcorrect.foreign import told as read_in_time
+from selfcorrect.integrations.mcp import TRUSTED, protocol_error
+from selfcorrect.integrations.once import Once
+from selfcorrect.loop.context import AsyncHost, SyncHost
+from selfcorrect.model import JSON
+from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.declarations import stated
+
+Response: TypeAlias = Any
+"""What a host answers a tool call with: a `ToolMessage`, a `Command`, or a list of them."""
+Handler: TypeAlias = Callable[[ToolCallRequest], Response]
+AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Response]]
+
+BESIDE: Final = frozenset({"raw", "cut", "finish_reason", "invalid"})
+"""What a drop-in may put beside a call: its text, and what is known of the end of that."""
+
+try:
+    from langgraph.errors import is_invalid_resume as _is_invalid_resume
+except ImportError:  # older versions never mark such an error
+
+    def _is_invalid_resume(error: BaseException) -> bool:  # noqa: ARG001
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one execution ended.
+
+    Attributes:
+        response: What the host answered.
+        error: What was raised.
+        cause: What the tool raised, where the host made an answer of it.
+    """
+
+    response: Response = None
+    error: Exception | None = None
+    cause: Exception | None = None
+
+
+class Handled:
+    """Runs tools through the host's handler; outcomes that are known already are not run again.
+
+    Attributes:
+        known: Outcomes of executions that happened before this walk, in order.
+        happened: Every outcome of this walk.
+        made: The call that was made last.
+    """
+
+    def __init__(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        tools: Mapping[str, Any],
+        known: list[Ended],
+    ) -> None:
+        self.request = request
+        self.handler = handler
+        self.tools = tools
+        self.known = known
+        self.happened: list[Ended] = []
+        self.made: dict[str, JSON] | None = None
+
+    async def run_tool(
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+    ) -> Any:
+        """The tool's value, out of what the handler answers."""
+        del call_id  # the host's own id stays: it is what the answer is matched by
+        place = len(self.happened)
+        known = self.known[place] if place < len(self.known) else None
+        ended = known if known is not None else await self._ended(tool, args, key)
+        self.happened.append(ended)
+        if ended.error is not None:
+            raise ended.error
+        return value_of(ended.response, ended.cause)
+
+    async def _ended(self, tool: ToolSpec, args: Any, key: str | None) -> Ended:
+        own = {tool.takes_key: key or uuid4().hex} if tool.takes_key is not None else {}
+        call = {**self.request.tool_call, "name": tool.name, "args": {**args, **own}}
+        for beside in BESIDE:
+            call.pop(beside, None)
+        self.made = {"name": tool.name, "args": dict(args)}
+        changes: dict[str, Any] = {"tool_call": call}
+        if tool.name != self.request.tool_call["name"] or self.request.tool is None:
+            changes["tool"] = self.tools[tool.name]
+        request = self.request.override(**changes)
+        once = Once(tool)
+        if acts(tool) and isinstance(request.tool, BaseTool):
+            request = request.override(tool=once.guarding(request.tool))
+        try:
+            value = self.handler(request)
+            return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
+        except Exception as error:
+            if is_hosts_own(error):
+                raise
+            return Ended(error=told_by(error, request))
+
+
+class SyncHandled(Handled, SyncHost):
+    """For a handler that is called."""
+
+
+class AsyncHandled(Handled, AsyncHost):
+    """For a handler that is awaited."""
+
+
+def value_of(response: Response, cause: Exception | None = None) -> Any:
+    """The tool's value in a response.
+
+    Args:
+        response: What the host answered.
+        cause: What the tool raised, where the host made this answer of it.
+
+    Raises:
+        ToolReportedError: If the response reports an error.
+    """
+    if not isinstance(response, ToolMessage):
+        return None if isinstance(response, Command | list) else response
+    if response.status == "error":
+        raise ToolReportedError(str(response.text)) from cause
+    if response.artifact is not None:
+        return {"content": response.content, "artifact": response.artifact}
+    return response.content
+
+
+def watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRequest]:
+    """The request, its tool guarded against repetition if it acts."""
+    once = Once(spec)
+    if not acts(spec) or not isinstance(request.tool, BaseTool):
+        return once, request
+    return once, request.override(tool=once.guarding(request.tool))
+
+
+def told_by(error: Exception, request: ToolCallRequest) -> Exception:
+    """The error; that of an MCP server as ours, with what is known of the server."""
+    metadata = getattr(request.tool, "metadata", None) or {}
+    return protocol_error(error, trusted=stated(metadata, TRUSTED) is True) or error
+
+
+def is_hosts_own(error: Exception) -> bool:
+    """Whether an error steers the host and is nobody's failure; one that cannot be read is none."""
+    if is_control_flow(error):
+        return True
+    return not is_plain(error) and read_in_time(lambda: _is_invalid_resume(error), otherwise=False)

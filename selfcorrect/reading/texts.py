@@ -1,0 +1,151 @@
+"""The calls that a text makes, by every form in which one may stand in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.model import Call, JsonObject, Safety
+from selfcorrect.protocols import Form, TextPolicy, Tool
+from selfcorrect.reading.begun_calls import BegunCalls
+from selfcorrect.reading.choosing import choose
+from selfcorrect.reading.contract import (
+    Candidate,
+    Deviation,
+    Ending,
+    Offered,
+    Reader,
+    ToolCallKeys,
+    without_residue,
+)
+from selfcorrect.reading.element_calls import ElementCalls
+from selfcorrect.reading.endings import ending_of
+from selfcorrect.reading.envelopes import is_definition, read_call_object
+from selfcorrect.reading.json_calls import JsonCalls
+from selfcorrect.reading.making import Found, made
+from selfcorrect.reading.metadata import beside
+from selfcorrect.reading.outcome import Asked, Reading, malformed
+from selfcorrect.reading.python_calls import PythonCalls
+from selfcorrect.reading.react_calls import ReactCalls
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.tagged_calls import TaggedCalls
+from selfcorrect.reading.thinking import without_thinking
+from selfcorrect.reading.tolerant_json import MOST_LEVELS
+
+_HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
+
+
+def read_calls(
+    text: str,
+    tools: Mapping[str, Tool],
+    *,
+    finish_reason: str | None = None,
+    keys: ToolCallKeys | None = None,
+    request: str | None = None,
+    policy: TextPolicy | None = None,
+    in_context: bool = False,
+) -> Reading:
+    """Read the calls that a text makes: those that are the text, but for thinking and markup.
+
+    Of tools that only read, calls in lines of their own among words are made, too. Not the right
+    tool for arguments of a tool that is already known; see `read_arguments`.
+
+    Args:
+        text: What the model wrote.
+        tools: The offered tools by name; their schemas decide between readings.
+        finish_reason: Why the model stopped; `"length"` means that nothing cut off is completed.
+        keys: Where the parts of a call are found.
+        request: What the user asked for, if known.
+        policy: Which calls are made; by default those of texts that are nothing but calls.
+        in_context: It is known what was said before, so that a call that repeats it is told.
+
+    >>> reading = read_calls('{"name": "find", "arguments": {"q": "x"}}', {})
+    >>> reading.strict, reading.calls[0].call
+    (True, Call(name='find', args={'q': 'x'}, id=None, raw=None))
+    >>> reading = read_calls("<tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
+    >>> [(d.what, d.safety.value) for d in reading.calls[0].deviations][-1]
+    ('markup around the call', 'exact')
+    >>> read_calls("Sure! find(q='x')", {}).refusal.code
+    'no_call'
+    """
+    policy, keys = policy or TextPolicy(), keys or ToolCallKeys()
+    asked = Asked(text, finish_reason, keys, request, policy, in_context)
+    return replace(_read(text, tools, asked), asked=asked)
+
+
+def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
+    policy, keys, finish_reason = asked.policy, asked.keys, asked.finish_reason
+    if policy.text == "off":
+        return Reading((), malformed("no_call", "calls in texts are not read here"))
+    forms = policy.forms
+    strict = _strict(text, tools, keys, ending_of(finish_reason))
+    if strict is not None and (forms is None or "json" in forms):
+        return Reading((strict,), strict=True, text=text)
+    levels = 0
+    while (inner := _inside(text)) is not None and levels <= MOST_LEVELS:
+        text, levels = inner, levels + 1
+    if levels > MOST_LEVELS:
+        deep = f"JSON in JSON, deeper than {MOST_LEVELS} levels"
+        return Reading((), malformed("malformed_json", deep))
+    offered = Offered(tools)
+    ending = ending_of(finish_reason)
+    code = PythonCalls(ending, asked.request or "")
+    readers: Mapping[Form, Reader] = {
+        "json": JsonCalls(keys, ending, code),
+        "tags": TaggedCalls(ending),
+        "elements": ElementCalls(ending),
+        "react": ReactCalls(),
+        "code": code,
+    }
+    used = [reader for form, reader in readers.items() if forms is None or form in forms]
+    spoken = without_thinking(text)
+    seen = (call for reader in (*used, BegunCalls()) for call in reader(spoken, offered))
+    found = Found(*choose(spoken, seen, offered))
+    told = asked.in_context or asked.request is not None
+    reading = made(found, offered, ending, policy, in_context=told)
+    reading = replace(reading, text=text)
+    if not levels:
+        return reading
+    note = Deviation(0, "a call inside a string", Safety.EXACT)
+    calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
+    return replace(reading, calls=tuple(calls))
+
+
+def _strict(
+    text: str, tools: Mapping[str, Tool], keys: ToolCallKeys, ending: Ending
+) -> Candidate | None:
+    read = strict_json(text)
+    if read is None or not isinstance(read.value, dict):
+        return None
+    call = read_call_object(read.value, keys, tools)
+    if call is None or call.raw is not None or call.name != without_residue(call.name):
+        return None
+    if not call.args and not ending.closers and _of_a_provider(read.value, call, keys):
+        return None
+    if beside(read.value, keys) and is_definition(read.value, call.args):
+        return None
+    if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
+        return None
+    return Candidate(call.name, call.args, 0, len(text), (), call.id)
+
+
+def _inside(text: str) -> str | None:
+    """The text that a text stands for which is a JSON string, or was escaped once too often."""
+    body = text.strip()
+    if body.startswith(("{\\", "[\\", "[{\\")):
+        body = f'"{body}"'
+    if not body.startswith('"'):
+        return None
+    read = strict_json(body)
+    return read.value if read is not None and _HOLDS_MORE.match(read.value) else None
+
+
+def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
+    return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
+
+
+def _of_a_provider(value: JsonObject, call: Call, keys: ToolCallKeys) -> bool:
+    """Whether a provider made this object, out of what the model wrote."""
+    return call.id is not None or "type" in value or value.keys().isdisjoint(keys.name)
