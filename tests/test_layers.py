@@ -54,7 +54,7 @@ LAYERS = (
 
 NO_SIBLINGS = ("repairs", "nodes", "reading", "evidence")
 HOSTS_OF_LANGGRAPH = {"graph", "integrations", "notebook"}
-AT_THE_TOP = {"jsonschema", "jsonschema_rs", "pydantic", "re2", "referencing", "structlog"}
+AT_THE_TOP = {"pydantic"}
 """What a file may import when it is imported; all else from outside only inside functions."""
 AT_THE_TOP_OF = {
     "cli": {"rich", "typer"},
