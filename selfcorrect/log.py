@@ -27,23 +27,23 @@ def _in_words(values: Mapping[str, Any]) -> str:
 
 def sink() -> Sink | None:
     """Where events go now, or None where nobody listens."""
-    structlog = sys.modules.get("structlog")
-    if structlog is not None and structlog.is_configured():
-        logger = structlog.get_logger("selfcorrect")
-        return lambda event, values: logger.info(event, **values)
-    if _LOGGER.isEnabledFor(logging.INFO) and _is_heard():
-        return lambda event, values: _LOGGER.info("%s %s", event, _in_words(values))
-    return None
+    return _sink(logging.INFO, "info")
 
 
 def warning() -> Sink | None:
     """Where warnings go now, or None where nobody listens."""
-    structlog = sys.modules.get("structlog")
-    if structlog is not None and structlog.is_configured():
-        logger = structlog.get_logger("selfcorrect")
-        return lambda event, values: logger.warning(event, **values)
-    if _LOGGER.isEnabledFor(logging.WARNING) and _is_heard():
-        return lambda event, values: _LOGGER.warning("%s %s", event, _in_words(values))
+    return _sink(logging.WARNING, "warning")
+
+
+def _sink(level: int, name: str) -> Sink | None:
+    if "structlog" in sys.modules:  # who configured it imported it
+        import structlog
+
+        if structlog.is_configured():
+            emit = getattr(structlog.get_logger("selfcorrect"), name)
+            return lambda event, values: emit(event, **values)
+    if _LOGGER.isEnabledFor(level) and _is_heard():
+        return lambda event, values: _LOGGER.log(level, "%s %s", event, _in_words(values))
     return None
 
 

@@ -56,7 +56,7 @@ UPPER_FILES = {
 }
 """The second layer of a folder, which stands on its other files and is imported by none of them."""
 HOSTS_OF_LANGGRAPH = ("loop/graph", "integrations/", "notebook/")
-AT_THE_TOP = {"jsonschema", "jsonschema_rs", "pydantic", "re2", "referencing", "structlog"}
+AT_THE_TOP = {"pydantic"}
 """What a file may import when it is imported; all else from outside only inside functions."""
 AT_THE_TOP_OF = {
     "cli": {"rich", "typer"},

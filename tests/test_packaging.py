@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tarfile
@@ -11,6 +12,7 @@ from email import message_from_string
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -105,6 +107,39 @@ def test_all_is_every_extra_a_user_may_need():
     assert extras - {"all", "dev", "local-model"} == set(
         everything.removeprefix("selfcorrect[").removesuffix("]").split(",")
     )
+
+
+MODULES = {
+    "google-re2": "re2",
+    "langchain-core": "langchain_core",
+    "jsonschema-rs": "jsonschema_rs",
+}
+"""What a distribution is imported as, where that is not its own name."""
+
+
+def test_every_dependency_is_imported():
+    trees = [ast.parse(p.read_text(encoding="utf-8")) for p in (ROOT / "selfcorrect").rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported = {name.partition(".")[0] for name in found}
+    declared = {MODULES.get(each.name, each.name) for each in required(PROJECT["dependencies"])}
+    assert declared <= imported
+
+
+def test_what_is_below_one_is_bounded_above():
+    extras = PROJECT["optional-dependencies"].values()
+    young = [
+        each
+        for each in required([*PROJECT["dependencies"], *(item for one in extras for item in one)])
+        if any(part.operator == ">=" and part.version.startswith("0.") for part in each.specifier)
+    ]
+    assert {"jsonschema-rs", "typer"} <= {each.name for each in young}
+    assert [each for each in young if not any(p.operator == "<" for p in each.specifier)] == []
+
+
+def required(lines: list[str]) -> list[Requirement]:
+    return [Requirement(line) for line in lines]
 
 
 def test_the_version_is_that_of_the_changelog():

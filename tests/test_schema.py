@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 
+import jsonschema  # noqa: F401 -- where time is measured below, that of its import is not
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -433,6 +434,20 @@ class TestClosing:
         assert texts(of(a=either), {"a": {"x": 1, "y": "?"}}) == [
             "argument 'a.y': expected integer, got string"
         ]
+
+    @pytest.mark.parametrize("others", [{}, INTEGER, {"$ref": "#/$defs/I"}, True, False])
+    @pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "b", "c"]])
+    @pytest.mark.parametrize("properties", [{}, {"a": {}, "b": {}, "c": {}}, {"c": {}}])
+    def test_what_is_required_is_required_whatever_else_may_be_there(
+        self, properties, names, others
+    ):
+        schema = {"properties": properties, "required": names, "additionalProperties": others}
+        check = checker({**schema, "$defs": {"I": INTEGER}})
+        missing = [f"missing required argument '{name}'" for name in names]
+        assert not check.is_valid({})
+        assert texts(check, {}) == missing
+        assert not check.is_valid({"a": 1} if len(names) > 1 else {"z": 1})
+        assert missing[0] not in texts(check, {"a": 1, "z": "?"})
 
     def test_under_not_nothing_is_closed(self):
         check = of(a={"not": {"properties": {"x": INTEGER}, "required": ["x"]}})

@@ -2,22 +2,23 @@
 
 The schema that the model sees stays as it is. Arguments are checked against a private copy in
 normal form, where an object takes only what is declared for it, unless the schema says otherwise in
-words. jsonschema-rs answers whether arguments fit; `keywords` says what does not.
+words. jsonschema-rs answers whether arguments fit, and what does not; see `engine`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.plain import problem
-from selfcorrect.pointer import join
 from selfcorrect.schema.closing import Schema, nodes
 from selfcorrect.schema.formats import FORMATS, PATTERN, FormatCheck
 from selfcorrect.schema.normal_form import prepared, unusable
 from selfcorrect.schema.patterns import compiled
+
+if TYPE_CHECKING:
+    from selfcorrect.schema.engine import Engine
 
 __all__ = ["Checker"]
 
@@ -39,7 +40,7 @@ class Checker:
         ToolDefinitionError: If the schema cannot be used.
     """
 
-    __slots__ = ("_fits", "_formats", "_local_times", "_opened", "_schema", "_tool")
+    __slots__ = ("_engine", "_local_times", "_opened", "_schema", "_tool")
 
     def __init__(
         self, schema: Schema, tool: str, *, local_times: bool = False, inside: bool = True
@@ -48,27 +49,28 @@ class Checker:
         self._local_times = local_times
         self._opened: Checker | None = None
         self._schema = prepared(schema, tool, local_times=local_times, inside=inside)
-        self._formats: Mapping[str, FormatCheck] = FORMATS
-        self._fits: Callable[[Any], bool] | None = None
+        self._engine: Engine | None = None
 
-    def compile(self) -> Callable[[Any], bool]:
+    def compile(self) -> Engine:
         """Make the checker ready for use.
 
         Raises:
             ToolDefinitionError: If this is not JSON Schema 2020-12.
         """
         with _COMPILING:
-            if self._fits is None:
-                self._formats = {**FORMATS, **_move_patterns(self._schema, self._tool)}
-                self._fits = _engine(self._schema, self._formats, self._tool)
-            return self._fits
+            if self._engine is None:
+                from selfcorrect.schema.engine import Engine
+
+                formats = {**FORMATS, **_move_patterns(self._schema, self._tool)}
+                self._engine = Engine(self._schema, formats, self._tool)
+            return self._engine
 
     def is_valid(self, args: JsonObject) -> bool:
         """Whether the arguments are plain JSON and fit the schema."""
-        fits = self._fits or self.compile()
+        engine = self._engine or self.compile()
         if type(args) is not dict:
             args = dict(args)
-        return problem(args) is None and fits(args)
+        return problem(args) is None and engine.fits(args)
 
     @property
     def is_typed(self) -> bool:
@@ -83,37 +85,17 @@ class Checker:
 
     def violations(self, args: JsonObject) -> tuple[Finding, ...]:
         """Everything that is wrong with the arguments, in the order of the schema."""
-        fits = self._fits or self.compile()
+        engine = self._engine or self.compile()
         if type(args) is not dict:
             args = dict(args)
         wrong = problem(args)
-        if wrong is None and fits(args):
+        if wrong is None and engine.fits(args):
             return ()
-        from selfcorrect.schema.violations import not_json, violations
+        if wrong is not None:
+            from selfcorrect.schema.violations import not_json
 
-        return (
-            violations(self._schema, args, self._formats) if wrong is None else (not_json(*wrong),)
-        )
-
-
-def _engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Callable[[Any], bool]:
-    try:
-        import jsonschema_rs
-    except ImportError:
-        from selfcorrect.schema.violations import engine
-
-        return engine(schema, formats, tool)
-    try:
-        return jsonschema_rs.Draft202012Validator(
-            schema,
-            formats=dict(formats),
-            validate_formats=True,
-            pattern_options=jsonschema_rs.RegexOptions(),
-        ).is_valid
-    except ValueError as error:
-        path = join(*getattr(error, "instance_path", ()))
-        text = getattr(error, "message", str(error))
-        raise unusable(tool, f"it is not JSON Schema 2020-12: {text[:300]}", path) from None
+            return (not_json(*wrong),)
+        return engine.findings(args)
 
 
 def _move_patterns(schema: Schema, tool: str) -> dict[str, FormatCheck]:

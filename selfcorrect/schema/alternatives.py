@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.model import ABSENT, JSON
+from selfcorrect.model import JSON
 from selfcorrect.schema.closing import Schema
 
+Path: TypeAlias = tuple[str | int, ...]
 
-@dataclass(slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True)
 class Violation:
     """One thing that is wrong with a value.
 
@@ -20,46 +21,26 @@ class Violation:
         keyword: The keyword of JSON Schema that it breaks.
         value: What the keyword says.
         instance: The value that is wrong.
-        schema: The schema that the keyword stands in. What a check leaves out of these four,
-            whoever called it fills in.
-        context: What is wrong by each alternative, where they have nothing in common.
-        several: Whether it fits more than one alternative where it may fit one.
+        schema: The schema that the keyword stands in.
+        groups: What is wrong by each alternative; nothing by one that the value fits.
+        context: What of that is said together, where the alternatives have nothing in common.
     """
 
-    path: deque[str | int] = field(default_factory=deque)
-    keyword: str | None = None
-    value: Any = ABSENT
-    instance: Any = ABSENT
-    schema: Any = ABSENT
+    path: Path
+    keyword: str
+    value: Any
+    instance: JSON
+    schema: Schema
+    groups: Sequence[Sequence[Violation]] = ()
     context: Sequence[Violation] = ()
-    several: bool = False
 
-    def fill(self, keyword: str, value: Any, instance: JSON, schema: Any) -> None:
-        """Say where it was found, as far as it does not say so itself."""
-        if self.keyword is None:
-            self.keyword = keyword
-        if self.value is ABSENT:
-            self.value = value
-        if self.instance is ABSENT:
-            self.instance = instance
-        if self.schema is ABSENT:
-            self.schema = schema
+    def below(self, path: Path) -> Violation:
+        """The same, as seen from further up."""
+        return replace(self, path=(*path, *self.path)) if path else self
 
-
-Errors: TypeAlias = Iterator[Violation]
 
 WHOLE: Final = ("type", "enum", "const", "format")
 """Keywords that only say together what a value should be."""
-
-
-def violation(*path: str | int, **fields: Any) -> Violation:
-    """An error at a place below the value."""
-    return Violation(deque(path), **fields)
-
-
-def again(error: Violation) -> Violation:
-    """A copy, whose path grows on its own."""
-    return replace(error, path=deque(error.path))
 
 
 def key(value: JSON) -> Any:
@@ -73,35 +54,59 @@ def key(value: JSON) -> Any:
     return value
 
 
+def is_type(value: JSON, kind: str) -> bool:
+    """Whether a value is of a type of JSON Schema; 5.0 is an integer."""
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES[kind])
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+}
+
+
 def listed(types: Any) -> Sequence[str]:
     """The types that a `type` keyword names: one or a list of them."""
     return (types,) if isinstance(types, str) else types
 
 
-def closest(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Errors:
+def closest(whole: Violation, groups: Sequence[Sequence[Violation]]) -> Iterator[Violation]:
     """What is wrong according to the alternative that the value resembles most.
 
     Alternatives of another type come last, then those whose fixed values (a `kind`, an enum)
     differ, then those that miss more arguments, then those with more errors. Where the types, or
     the fixed values, are wrong for every alternative, one error names all of them.
+
+    Args:
+        whole: The violation of `anyOf` or `oneOf`, with paths below its own.
+        groups: What is wrong by each alternative.
     """
     if len(groups) == 1:
-        yield from map(again, groups[0])
+        yield from groups[0]
         return
     same_type = [group for group in groups if not _at(group, (), ("type",))]
     if not same_type:
         yield _all_types(groups)
         return
     if len(same_type) > 1:
-        fixed = [{tuple(e.path) for e in group if _is_fixed(e)} for group in same_type]
+        fixed = [{error.path for error in group if _is_fixed(error)} for group in same_type]
         if shared := set.intersection(*fixed):
             yield from (_all_values(same_type, path) for path in sorted(shared, key=str))
             return
         if all(error.keyword == "required" for group in same_type for error in group):
-            yield from _missing(same_type, schemas)
+            yield from _missing(whole, same_type)
             return
     best = min(same_type, key=_distance)
-    yield from map(again, best)
+    yield from best
 
 
 def _distance(group: Sequence[Violation]) -> tuple[int, int, int]:
@@ -109,14 +114,14 @@ def _distance(group: Sequence[Violation]) -> tuple[int, int, int]:
     return sum(map(_is_fixed, group)), missing, len(group)
 
 
-def _missing(groups: Sequence[Sequence[Violation]], schemas: Sequence[Any]) -> Errors:
+def _missing(whole: Violation, groups: Sequence[Sequence[Violation]]) -> Iterator[Violation]:
     """What every alternative misses; or, where they differ, one error that names all of it."""
-    paths = [{tuple(error.path) for error in group} for group in groups]
-    if shared := set.intersection(*paths):
-        yield from (again(error) for error in groups[0] if tuple(error.path) in shared)
+    shared = set.intersection(*({error.path for error in group} for group in groups))
+    if shared:
+        yield from (error for error in groups[0] if error.path in shared)
     else:
-        missing = [again(error) for group in groups for error in group]
-        yield violation(keyword="anyOf", value=list(schemas), context=missing)
+        missing = tuple(error for group in groups for error in group)
+        yield replace(whole, path=(), keyword="anyOf", groups=(), context=missing)
 
 
 def _is_fixed(error: Violation) -> bool:
@@ -126,7 +131,7 @@ def _is_fixed(error: Violation) -> bool:
 def _at(
     group: Iterable[Violation], path: tuple[str | int, ...], keywords: Sequence[str]
 ) -> list[Violation]:
-    return [e for e in group if e.keyword in keywords and tuple(e.path) == path]
+    return [e for e in group if e.keyword in keywords and e.path == path]
 
 
 def _all_types(groups: Sequence[Sequence[Violation]]) -> Violation:
@@ -135,11 +140,11 @@ def _all_types(groups: Sequence[Sequence[Violation]]) -> Violation:
     value = list(types) if len(types) > 1 else next(iter(types))
     real = [error.schema for error in wrong if error.value != "null"]
     whole = real[0] if len(real) == 1 else {}
-    schema = {**{name: whole[name] for name in WHOLE if name in whole}, "type": value}
-    return violation(keyword="type", value=value, instance=wrong[0].instance, schema=schema)
+    schema: Schema = {**{name: whole[name] for name in WHOLE if name in whole}, "type": value}
+    return Violation((), "type", value, wrong[0].instance, schema)
 
 
-def _all_values(groups: Sequence[Sequence[Violation]], path: tuple[str | int, ...]) -> Violation:
+def _all_values(groups: Sequence[Sequence[Violation]], path: Path) -> Violation:
     wrong = [error for group in groups for error in _at(group, path, ("const", "enum"))]
     values = {
         key(value): value
@@ -150,10 +155,4 @@ def _all_values(groups: Sequence[Sequence[Violation]], path: tuple[str | int, ..
     types = [error.schema.get("type") for error in wrong]
     if types[0] is not None and all(each == types[0] for each in types):
         schema["type"] = types[0]
-    return violation(
-        *path,
-        keyword="enum",
-        value=schema["enum"],
-        instance=wrong[0].instance,
-        schema=schema,
-    )
+    return Violation(path, "enum", schema["enum"], wrong[0].instance, schema)

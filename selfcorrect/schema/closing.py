@@ -25,7 +25,8 @@ _ALWAYS: Final = frozenset({"$ref", "allOf"})
 _CONDITIONS: Final = frozenset({"not", "if", "contains", "propertyNames"})
 """Keywords whose subschemas must not become stricter: that could make the whole more lenient."""
 _STORES: Final = frozenset({"$defs", "definitions"})
-_WORDS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+WORDS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+"""Keywords that speak of keys which `properties` does not name."""
 
 
 def parts(schema: Schema) -> Iterator[tuple[str, tuple[str, ...], Schema]]:
@@ -149,7 +150,7 @@ def _tops(root: Schema) -> tuple[dict[int, Schema], list[Schema]]:
 
 def _declares_all(place: Schema, members: list[Schema]) -> bool:
     own = _declared(place)
-    return all(_declared(each) <= own and not _WORDS & each.keys() for each in members)
+    return all(_declared(each) <= own and not WORDS & each.keys() for each in members)
 
 
 def _declared(schema: Schema) -> frozenset[str]:
@@ -160,13 +161,13 @@ def _declared(schema: Schema) -> frozenset[str]:
 def _where_to_close(root: Schema, top: Schema, members: list[Schema]) -> Schema | None:
     """The schema that is to be closed for the value that `top` speaks of, or None for open."""
     declaring = [each for each in members if "properties" in each]
-    if _WORDS & top.keys() or (not declaring and top is not root):
+    if WORDS & top.keys() or (not declaring and top is not root):
         return None
     if len(declaring) != 1:
         return top
     (only,) = declaring
-    if any(_WORDS & each.keys() for each in members if each is not only):
+    if any(WORDS & each.keys() for each in members if each is not only):
         return top
     if top is root and id(only) not in _reached(root, [root], _ALWAYS.__contains__):
         return top
-    return None if _WORDS & only.keys() else only
+    return None if WORDS & only.keys() else only

@@ -116,6 +116,7 @@ def _normalise(root: Schema, tool: str, *, local_times: bool) -> None:
             seen.add(id(schema))
             _modernise(schema)
             _spell_out_false(schema)
+            _part_required(schema)
             _keep_asserted_format(schema, local_times=local_times)
             base = _note_names(schema, path, base, names)
             if isinstance(schema.get("$ref"), str):
@@ -197,6 +198,15 @@ def _spell_out_false(schema: Schema) -> None:
         for place, each in list(places):
             if each is False:
                 held[place] = {"not": {}}
+
+
+def _part_required(schema: Schema) -> None:
+    """Write `required` apart from an `additionalProperties` that is a schema.
+
+    jsonschema-rs 0.44 forgets the one beside the other where two names are required.
+    """
+    if isinstance(schema.get("additionalProperties"), dict) and "required" in schema:
+        schema["allOf"] = [{"required": schema.pop("required")}, *schema.get("allOf", ())]
 
 
 def _keep_asserted_format(schema: Schema, *, local_times: bool) -> None:

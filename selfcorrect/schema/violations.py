@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import join, split
-from selfcorrect.schema.alternatives import Violation, listed
-from selfcorrect.schema.closing import Schema
-from selfcorrect.schema.formats import LOCAL, FormatCheck
-from selfcorrect.schema.keywords import MOST, SEVERAL, Run
-from selfcorrect.schema.normal_form import unusable
+from selfcorrect.schema.alternatives import WHOLE, Violation, closest, is_type, listed
+from selfcorrect.schema.closing import WORDS, Schema, same_place
+from selfcorrect.schema.formats import LOCAL, PATTERN
 
+Part: TypeAlias = Callable[[Any, JSON], Sequence[Violation]]
+"""What is wrong with a value by a part of the schema."""
+
+_MOST: Final = 200
 _LONGEST_NAME: Final = 200
-_TOO_DEEP: Final = "the arguments are nested too deeply to be checked"
 _WORDS: Final[Mapping[str, str]] = {
     "enum": "not one of the allowed values",
     "const": "not the required value",
@@ -39,36 +41,29 @@ _WORDS: Final[Mapping[str, str]] = {
     "items": "more items than allowed",
     "unevaluatedItems": "more items than allowed",
     "propertyNames": "the name is not allowed",
-    "anyOf": "fits none of the alternatives (anyOf)",
-    "oneOf": "fits none of the alternatives (oneOf)",
+    "oneOf": "fits more than one of the alternatives (oneOf)",
     "not": "not allowed here",
 }
-_WHOLE: Final = ("type", "enum", "const", "format")
-"""Keywords that only say together what a value should be."""
 
 
-def violations(
-    schema: Schema, args: JsonObject, formats: Mapping[str, FormatCheck]
-) -> tuple[Finding, ...]:
-    """Everything that is wrong with the arguments, in the order of the schema; at most 200.
+def violations(root: Schema, wrong: Sequence[Violation], part: Part) -> tuple[Finding, ...]:
+    """Everything that is wrong with arguments, in the order of the schema; at most 200 findings.
 
     Args:
-        schema: A schema that `prepared` made.
-        args: Plain JSON.
-        formats: The formats to assert.
+        root: A schema that `prepared` made.
+        wrong: What an engine lists.
+        part: Asks the engine about a part of the schema.
     """
-    try:
-        errors = list(islice(Run(schema, formats).descend(args, schema), MOST))
-    except RecursionError:
-        errors = []
-        text = _TOO_DEEP
-    else:
-        text = "the arguments do not fit the schema"
     found: list[Finding] = []
-    for item in map(_finding, errors):
+    for item in map(_finding, islice(_Settling(root, part).settled(wrong), _MOST)):
         if item not in found:
             found.append(item)
-    return tuple(found) or (Finding(text, ("InvalidArgs",), code="json", paths=("/args",)),)
+    return tuple(found) or (unlisted("the arguments do not fit the schema"),)
+
+
+def unlisted(why: str) -> Finding:
+    """The finding where nobody can say more than that the whole does not fit."""
+    return Finding(why, ("InvalidArgs",), code="json", paths=("/args",))
 
 
 def not_json(path: str, what: str) -> Finding:
@@ -78,34 +73,73 @@ def not_json(path: str, what: str) -> Finding:
     )
 
 
-def engine(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Callable[[Any], bool]:
-    """Whether arguments fit, answered in Python alone: slower, and for any platform.
+class _Settling:
+    """Takes out what only follows from other violations, and chooses among alternatives."""
 
-    Raises:
-        ToolDefinitionError: If this is not JSON Schema 2020-12.
-    """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
+    def __init__(self, root: Schema, part: Part) -> None:
+        self._root = root
+        self._part = part
+        self._chosen: dict[int, list[Violation]] = {}
 
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        why = f"it is not JSON Schema 2020-12: {error.message[:300]}"
-        raise unusable(tool, why, join(*error.path)) from None
+    def settled(self, wrong: Sequence[Violation]) -> Iterator[Violation]:
+        for each in wrong:
+            match each.keyword:
+                case "enum" | "const" if not _is_typed(each):
+                    continue
+                case "format" if each.value.startswith(PATTERN):
+                    yield replace(each, keyword="pattern", value=each.value.removeprefix(PATTERN))
+                case "format":
+                    yield replace(each, value=each.value.removeprefix(LOCAL))
+                case "contains" if "minContains" in each.schema:
+                    yield replace(each, keyword="minContains", value=each.schema["minContains"])
+                case "anyOf" | "oneOf" if all(each.groups):
+                    yield from (error.below(each.path) for error in self._closest(each))
+                case "unevaluatedProperties":
+                    yield from (error.below(each.path) for error in self._unevaluated(each, wrong))
+                case _:
+                    yield each
 
-    def fits(args: Any) -> bool:
-        try:
-            return next(Run(schema, formats).descend(args, schema), None) is None
-        except RecursionError:
-            return False
+    def _closest(self, error: Violation) -> list[Violation]:
+        if id(error.groups) not in self._chosen:
+            groups = [[*islice(self.settled(group), _MOST)] for group in error.groups]
+            self._chosen[id(error.groups)] = [*closest(error, groups)]
+        return self._chosen[id(error.groups)]
 
-    return fits
+    def _unevaluated(self, error: Violation, wrong: Sequence[Violation]) -> Iterator[Violation]:
+        """What is wrong with a key that no alternative speaks of which the object fits.
+
+        Where an alternative failed, the keys that it speaks of are not unknown: what made it fail
+        is reported already.
+        """
+        *place, name = error.path
+        value = error.instance[name]
+        if error.value is not False:
+            yield from self.settled(self._part(error.value, value))
+            return
+        members = [each for each in same_place(self._root, error.schema) if each != error.schema]
+        declaring = [each.get("properties", {}) for each in (error.schema, *members)]
+        schemas = [properties[name] for properties in declaring if name in properties]
+        same = (error.keyword, False)
+        others = (each for each in wrong if (each.keyword, each.value) != same)
+        is_spoken_of = schemas or any(not WORDS.isdisjoint(each) for each in members)
+        if is_spoken_of and any(each.path[: len(place)] == tuple(place) for each in others):
+            return
+        groups = [[*self.settled(self._part(each, value))] for each in schemas]
+        if groups and all(groups):
+            yield from closest(error, groups)
+        else:
+            yield replace(error, path=(), keyword="additionalProperties")
+
+
+def _is_typed(error: Violation) -> bool:
+    """Whether the type is right; a value of a wrong type is not reported twice."""
+    types = error.schema.get("type")
+    return types is None or any(is_type(error.instance, each) for each in listed(types))
 
 
 def _finding(error: Violation) -> Finding:
     path = join("args", *error.path)
-    keyword = error.keyword or ""
-    value = error.value
+    keyword, value = error.keyword, error.value
     paths: tuple[str, ...] = (path,)
     if error.context:
         paths = tuple(dict.fromkeys(path + join(*each.path) for each in error.context))
@@ -121,9 +155,9 @@ def _finding(error: Violation) -> Finding:
 def _constraint(keyword: str, value: Any, schema: Any) -> JsonObject:
     if keyword in ("items", "unevaluatedItems"):
         return {"maxItems": len(schema.get("prefixItems", ()))}
-    if keyword not in _WHOLE:
+    if keyword not in WHOLE:
         return {keyword: value}
-    whole = {key: schema[key] for key in _WHOLE if key in schema} | {keyword: value}
+    whole = {key: schema[key] for key in WHOLE if key in schema} | {keyword: value}
     if "format" in whole:
         whole["format"] = whole["format"].removeprefix(LOCAL)
     return whole
@@ -140,8 +174,6 @@ def _text(keyword: str, value: Any, error: Violation, paths: Sequence[str]) -> s
     if keyword == "type":
         expected = " or ".join(listed(value))
         return f"{subject}: expected {expected}, got {_type_name(error.instance)}"
-    if error.several:
-        return f"{subject}: {SEVERAL}"
     words = _WORDS.get(keyword, "does not fit the schema")
     return f"{subject}: {words.format(_printed(value)) if '{0}' in words else words}"
 
