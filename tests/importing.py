@@ -18,9 +18,12 @@ def modules(folder: Path) -> dict[str, Path]:
     return found
 
 
-def imports(files: Mapping[str, Path]) -> Graph:
-    """What each module imports of the others: anywhere in it, but for type checkers alone."""
-    return {name: set(_imported(name, path, files)) - {name} for name, path in files.items()}
+def imports(files: Mapping[str, Path], *, for_types: bool = False) -> Graph:
+    """What each module imports of the others, anywhere in it; for type checkers, too, if asked."""
+    return {
+        name: set(_imported(name, path, files, for_types=for_types)) - {name}
+        for name, path in files.items()
+    }
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -55,7 +58,9 @@ def circles(graph: Graph) -> list[list[str]]:
     return sorted(found, key=lambda circle: (-len(circle), circle))
 
 
-def _imported(name: str, path: Path, files: Mapping[str, Path]) -> Iterator[str]:
+def _imported(
+    name: str, path: Path, files: Mapping[str, Path], *, for_types: bool
+) -> Iterator[str]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"), str(path))]
     while todo:
@@ -70,7 +75,7 @@ def _imported(name: str, path: Path, files: Mapping[str, Path]) -> Iterator[str]
                 if each := _known(f"{source}.{alias.name}", files) or _known(source, files):
                     yield each
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            todo += node.orelse
+            todo += [*node.orelse, *(node.body if for_types else ())]
         else:
             todo += ast.iter_child_nodes(node)
 

@@ -194,6 +194,12 @@ def test_no_modules_import_each_other_in_a_circle():
     assert len(found) == len(CIRCLES_LEFT), found
 
 
+def test_nothing_in_the_notebook_leads_back_to_the_stepper_not_even_as_a_type():
+    files = importing.modules(PACKAGE)
+    own = {name: path for name, path in files.items() if name.startswith("selfcorrect.notebook")}
+    assert importing.circles(importing.imports(own, for_types=True)) == []
+
+
 def test_a_circle_is_seen_through_a_package_and_inside_a_function(tmp_path):
     files = {
         "__init__.py": "",

@@ -1,77 +1,81 @@
-"""What can be pressed, as data: one function from a message to the stepper."""
+"""What can be pressed, as data: from a message of the page to what the stepper is to do."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, NamedTuple
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.notebook.form import edit_from
+from selfcorrect.notebook.standing import Standing
 
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
 
-MIME = {
-    "html": "text/html",
-    "svg": "image/svg+xml",
-    "json": "application/json",
-    "mermaid": "text/vnd.mermaid",
+class Command(NamedTuple):
+    """A method of the stepper, and what it is called with."""
+
+    method: str
+    value: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = {}
+
+
+class Export(NamedTuple):
+    """A method of the stepper that makes a file, and how the browser saves it."""
+
+    method: str
+    name: str
+    mime: str
+
+
+EXPORTS: Final[Mapping[str, Export]] = {
+    "html": Export("to_html", "run.html", "text/html"),
+    "svg": Export("to_svg", "run.svg", "image/svg+xml"),
+    "json": Export("to_json", "run.json", "application/json"),
+    "mermaid": Export("to_mermaid", "run.mmd", "text/vnd.mermaid"),
 }
+_PLAIN: Final = ("run", "pause", "back", "restart")
 
 
-def perform(stepper: Stepper, message: Mapping[str, Any]) -> None:
-    """Do what a message says.
+def command_of(message: Mapping[str, Any], at: Standing) -> Command:
+    """What a message asks of a stepper that stands there.
 
     Raises:
-        GraphSetupError: If it cannot be done here.
+        GraphSetupError: If there is no such command.
         ValueError: If a form holds no JSON.
     """
     match message.get("do"):
         case "step":
-            stepper.step(confirm=message.get("confirm") is True)
-        case "run":
-            stepper.run()
-        case "pause":
-            stepper.pause()
-        case "back":
-            stepper.back()
-        case "restart":
-            stepper.restart()
+            return Command("step", options={"confirm": message.get("confirm") is True})
+        case str(name) if name in _PLAIN:
+            return Command(name)
         case "goto":
-            stepper.goto(str(message.get("id")))
+            return Command("goto", (str(message.get("id")),))
         case "break":
             node = str(message.get("node"))
-            stepper.break_at(node, on=node not in stepper.breakpoints)
+            return Command("break_at", (node,), {"on": node not in at.breakpoints})
         case "edit":
             strategy = message.get("strategy")
             text = str(message.get("text") or "")
-            stepper.edit(edit_from(stepper, text, strategy if isinstance(strategy, str) else None))
+            wanted = edit_from(at, text, strategy if isinstance(strategy, str) else None)
+            return Command("edit", (wanted,))
         case "answer":
-            stepper.answer(_answer(stepper, message))
+            return Command("answer", (_answer(message, ours=at.parts.loop is not None),))
         case other:
             raise GraphSetupError(f"there is no command {other!r:.40}")
 
 
-def exported(stepper: Stepper, form: str) -> dict[str, str]:
-    """A file for the browser to save.
+def export_of(form: str) -> Export:
+    """The file that a form of export makes.
 
     Raises:
         GraphSetupError: If there is no such form.
     """
-    make = {
-        "html": stepper.to_html,
-        "svg": stepper.to_svg,
-        "json": stepper.to_json,
-        "mermaid": stepper.to_mermaid,
-    }.get(form)
-    if make is None:
+    if form not in EXPORTS:
         raise GraphSetupError(f"there is no export {form!r:.40}")
-    ending = "mmd" if form == "mermaid" else form
-    return {"save": f"run.{ending}", "mime": MIME[form], "text": make()}
+    return EXPORTS[form]
 
 
-def _answer(stepper: Stepper, message: Mapping[str, Any]) -> Any:
+def _answer(message: Mapping[str, Any], *, ours: bool) -> Any:
     """The answer in the form that the graph expects."""
     if message.get("reject") is True:
         return {"action": "reject"}
@@ -83,7 +87,6 @@ def _answer(stepper: Stepper, message: Mapping[str, Any]) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = text
-    ours = stepper.parts.loop is not None
     if not ours or (isinstance(value, Mapping) and "action" in value):
         return value
     return {"action": "answer", "value": value}

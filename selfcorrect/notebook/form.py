@@ -4,52 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from selfcorrect.notebook.editing import ladder_of
 from selfcorrect.notebook.recorder import is_start
+from selfcorrect.notebook.standing import Standing
 from selfcorrect.plain import problem
 from selfcorrect.redaction import redact
-
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
 
 _LONGEST: Final = 20_000
 """Characters of a form; larger states are edited with `Stepper.edit` in a cell."""
 
 
-def form_of(stepper: Stepper) -> dict[str, Any] | None:
+def form_of(at: Standing) -> dict[str, Any] | None:
     """The form for an edit here; None where nothing can be edited."""
-    if not stepper.here.next:
+    if not at.here.next:
         return None
-    subject, values = editable(stepper)
+    subject, values = editable(at)
     text = json.dumps(masked(values), ensure_ascii=False, indent=2)
     if len(text) > _LONGEST:
         text = ""
-    ladder = ladder_of(stepper.parts, stepper.values) if "repair" in stepper.here.next else []
-    selected = stepper.values.get("selected") or [{}]
+    ladder = ladder_of(at.parts, at.values) if "repair" in at.here.next else []
+    selected = at.values.get("selected") or [{}]
     chosen = selected[0].get("strategy", "") if ladder else ""
     return {"subject": subject, "text": text, "strategies": ladder, "strategy": chosen}
 
 
-def editable(stepper: Stepper) -> tuple[str, Any]:
+def editable(at: Standing) -> tuple[str, Any]:
     """What a form is about (`args` or `state`), and its value now."""
-    values = stepper.values
-    if stepper.parts.loop is None:
-        keys = [key for key in stepper.parts.editable if key in values]
+    values = at.values
+    if at.parts.loop is None:
+        keys = [key for key in at.parts.editable if key in values]
         return "state", {key: values[key] for key in keys if problem(values[key]) is None}
-    call = values.get("call") if is_start(stepper.here) else values.get("current")
+    call = values.get("call") if is_start(at.here) else values.get("current")
     args = call.get("args") if isinstance(call, Mapping) else None
     return "args", args if isinstance(args, Mapping) else {}
 
 
-def edit_from(stepper: Stepper, text: str, strategy: str | None) -> dict[str, Any]:
+def edit_from(at: Standing, text: str, strategy: str | None) -> dict[str, Any]:
     """The edit that a filled form means.
 
     Raises:
         ValueError: If the text is no JSON object.
     """
-    subject, old = editable(stepper)
+    subject, old = editable(at)
     wanted: dict[str, Any] = {}
     if text.strip():
         try:
@@ -65,7 +63,7 @@ def edit_from(stepper: Stepper, text: str, strategy: str | None) -> dict[str, An
             }
         elif new != old:
             wanted = {"args": new}
-    form = form_of(stepper) or {}
+    form = form_of(at) or {}
     if strategy and strategy != form.get("strategy"):
         wanted["strategy"] = strategy
     if not wanted:

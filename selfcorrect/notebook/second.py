@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from selfcorrect.json_forms import call_from_json
 from selfcorrect.model import Call
-from selfcorrect.notebook.replaying import BEGUN, DONE
+from selfcorrect.notebook.history import History
+from selfcorrect.notebook.parts import Steppable
+from selfcorrect.notebook.replaying import BEGUN, DONE, Executions
 from selfcorrect.notebook.shown import cut
 from selfcorrect.tools import ToolSpec
-
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +28,36 @@ class Second:
     needs_word: bool
 
 
-def second_execution(stepper: Stepper) -> Second | None:
-    """What the next step would do a second time; None if it does nothing twice."""
-    if stepper.parts.is_watched("execute") and "execute" in stepper.here.next:
-        return _tool(stepper)
-    return _nodes(stepper)
+def second_execution(
+    parts: Steppable, executions: Executions, history: History, values: Mapping[str, Any]
+) -> Second | None:
+    """What the next step would do a second time; None if it does nothing twice.
+
+    Args:
+        parts: The graph.
+        executions: What tools did on this thread.
+        history: What happened on it, and where one looks.
+        values: The state there.
+    """
+    following = history.here.next
+    if parts.is_watched("execute") and "execute" in following:
+        pending = _pending(parts, following, values)
+        return None if pending is None else _tool(executions, *pending)
+    return _nodes(parts, history)
 
 
-def only_reads(stepper: Stepper) -> bool:
+def only_reads(parts: Steppable, following: Sequence[str], values: Mapping[str, Any]) -> bool:
     """Whether what is next is a call of a tool that changes nothing."""
-    pending = _pending(stepper)
+    pending = _pending(parts, following, values)
     return pending is not None and pending[1].effect == "read_only"
 
 
-def _pending(stepper: Stepper) -> tuple[Call, ToolSpec] | None:
+def _pending(
+    parts: Steppable, following: Sequence[str], values: Mapping[str, Any]
+) -> tuple[Call, ToolSpec] | None:
     """The call that is next, and its tool."""
-    loop, current = stepper.parts.loop, stepper.values.get("current")
-    if loop is None or "execute" not in stepper.here.next or not isinstance(current, Mapping):
+    loop, current = parts.loop, values.get("current")
+    if loop is None or "execute" not in following or not isinstance(current, Mapping):
         return None
     if not isinstance(current.get("args"), dict):
         return None
@@ -54,12 +66,8 @@ def _pending(stepper: Stepper) -> tuple[Call, ToolSpec] | None:
     return None if tool is None else (call, tool)
 
 
-def _tool(stepper: Stepper) -> Second | None:
-    pending = _pending(stepper)
-    if pending is None:
-        return None
-    call, tool = pending
-    stored = stepper.executions.stored(call)
+def _tool(executions: Executions, call: Call, tool: ToolSpec) -> Second | None:
+    stored = executions.stored(call)
     if tool.effect == "read_only" or stored is None:
         return None
     name, effect = cut(call.name, 60), tool.effect.replace("_", " ")
@@ -71,10 +79,9 @@ def _tool(stepper: Stepper) -> Second | None:
     return Second(text, needs_word=False)
 
 
-def _nodes(stepper: Stepper) -> Second | None:
+def _nodes(parts: Steppable, history: History) -> Second | None:
     """Nodes that may change something, and already ran on a branch that was left."""
-    history, parts = stepper.history, stepper.parts
-    following = {node for node in stepper.here.next if not parts.is_harmless(node)}
+    following = {node for node in history.here.next if not parts.is_harmless(node)}
     if not following:
         return None
     line = set(history.line())

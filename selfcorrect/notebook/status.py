@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from selfcorrect.drawing import label_of
 from selfcorrect.notebook.shown import cut
-
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
+from selfcorrect.notebook.standing import Standing
 
 STATES: Final = {
     "ready": "calm",
@@ -26,39 +24,39 @@ STATES: Final = {
 """Every state, and the tone in which it is shown."""
 
 
-def status_of(stepper: Stepper) -> dict[str, str]:
+def status_of(at: Standing) -> dict[str, str]:
     """The state, its tone, and what is said of it."""
-    state, text = _state(stepper)
+    state, text = _state(at)
     return {"state": state, "tone": STATES[state], "text": cut(text, 300)}
 
 
-def _state(stepper: Stepper) -> tuple[str, str]:
-    here = stepper.here
+def _state(at: Standing) -> tuple[str, str]:
+    here = at.here
     following = _names(here.next)
-    if stepper.running is not None:
-        return "running", f"running · {_names(stepper.running)}"
-    if stepper.raised is not None and stepper.raised[0] == here.number:
-        return "error", f"error in {following}: {stepper.raised[1]}"
-    if stepper.halt == "second":
+    if at.running is not None:
+        return "running", f"running · {_names(at.running)}"
+    if at.raised is not None:
+        return "error", f"error in {following}: {at.raised}"
+    if at.halt == "second":
         return "second", f"confirm first · next {following}"
-    if stepper.is_past:
-        where = f"step {here.number} of {len(stepper.history) - 1}"
+    if at.is_past:
+        where = f"step {here.number} of {len(at.history) - 1}"
         return "past", f"past · {where} · " + (f"next {following}" if following else "the end")
-    if stepper.asking:
+    if at.asking:
         return "question", "waiting for a person"
     if here.next:
-        return _between(stepper, following)
-    failure = stepper.values.get("failure")
+        return _between(at, following)
+    failure = at.values.get("failure")
     if isinstance(failure, dict):
         return "failed", f"finished: failed · {failure.get('reason')}"
     return "ok", "finished: ok"
 
 
-def _between(stepper: Stepper, following: str) -> tuple[str, str]:
+def _between(at: Standing, following: str) -> tuple[str, str]:
     """Why it stands still between two steps."""
-    match stepper.halt:
+    match at.halt:
         case "limit":
-            reached = f"limit reached · {stepper.limit:,} steps in one run"
+            reached = f"limit reached · {at.limit:,} steps in one run"
             return "limit", f"{reached} · next {following}"
         case "breakpoint":
             return "breakpoint", f"paused before {following}"
@@ -81,16 +79,15 @@ def _names(nodes: tuple[str, ...]) -> str:
     return ", ".join(named[:6]) + (" …" if len(named) > 6 else "")
 
 
-def actions_of(stepper: Stepper) -> dict[str, dict[str, Any]]:
+def actions_of(at: Standing) -> dict[str, dict[str, Any]]:
     """What can be done here: whether, under which name, and what it does."""
-    here, running = stepper.here, stepper.running is not None
+    here, running = at.here, at.running is not None
     idle = not running
-    goes_on = idle and bool(here.next) and not stepper.asking
-    raised = stepper.raised is not None and stepper.raised[0] == here.number
+    goes_on = idle and bool(here.next) and not at.asking
     label, hint = "Step", f"Run {_names(here.next)}" if here.next else "The run is over"
-    if raised:
+    if at.raised is not None:
         label, hint = "Retry", f"Run {_names(here.next)} once more"
-    elif stepper.is_past and here.next:
+    elif at.is_past and here.next:
         label, hint = "Fork", f"Run {_names(here.next)} from here, on a new branch"
     undone = "Look at the step before. Runs nothing; what a tool did stays done"
     return {
@@ -99,7 +96,7 @@ def actions_of(stepper: Stepper) -> dict[str, dict[str, Any]]:
         "pause": _action("Pause", "Stop after the node that is running", on=running),
         "back": _action("Back", undone, on=idle and here.parent is not None),
         "edit": _action("Edit & fork", "Change the call or the state here", on=goes_on),
-        "answer": _action("Answer", "Answer the question", on=idle and bool(stepper.asking)),
+        "answer": _action("Answer", "Answer the question", on=idle and bool(at.asking)),
         "restart": _action("Restart", "Look at the start. Runs nothing", on=idle),
     }
 

@@ -24,6 +24,7 @@ from selfcorrect.notebook.replaying import Executions
 from selfcorrect.notebook.report import report_of
 from selfcorrect.notebook.second import Second, only_reads, second_execution
 from selfcorrect.notebook.shown import cut, plain_text
+from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.status import status_of
 from selfcorrect.notebook.view_model import question_of, result_of
 
@@ -130,7 +131,27 @@ class Stepper(Display):
     def second(self) -> Second | None:
         """What the next step would do a second time, if anything."""
         self._arm(really=False)
-        return second_execution(self)
+        return second_execution(self.parts, self.executions, self.history, self.values)
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands now, as values: what is painted, and what commands are read against."""
+        raised = self.raised
+        stands = bool(self.here.next) and self.running is None
+        return Standing(
+            title=self.title,
+            parts=self.parts,
+            history=self.history,
+            values=self.values,
+            asking=self.asking,
+            breakpoints=frozenset(self.breakpoints),
+            limit=self.limit,
+            running=self.running,
+            raised=raised[1] if raised is not None and raised[0] == self.here.number else None,
+            halt=self.halt,
+            alert=self.alert,
+            second=self.second if stands else None,
+        )
 
     @property
     def shape(self) -> Shape:
@@ -141,7 +162,7 @@ class Stepper(Display):
         return [
             Recorded(
                 cut(self.title, 120),
-                status_of(self),
+                status_of(self.standing),
                 self.history,
                 report_of(values),
                 result_of(values) if not self.here.next else None,
@@ -333,7 +354,7 @@ class Stepper(Display):
             for number in line
             if (moment := self.history.moments[number]).used is not None
         }
-        fresh = self.is_past and only_reads(self)
+        fresh = self.is_past and only_reads(self.parts, self.here.next, self.values)
         self.executions.arm(self.here.number, line, used, really=really, fresh=fresh)
 
     def _step(self, given: Any = None, *, confirm: bool = False) -> None:

@@ -6,18 +6,17 @@ The widget, the replay, the SVG and the terminal all show this and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from selfcorrect.drawing import Shape, label_of
 from selfcorrect.drawing.svg import Marks, picture
 from selfcorrect.notebook.form import form_of
 from selfcorrect.notebook.history import History, label, marks_of
 from selfcorrect.notebook.report import report_of
+from selfcorrect.notebook.second import Second
 from selfcorrect.notebook.shown import cut, plain_text, value_text
+from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.status import actions_of, status_of
-
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
 
 FORMAT: Final = 1
 """Version of the view model; the module in the browser refuses another one."""
@@ -28,30 +27,30 @@ ITEMS: Final = 240
 _ITEM_KEYS: Final = ("id", "parent", "kind", "tone", "attempt", "seconds", "replayed", "title")
 
 
-def view_of(stepper: Stepper) -> dict[str, Any]:
+def view_of(at: Standing) -> dict[str, Any]:
     """What there is to see of a stepper now."""
-    history, here = stepper.history, stepper.here
+    history, here = at.history, at.here
     line = history.line()
-    marks = marks_of(history, stepper.shape, stepper.breakpoints)
+    marks = marks_of(history, at.parts.shape, at.breakpoints)
     shown, more = window(len(history), here.number)
-    values = stepper.values
+    values = at.values
     branch = set(line)
     return {
         "format": FORMAT,
         "kind": "stepper",
-        "title": cut(stepper.title, 120),
-        "status": status_of(stepper),
-        "alert": cut(stepper.alert, 600),
-        "actions": actions_of(stepper),
-        "marks": marks_as_json(marks, stepper.shape),
+        "title": cut(at.title, 120),
+        "status": status_of(at),
+        "alert": cut(at.alert, 600),
+        "actions": actions_of(at),
+        "marks": marks_as_json(marks, at.parts.shape),
         "items": [item_of(history, number, branch) for number in shown],
         "more": more,
         "frame": here.frame.as_json(),
-        "question": question_of(stepper.asking),
+        "question": question_of(at.asking),
         "report": report_of(values),
         "result": result_of(values) if not here.next else None,
-        "form": form_of(stepper),
-        "second": _second(stepper),
+        "form": form_of(at),
+        "second": _second(at.second),
     }
 
 
@@ -142,6 +141,5 @@ def result_of(values: Mapping[str, Any]) -> str | None:
     return value_text(values["result"], 2_000, "result") if "result" in values else None
 
 
-def _second(stepper: Stepper) -> dict[str, Any] | None:
-    found = stepper.second if stepper.here.next and stepper.running is None else None
+def _second(found: Second | None) -> dict[str, Any] | None:
     return None if found is None else {"text": found.text, "needs_word": found.needs_word}

@@ -6,40 +6,56 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from selfcorrect.errors import GraphSetupError, MissingExtra
-from selfcorrect.notebook.commands import exported, perform
+from selfcorrect.notebook.commands import command_of, export_of
 from selfcorrect.notebook.html import asset, module
+from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.view_model import graph_of, view_of
-
-if TYPE_CHECKING:
-    from selfcorrect.notebook.stepper import Stepper
 
 _OFTEN: Final = 0.08
 """Seconds between two pictures of a run that goes on."""
 
 
-def stepper_widget(stepper: Stepper, name: str) -> Any:
+class Live(Protocol):
+    """What the widget needs of a stepper, beside the methods that commands name."""
+
+    alert: str
+    running: tuple[str, ...] | None
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands now."""
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Be told whenever something changed."""
+
+    def refresh_copies(self) -> None:
+        """Paint the static copies of earlier cells again."""
+
+
+def stepper_widget(live: Live, name: str) -> Any:
     """A widget that paints a stepper and does what is pressed, in a thread of its own."""
-    widget = _widget_class()(name=name, graph=graph_of(stepper.shape), view=view_of(stepper))
+    at = live.standing
+    widget = _widget_class()(name=name, graph=graph_of(at.parts.shape), view=view_of(at))
     last = [0.0]
 
     def paint() -> None:
-        busy = stepper.running is not None
+        busy = live.running is not None
         now = time.monotonic()
         if busy and now - last[0] < _OFTEN:
             return
         last[0] = now
-        widget.view = {**view_of(stepper), "serial": widget.view.get("serial", 0) + 1}
+        widget.view = {**view_of(live.standing), "serial": widget.view.get("serial", 0) + 1}
         if not busy:
-            stepper.refresh_copies()
+            live.refresh_copies()
 
     def take(_: Any, message: Any, __: Any) -> None:
         if isinstance(message, Mapping):
-            _start(lambda: _obey(stepper, message, widget.send, paint))
+            _start(lambda: _obey(live, message, widget.send, paint))
 
-    stepper.listen(paint)
+    live.listen(paint)
     widget.on_msg(take)
     return widget
 
@@ -50,7 +66,7 @@ def replay_widget(name: str, page: Mapping[str, Any]) -> Any:
 
 
 def _obey(
-    stepper: Stepper,
+    live: Live,
     message: Mapping[str, Any],
     send: Callable[[Any], None],
     paint: Callable[[], None],
@@ -58,14 +74,17 @@ def _obey(
     """Do what was pressed; what is wrong with it is shown, never raised."""
     try:
         if message.get("do") == "export":
-            send(exported(stepper, str(message.get("form"))))
+            export = export_of(str(message.get("form")))
+            text = getattr(live, export.method)()
+            send({"save": export.name, "mime": export.mime, "text": text})
             return
-        perform(stepper, message)
+        command = command_of(message, live.standing)
+        getattr(live, command.method)(*command.value, **command.options)
     except (GraphSetupError, ValueError) as error:
-        stepper.alert = str(error)
+        live.alert = str(error)
         paint()
     except Exception as error:  # a thread has nobody else to tell
-        stepper.alert = f"{type(error).__name__}: {error}"
+        live.alert = f"{type(error).__name__}: {error}"
         paint()
 
 

@@ -50,7 +50,7 @@ def stepper() -> Stepper:
 
 
 def test_the_view_model(stepper: Stepper) -> None:
-    view = steady(view_of(stepper))
+    view = steady(view_of(stepper.standing))
     # What else a state holds is the state's business.
     view["frame"]["state"] = [
         row for row in view["frame"]["state"] if row[0] in ("current", "outcome")

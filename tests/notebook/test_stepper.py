@@ -18,7 +18,7 @@ PATH = ["plan", "execute", "diagnose", "select_strategy", "repair", "validate", 
 
 
 def status(stepper: Stepper) -> str:
-    return view_of(stepper)["status"]["text"]
+    return view_of(stepper.standing)["status"]["text"]
 
 
 def test_stepping_follows_the_nodes_to_the_result() -> None:
@@ -68,7 +68,7 @@ def test_forks_of_forks_and_restarts_execute_nothing_again() -> None:
 def test_a_person_may_confirm_a_second_execution() -> None:
     world = World()
     stepper = Stepper(world.graph(), {"call": BROKEN}).run().back()
-    second = view_of(stepper)["second"]
+    second = view_of(stepper.standing)["second"]
     assert not second["needs_word"]
     assert "mutating" in second["text"]
     stepper.step(confirm=True)
@@ -149,7 +149,7 @@ def test_a_tool_whose_end_nobody_knows_needs_a_word() -> None:
         stepper.step()
     with pytest.raises(GraphSetupError, match="nobody knows how it ended"):
         stepper.step()
-    assert view_of(stepper)["second"]["needs_word"]
+    assert view_of(stepper.standing)["second"]["needs_word"]
     stepper.run()
     assert calls == [1]
     stepper.step(confirm=True)
@@ -293,7 +293,7 @@ def test_a_bad_edit_writes_nothing(edit: Any, message: str) -> None:
 
 def test_another_strategy_may_be_chosen_where_repair_is_next() -> None:
     stepper = Stepper(World().graph(), {"call": BROKEN}).run(until="repair")
-    form = view_of(stepper)["form"]
+    form = view_of(stepper.standing)["form"]
     assert "ask-human" in form["strategies"]
     with pytest.raises(GraphSetupError, match="has no strategy"):
         stepper.edit({"strategy": "format-dat"})
@@ -306,7 +306,7 @@ def test_a_person_is_asked_and_answers() -> None:
     call = {"name": "book", "args": {"to": "CDG", "day": "2026-10-26", "seats": "2.5"}}
     stepper = Stepper(world.graph(), {"call": call}).run()
     assert status(stepper) == "waiting for a person"
-    assert "seats" in view_of(stepper)["question"]["text"]
+    assert "seats" in view_of(stepper.standing)["question"]["text"]
     with pytest.raises(GraphSetupError, match="answer first"):
         stepper.step()
     stepper.answer(3).run()
@@ -331,7 +331,7 @@ def test_an_earlier_question_is_asked_again_on_a_fork() -> None:
 def test_an_interrupt_of_another_graph() -> None:
     stepper = Stepper(asks(), {"word": ""}).run()
     assert status(stepper) == "waiting for a person"
-    assert view_of(stepper)["question"]["text"] == '"how many?"'
+    assert view_of(stepper.standing)["question"]["text"] == '"how many?"'
     assert stepper.answer({"n": 2}).run().values["word"] == "{'n': 2}"
 
 
@@ -339,7 +339,7 @@ def test_a_node_that_raises_is_tried_again_by_a_step() -> None:
     flaky = Flaky(1)
     stepper = Stepper(line(flaky), {"word": "x"}).step()
     assert status(stepper) == "error in n0: RuntimeError: the node broke"
-    assert view_of(stepper)["actions"]["step"]["label"] == "Retry"
+    assert view_of(stepper.standing)["actions"]["step"]["label"] == "Retry"
     stepper.step()
     assert flaky.runs == 2
     assert status(stepper) == "finished: ok"
@@ -347,7 +347,7 @@ def test_a_node_that_raises_is_tried_again_by_a_step() -> None:
 
 def test_a_failing_run_tells_every_attempt() -> None:
     stepper = Stepper(World(PermissionError("403 forbidden")).graph(), {"call": BROKEN}).run()
-    view = view_of(stepper)
+    view = view_of(stepper.standing)
     assert view["status"]["text"].startswith("finished: failed")
     assert len(view["report"]["attempts"]) == len(stepper.values["failure"]["attempts"]) == 1
     assert "403" in view["report"]["attempts"][0]["text"]
@@ -375,7 +375,7 @@ def test_sends_are_a_multiset() -> None:
     assert status(stepper) == "ready · next work ×3"
     stepper.run()
     assert sorted(stepper.values["seen"]) == ["x", "y", "z"]
-    assert view_of(stepper)["marks"]["visits"]["work"] == 3
+    assert view_of(stepper.standing)["marks"]["visits"]["work"] == 3
 
 
 def test_a_graph_inside_is_one_node_and_tells_what_ran_in_it() -> None:
@@ -466,11 +466,11 @@ def test_secrets_are_masked_and_kept_through_an_edit() -> None:
     call = {"name": "book", "args": {**BROKEN["args"], "password": "hunter2!"}}
     stepper = Stepper(world.graph(), {"call": call}).step()
     everything = stepper.to_html() + stepper.to_json() + stepper.text()
-    assert "hunter2" not in everything + json.dumps(view_of(stepper))
-    form = view_of(stepper)["form"]
+    assert "hunter2" not in everything + json.dumps(view_of(stepper.standing))
+    form = view_of(stepper.standing)["form"]
     from selfcorrect.notebook.form import edit_from
 
-    edited = edit_from(stepper, form["text"].replace('"two"', "2"), None)
+    edited = edit_from(stepper.standing, form["text"].replace('"two"', "2"), None)
     assert edited["args"]["password"] == "hunter2!"
     assert edited["args"]["seats"] == 2
 
