@@ -20,10 +20,13 @@ def modules(folder: Path) -> dict[str, Path]:
 
 def imports(files: Mapping[str, Path], *, for_types: bool = False) -> Graph:
     """What each module imports of the others, anywhere in it; for type checkers, too, if asked."""
-    return {
-        name: set(_imported(name, path, files, for_types=for_types)) - {name}
-        for name, path in files.items()
-    }
+    lazy = {name: _lazy(path) for name, path in files.items() if path.name == "__init__.py"}
+    graph = {}
+    for name, path in files.items():
+        found = set(_imported(name, path, files, lazy, for_types=for_types))
+        above = {package for each in found for package in _packages(each)} - {*_packages(name)}
+        graph[name] = (found | above & files.keys()) - {name}
+    return graph
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -58,8 +61,32 @@ def circles(graph: Graph) -> list[list[str]]:
     return sorted(found, key=lambda circle: (-len(circle), circle))
 
 
+def _packages(module: str) -> Iterator[str]:
+    """The packages around a module, which an import of it runs."""
+    while module := module.rpartition(".")[0]:
+        yield module
+
+
+def _lazy(path: Path) -> dict[str, str]:
+    """The home of each name that a package loads when it is asked for, as type checkers see it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return {
+        alias.asname or alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+
 def _imported(
-    name: str, path: Path, files: Mapping[str, Path], *, for_types: bool
+    name: str,
+    path: Path,
+    files: Mapping[str, Path],
+    lazy: Mapping[str, Mapping[str, str]],
+    *,
+    for_types: bool,
 ) -> Iterator[str]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"), str(path))]
@@ -74,6 +101,8 @@ def _imported(
             for alias in node.names:
                 if each := _known(f"{source}.{alias.name}", files) or _known(source, files):
                     yield each
+                if home := _known(lazy.get(source, {}).get(alias.name, ""), files):
+                    yield home
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo += [*node.orelse, *(node.body if for_types else ())]
         else:

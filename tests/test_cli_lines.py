@@ -111,7 +111,18 @@ def test_what_is_not_json_is_still_written(value):
 
 @pytest.mark.parametrize(
     "text",
-    ["\x1b[2J", "\x9b31m", "\u202egpj.exe", "\u2066", "\ufeff", "\r", "\a", "\ud800", "\U000e0041"],
+    [
+        "\x1b[2J",
+        "\x9b31m",
+        "\u202egpj.exe",
+        "\u2066",
+        "\ufeff",
+        "\r",
+        "\a",
+        "\ud800",
+        "\ufffe",
+        "\U000e0041",
+    ],
 )
 def test_nothing_that_a_terminal_obeys_is_shown(text):
     assert harmless(visible(text))

@@ -209,6 +209,9 @@ def test_a_circle_is_seen_through_a_package_and_inside_a_function(tmp_path):
         "d.py": "from . import b",
         "inner/__init__.py": "from .part import name",
         "inner/part.py": "def name():\n    from box import c",
+        "late/__init__.py": "if TYPE_CHECKING:\n    from box.late.part import name",
+        "late/part.py": "def name():\n    from box import e",
+        "e.py": "from box.late import name",
     }
     for name, text in files.items():
         path = tmp_path / "box" / name
@@ -216,7 +219,10 @@ def test_a_circle_is_seen_through_a_package_and_inside_a_function(tmp_path):
         path.write_text(text)
     graph = importing.imports(importing.modules(tmp_path / "box"))
     assert graph["box.d"] == {"box.b"}
-    assert importing.circles(graph) == [["box.a", "box.c", "box.inner", "box.inner.part"]]
+    assert importing.circles(graph) == [
+        ["box.a", "box.c", "box.inner", "box.inner.part"],
+        ["box.e", "box.late.part"],
+    ]
 
 
 def siblings(folder: str) -> Iterator[tuple[str, Import, str]]:

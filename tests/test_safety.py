@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from selfcorrect.model import ABSENT, Change, Safety
 from selfcorrect.policies import SafetyPolicy
+from selfcorrect.policies.marks import marked_field
 from selfcorrect.protocols import Effect
+from selfcorrect.schema.subschema import at
 from selfcorrect.tools import ToolSpec
 
 SCHEMA = {
@@ -117,3 +122,62 @@ def test_a_call_is_never_renamed_onto_a_destructive_tool(
         change = Change("/name", before, after, safety, "test")
         policy = SafetyPolicy()
         assert bool(policy.refusals([change], TOOLS, TOOLS.get(after))) is is_refused
+
+
+PLAIN: Mapping[str, Any] = {"type": "string"}
+MARKED: Mapping[str, Any] = {"type": "string", "x-sensitive": True}
+
+
+def of_card(schema: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"properties": {"card": schema}, **more}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        of_card({"$ref": "#/$defs/n", "x-sensitive": True}, **{"$defs": {"n": PLAIN}}),
+        {"anyOf": [of_card(PLAIN), of_card(MARKED)]},
+        {"anyOf": [{"allOf": [{"oneOf": [{"anyOf": [of_card(MARKED)]}]}]}]},
+        {"if": {"properties": {"by": {"const": "card"}}}, "then": of_card(MARKED)},
+        {"dependentSchemas": {"by": of_card(MARKED)}},
+        {"$ref": "#/$defs/pay", "$defs": {"pay": of_card(MARKED)}},
+        {"$ref": "#/allOf/0", "allOf": [of_card(MARKED)]},
+        {"$ref": "#/$defs/a%20b", "$defs": {"a b": of_card(MARKED)}},
+        {**of_card(PLAIN), "patternProperties": {"^c": MARKED}},
+        {"unevaluatedProperties": MARKED},
+        of_card({"$ref": "#number"}, **{"$defs": {"n": {"$anchor": "number", **MARKED}}}),
+        of_card({"$ref": "https://example.org/number"}),
+        {**of_card(PLAIN), "x-sensitive": True},
+    ],
+)
+def test_a_mark_is_found_in_every_form_of_schema(schema: Any) -> None:
+    assert marked_field(schema, ["card"]) is not None
+
+
+def test_a_schema_that_refers_to_itself_marks_nothing_by_that() -> None:
+    tree: dict[str, Any] = of_card(PLAIN, additionalProperties={"$ref": "#"})
+    assert marked_field(tree, ["a", "b", "card"]) is None
+    assert marked_field(of_card(MARKED, additionalProperties={"$ref": "#"}), ["a"]) == "a"
+
+
+def a_schema() -> st.SearchStrategy[Any]:
+    leaf = st.sampled_from([PLAIN, MARKED, {"type": "integer"}, {"$ref": "#/$defs/d"}, True])
+
+    def grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        several = st.lists(inner, min_size=1, max_size=3)
+        named = st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+        parts = {"properties": named, "items": inner, "additionalProperties": inner}
+        branches = {"anyOf": several, "oneOf": several, "allOf": several, "prefixItems": several}
+        mark = {"x-sensitive": st.booleans(), "$ref": st.just("#/$defs/d")}
+        return st.fixed_dictionaries({}, optional={**parts, **branches, **mark})
+
+    return st.recursive(leaf, grown, max_leaves=8)
+
+
+@given(a_schema(), a_schema(), st.lists(st.sampled_from(["a", "b", "0", "1"]), max_size=3))
+def test_what_mending_sees_marked_is_marked(top: Any, shared: Any, tokens: list[str]) -> None:
+    """`subschema.at` reads the place for repairs: it must never know of a mark that is not kept."""
+    schema = {**(top if isinstance(top, Mapping) else {}), "$defs": {"d": shared}}
+    seen = [at(schema, tokens[:length]) or () for length in range(len(tokens) + 1)]
+    if any(one.get("x-sensitive") for alternatives in seen for one in alternatives):
+        assert marked_field(schema, tokens) is not None

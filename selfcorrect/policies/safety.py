@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from selfcorrect.model import ABSENT, Change, Safety
 from selfcorrect.pointer import split
+from selfcorrect.policies.marks import marked_field
 from selfcorrect.protocols import Tool
 
 DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED})
@@ -94,7 +95,7 @@ class SafetyPolicy:
                 return name
         known: Any = tool
         if tool is not None and marks_sensitive(known):
-            return _marked_sensitive(tool.schema, tokens[1:])
+            return marked_field(tool.schema, tokens[1:])
         return None
 
     def _sensitive_inside(self, change: Change) -> str | None:
@@ -129,84 +130,3 @@ def marks_sensitive(tool: Any) -> bool:
         elif isinstance(item, list | tuple):
             stack.extend(item)
     return bool(stack)
-
-
-def _marked_sensitive(schema: Any, tokens: Sequence[str]) -> str | None:
-    """The field along the way, or below its end, that the schema marks with `x-sensitive`."""
-    root = schema
-    for token in tokens:
-        schema = _child(_resolve(schema, root), token, root)
-        if _marked(schema, root):
-            return str(token)
-    if _marked_below(schema, root):
-        return str(tokens[-1]) if tokens else "one of the arguments"
-    return None
-
-
-def _resolve(schema: Any, root: Any) -> Any:
-    for _ in range(16):
-        ref = schema.get("$ref") if isinstance(schema, Mapping) else None
-        if not isinstance(ref, str) or not ref.startswith("#"):
-            return schema
-        target: Any = root
-        for token in split(ref[1:]):
-            target = target.get(token) if isinstance(target, Mapping) else None
-        schema = target
-    return schema
-
-
-def _variants(schema: Any, root: Any) -> list[Any]:
-    """The schema and the branches that compose it, two levels deep."""
-    found = [schema]
-    for _ in range(2):
-        for item in list(found):
-            if isinstance(item, Mapping):
-                for keyword in ("anyOf", "oneOf", "allOf"):
-                    branches = item.get(keyword)
-                    if isinstance(branches, list):
-                        found += [b for raw in branches if (b := _resolve(raw, root)) not in found]
-    return found
-
-
-def _child(schema: Any, token: str, root: Any) -> Any:
-    for variant in _variants(schema, root):
-        if not isinstance(variant, Mapping):
-            continue
-        properties = variant.get("properties")
-        if isinstance(properties, Mapping) and token in properties:
-            return _resolve(properties[token], root)
-        for keyword in ("items", "additionalProperties"):
-            if isinstance(variant.get(keyword), Mapping) and (
-                keyword != "items" or token.isdigit()
-            ):
-                return _resolve(variant[keyword], root)
-        several = [*_values(variant.get("patternProperties")), *(variant.get("prefixItems") or ())]
-        if several:
-            return {"anyOf": several}
-    return None
-
-
-def _values(schemas: Any) -> list[Any]:
-    return list(schemas.values()) if isinstance(schemas, Mapping) else []
-
-
-def _marked(schema: Any, root: Any) -> bool:
-    return any(
-        isinstance(variant, Mapping) and bool(variant.get("x-sensitive"))
-        for variant in _variants(schema, root)
-    )
-
-
-def _marked_below(schema: Any, root: Any) -> bool:
-    """Whether replacing this whole value would replace a sensitive field inside it."""
-    stack, seen = [schema], 0
-    while stack and seen < _MOST_VALUES:
-        item = _resolve(stack.pop(), root)
-        seen += 1
-        if isinstance(item, Mapping):
-            if item.get("x-sensitive"):
-                return True
-            stack.extend(value for value in item.values() if isinstance(value, Mapping | list))
-        elif isinstance(item, list):
-            stack.extend(item)
-    return False

@@ -173,6 +173,22 @@ def test_what_the_schema_marks_as_sensitive_is_not_shown():
         assert "987" not in prompt
 
 
+def test_nor_is_what_an_object_marked_as_sensitive_holds():
+    schema = {
+        "properties": {
+            "card": {"type": "object", "x-sensitive": True},
+            "mood": {"enum": ["happy", "sad"]},
+        }
+    }
+    model = Model({"mood": "happy"})
+    args = {"mood": "glad", "card": {"number": "4000-1234", "codes": [98765]}}
+    told = Finding("glad: no mood for 4000-1234 with 98765", ("E",), paths=("/args/mood",))
+    try_strategy(AskModel(), schema, args, told, ask_model=model)
+    ((prompt, _),) = model.asked
+    assert "4000-1234" not in prompt
+    assert "98765" not in prompt
+
+
 def test_an_unknown_tool():
     class Offline(AskModel):
         async def __call__(self, call, diagnosis, context):

@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES
-from selfcorrect.evidence.faults.place import Place, normal
+from selfcorrect.evidence.faults.place import Place
 from selfcorrect.pointer import join, split
+from selfcorrect.text import normal
 
 _Q: Final = r"[\"'`‘“«(\[]"
 _E: Final = r"[\"'`’”»)\]]"

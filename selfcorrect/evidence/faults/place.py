@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.pointer import get, join, split
+from selfcorrect.text import normal
 
 HEADS: Final = frozenset(
     [
@@ -173,11 +174,6 @@ class Place:
                 return node
             node = get(self.schema, ref[1:])
         return node
-
-
-def normal(name: str) -> str:
-    """A name without case and separators."""
-    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def words_of(name: str) -> list[str]:
