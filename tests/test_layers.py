@@ -72,10 +72,6 @@ LONGEST = 450
 CIRCLES_LEFT: tuple[str, ...] = ()
 """Packages with a circle of modules in them, until it is cut."""
 
-INITS_WITH_LOGIC = {"schema/__init__.py"}
-ASK_THEIR_INIT = {"schema/local.py"}
-"""Files that break the rule for an `__init__`, until they are changed."""
-
 
 class Import(NamedTuple):
     """One imported module, and whether that happens inside a function or for type checkers."""
@@ -304,7 +300,7 @@ def test_logic_in_an_init_is_seen():
 @pytest.mark.parametrize("file", [file for file in IMPORTS if file.endswith("__init__.py")])
 def test_an_init_holds_no_logic(file):
     left = logic(ast.parse(FILES[file].read_text(encoding="utf-8")))
-    assert not left or file in INITS_WITH_LOGIC
+    assert not left
 
 
 @EACH
@@ -325,7 +321,7 @@ def test_no_file_imports_the_init_above_it(file):
         for alias in node.names
         if alias.name not in own
     ]
-    assert not found or file in ASK_THEIR_INIT
+    assert not found
 
 
 @EACH

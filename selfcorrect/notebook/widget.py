@@ -27,6 +27,7 @@ class Live(Protocol):
     @property
     def standing(self) -> Standing:
         """Where it stands now."""
+        ...
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Be told whenever something changed."""

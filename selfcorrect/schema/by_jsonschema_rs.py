@@ -93,7 +93,8 @@ class _Found:
                     self.order.append(token if isinstance(token, int) else list(args).index(token))
                 args = args if token is None else args[token]
             last = None if is_name else step
-            here = target(root, here) if step == "$ref" and not is_name else here[step]
+            found: Any = here
+            here = target(root, found) if step == "$ref" and not is_name else found[step]
 
     def violations(self, args: JSON, skip: int) -> list[Violation]:
         """The same as what the checker speaks of; paths start after `skip` steps."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import ABSENT, JSON, JsonObject
-from selfcorrect.schema import Checker
+from selfcorrect.schema.checker import Checker
 from selfcorrect.schema.subschema import Root, strings
 
 _DEEPEST: Final = 32

@@ -15,7 +15,7 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.model import Finding, JsonObject
 from selfcorrect.protocols import Effect
 from selfcorrect.results import is_error_value
-from selfcorrect.schema import Checker
+from selfcorrect.schema.checker import Checker
 from selfcorrect.tools.declarations import (
     KEY_ARGUMENT,
     effect_of,

@@ -62,7 +62,7 @@ def category_by_schema(path: str, place: Place) -> Category | None:
 def _violations(place: Place) -> tuple[Finding, ...]:
     if not place.schema or not isinstance(place.arguments, Mapping):
         return ()
-    from selfcorrect.schema import Checker
+    from selfcorrect.schema.checker import Checker
 
     try:
         return Checker(dict(place.schema), "tool").violations(dict(place.arguments))
