@@ -21,6 +21,21 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+QUICK = {
+    *("test_atomic", "test_loop", "test_newcomer", "test_outcomes", "test_own_nodes"),
+    *("test_must_not_guess", "test_no_wrong_value", "test_redaction", "test_refusals"),
+    *("test_results", "test_routing", "test_safety"),
+}
+"""The files that show the promises at a glance."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        long = item.get_closest_marker("nightly") or item.get_closest_marker("local_model")
+        if item.path.stem in QUICK and long is None:
+            item.add_marker("quick")
+
+
 def _is_local(host: object) -> bool:
     if host in (None, "", "localhost"):
         return True
