@@ -186,3 +186,10 @@ def test_what_is_wrong_with_a_call_is_looked_for_once_for_all_its_findings(monke
     out = build_graph([spec]).invoke({"call": {"name": "mark", "args": {"lines": [{"a": 1}] * 80}}})
     assert out["failure"]["reason"] == "needs_person"
     assert len(looked) < 20
+
+
+@pytest.mark.parametrize("wrong", [1_601, 4_000])
+def test_a_long_list_is_mended_within_the_rounds_of_one_attempt(wrong: int) -> None:
+    out, ran = _played({"ids": [str(number) for number in range(wrong)]}, {})
+    assert ran == [{"ids": list(range(wrong))}]
+    assert len(out["trail"]) < 40

@@ -24,7 +24,7 @@ from selfcorrect.schema.patterns import compiled
 Errors: TypeAlias = Iterator[Any]
 Groups: TypeAlias = Sequence[Sequence[Violation]]
 
-MOST: Final = 200
+MOST: Final = 1_000
 """Violations that are looked for."""
 
 

@@ -16,7 +16,7 @@ from selfcorrect.schema.formats import LOCAL, PATTERN
 Part: TypeAlias = Callable[[Any, JSON], Sequence[Violation]]
 """What is wrong with a value by a part of the schema."""
 
-_MOST: Final = 200
+_MOST: Final = 1_000
 _LONGEST_NAME: Final = 200
 _WORDS: Final[Mapping[str, str]] = {
     "enum": "not one of the allowed values",
