@@ -172,15 +172,21 @@ SHAPES = {
 }
 
 
+def timed(work):
+    """Seconds of processor time, three times."""
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        yield time.process_time() - start
+
+
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_ten_megabytes_cost_no_more_than_what_is_read_of_them(strategies, shape):
     arguments = {"query": shape(3000), "n": 1}
     took = {}
     for size in (64_000, 10_000_000):
         text = shape(size)
-        start = time.process_time()
-        meaning(strategies, text, arguments, "ValueError", 400)
-        took[size] = time.process_time() - start
+        took[size] = min(timed(lambda: meaning(strategies, text, arguments, "ValueError", 400)))  # noqa: B023
     print(took)  # noqa: T201 -- the figures, with pytest -s
     assert took[10_000_000] <= 8 * took[64_000] + 0.5
 

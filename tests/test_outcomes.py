@@ -8,6 +8,7 @@ import json
 import random
 import sqlite3
 import urllib.error
+import warnings
 from datetime import date
 from decimal import Decimal
 
@@ -289,7 +290,8 @@ def test_a_refusal_made_of_what_an_inner_tool_s_host_raised_is_the_tool_s_own():
 def test_a_chain_that_is_a_tool_has_a_body_of_the_host_s_own_code():
     done = []
     chain = RunnableLambda(lambda given: done.append(given) or {"amount": "much"}) | inner
-    with pytest.warns(LangChainBetaWarning):
+    with warnings.catch_warnings():  # the host tells once in a process that this is in beta
+        warnings.simplefilter("ignore", LangChainBetaWarning)
         pay = chain.as_tool(name="pay", description="Pay.", arg_types={"to": str})
     spec = ToolSpec.from_langchain(pay, effect="mutating")
     assert ending_of(raised(lambda: spec.run({"to": "ann"}))).outcome is Outcome.LOST
