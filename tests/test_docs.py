@@ -6,11 +6,13 @@ import ast
 import doctest
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
+from urllib.parse import unquote
 
 import pytest
 
@@ -50,13 +52,53 @@ def test_every_name_of_the_reference_exists(path: Path) -> None:
         assert (found.__doc__ or "").strip(), f"{name} says nothing of itself"
 
 
-def test_the_pages_are_built_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="needs the extra dev: mkdocs-material, mkdocstrings")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    command += ["--config-file", str(ROOT / "docs" / "mkdocs.yml"), "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, encoding="utf-8")
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as they are built, from a copy: what is built lies beside them."""
+    pytest.importorskip("zensical", reason="needs the extra dev: zensical, mkdocstrings")
+    root = tmp_path_factory.mktemp("docs")
+    shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
+    (root / "selfcorrect").symlink_to(ROOT / "selfcorrect")
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    command += ["--config-file", "docs/mkdocs.yml"]
+    done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "build_graph" in (tmp_path / "reference" / "loop.html").read_text(encoding="utf-8")
+    assert "No issues found" in done.stdout + done.stderr
+    return root / "docs" / "site"
+
+
+def test_the_pages_are_built_without_a_warning(site: Path) -> None:
+    assert "build_graph" in (site / "reference" / "loop.html").read_text(encoding="utf-8")
+
+
+def test_examples_of_docstrings_are_code_on_every_page(site: Path) -> None:
+    for page in (site / "reference").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(p|blockquote)>\s*(<p>)?\s*&gt;&gt;", text), page.name
+    assert 'class="gp">' in (site / "reference" / "loop.html").read_text(encoding="utf-8")
+
+
+def test_the_pages_can_be_read_and_searched_without_a_network(site: Path) -> None:
+    assert "build_graph" in (site / "search.json").read_text(encoding="utf-8")
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(https?://[^\"]+)", text)
+        assert not [link for link in loaded if "canonical" not in link], page.name
+
+
+def test_no_link_leads_nowhere_and_no_picture_is_missing(site: Path) -> None:
+    pages = {page.resolve(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    for page, text in pages.items():
+        if page.name == "404.html":
+            continue
+        for target in re.findall(r"(?:href|src)=\"([^\"]+)\"", text):
+            path, _, anchor = unquote(target).partition("#")
+            if "://" in path or path.startswith(("data:", "mailto:")):
+                continue
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            if anchor and file in pages:
+                assert f'id="{anchor}"' in pages[file], f"{page.name}: {target}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
