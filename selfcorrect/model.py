@@ -77,6 +77,8 @@ class Severity(StrEnum):
 
 @final
 class _Absent(Enum):
+    """Stands for a value that is not there, where None is one."""
+
     ABSENT = "absent"
 
     def __repr__(self) -> str:

@@ -58,7 +58,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("zensical", reason="needs the extra dev: zensical, mkdocstrings")
     root = tmp_path_factory.mktemp("docs")
     shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
-    (root / "selfcorrect").symlink_to(ROOT / "selfcorrect")
+    for name in ("selfcorrect", "CHANGELOG.md", "SECURITY.md"):
+        (root / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     command += ["--config-file", "docs/mkdocs.yml"]
     done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
@@ -196,3 +197,31 @@ def test_the_python_of_the_page_on_recorded_calls_gives_what_it_says() -> None:
         ]
     assert len(shown) == 3
     assert all(got == told for got, told in shown), shown
+
+
+def test_every_public_name_has_a_page(site: Path) -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in site.rglob("*.html"))
+    shown = set(re.findall(r'id="(selfcorrect[\w.]*)"', text))
+    last = {name.rpartition(".")[2] for name in shown}
+    for package in ("selfcorrect", "selfcorrect.testing", "selfcorrect.notebook"):
+        names = import_module(package).__all__
+        missing = [name for name in names if f"{package}.{name}" not in shown and name not in last]
+        assert not missing, package
+
+
+def test_every_key_of_a_map_has_a_page(site: Path) -> None:
+    from selfcorrect.mapping import document
+    from selfcorrect.mapping.rules import MapModel
+
+    shown = (site / "maps.html").read_text(encoding="utf-8")
+    models = [
+        model
+        for model in vars(document).values()
+        if isinstance(model, type) and issubclass(model, MapModel) and model is not MapModel
+    ]
+    assert len(models) >= 6
+    for model in models:
+        for key in model.model_fields:
+            assert f'id="{model.__module__}.{model.__name__}.{key}"' in shown, (model, key)
+    for key in set(document.Limits.model_fields) - {"ceiling"}:
+        assert f".Limits.{key}" in shown or f"<code>{key}</code>" in shown, key
