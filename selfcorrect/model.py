@@ -302,9 +302,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """This strategy cannot mend it; the next rung of the ladder is tried."""
+    """This strategy cannot mend it; the next rung of the ladder is tried.
+
+    `readings` names what a value could mean, where it has several meanings and none was chosen.
+    """
 
     reason: str
+    readings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
