@@ -39,12 +39,22 @@ def inside(name: str, module: ModuleType) -> Iterator[tuple[str, object]]:
             yield f"{name}.{key}", value
 
 
+PLAIN = (str, int, float, bool, type(None))
+
+
 def signature(value: object) -> str:
+    """The parameters with how they are passed, and their defaults where these are plain."""
     try:
-        told = str(inspect.signature(value))
+        found = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    return re.sub(r"frozenset\(\{[^}]*\}\)", "frozenset(…)", told)
+    bare = [
+        each.replace(annotation=each.empty, default=each.default)
+        if each.default is each.empty or isinstance(each.default, PLAIN)
+        else each.replace(annotation=each.empty, default=...)
+        for each in found.parameters.values()
+    ]
+    return str(inspect.Signature(bare))
 
 
 def members(name: str, value: type) -> Iterator[str]:
