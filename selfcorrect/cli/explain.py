@@ -117,7 +117,7 @@ def _counted(explanation: Explanation) -> list[Text]:
         return []
     rules = f"{also} rule{'' if also == 1 else 's'}"
     return [
-        row("more", (f"{rules} beside it would match, {before} before it do not: --all", "dim"))
+        row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))
     ]
 
 
