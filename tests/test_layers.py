@@ -27,7 +27,7 @@ LAYERS = (
     {"model"},
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
-    | {"results", "sizes", "state"},
+    | {"report", "results", "sizes", "state"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
     {"values"},

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import REASONS, Category, ErrorKind, FailureReport
+from selfcorrect.model import Category, ErrorKind
 from selfcorrect.models import telling
 from selfcorrect.models.describing import described, parameter
 from selfcorrect.models.telling import LONGEST, Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
+from selfcorrect.report import REASONS, FailureReport
 
 CLOSINGS = (
     telling.CORRECT,

@@ -24,9 +24,10 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import walk
-from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
+from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
+from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_question
 from selfcorrect.json_forms import to_json
 from selfcorrect.loop.context import AGAIN
 from selfcorrect.mapping.loading import ENVIRONMENT
-from selfcorrect.model import JSON, FailureReport
+from selfcorrect.model import JSON
+from selfcorrect.report import FailureReport
 
 INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""

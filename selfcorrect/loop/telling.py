@@ -9,12 +9,13 @@ from selfcorrect.effects import destroys
 from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import Category, FailureReport
+from selfcorrect.model import Category
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
 from selfcorrect.pointer import get, split
 from selfcorrect.protocols import Tool
+from selfcorrect.report import FailureReport
 from selfcorrect.schema.subschema import Alternatives, at, declared
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names

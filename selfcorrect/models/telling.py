@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.model import OWN_CHECKS, FailureReport
+from selfcorrect.model import OWN_CHECKS
 from selfcorrect.models.describing import (
     KINDS,
     described,
@@ -26,6 +26,7 @@ from selfcorrect.models.describing import (
 )
 from selfcorrect.protocols import ToolWords
 from selfcorrect.redaction import literal, outside, quoted
+from selfcorrect.report import FailureReport
 
 LONGEST: Final = 1_200
 """Characters of the whole text, at most."""

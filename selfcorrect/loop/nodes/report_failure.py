@@ -14,8 +14,9 @@ from selfcorrect.json_forms import to_json
 from selfcorrect.log import warning
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import ErrorKind, FailureReport
+from selfcorrect.model import ErrorKind
 from selfcorrect.redaction import redact
+from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 
 _LONGEST_TRACEBACK: Final = 8_000
