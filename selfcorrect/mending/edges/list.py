@@ -1,4 +1,4 @@
-"""One value for a list, a list for one value, and a text that lists several."""
+"""One value for a list, and a text that lists several."""
 
 from __future__ import annotations
 
@@ -21,30 +21,12 @@ from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.words import singular
 
 _SCALARS: Final[tuple[Edge, ...]] = (Number(), boolean, text)
-_ONE: Final = "a list of one where one value is asked for"
 _FOR_NOTHING: Final = frozenset(
     {"-", "--", "n/a", "nil", "no one", "nobody", "none", "nothing", "null", "undefined"}
 )
 _NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 _MOST_NAMED: Final = 6
-
-
-def only_item(value: JSON, want: Place) -> Iterator[Fit]:
-    """The one item of a list, where a single value is asked for; an object opens."""
-    if not isinstance(value, list | tuple) or len(value) != 1 or isinstance(value[0], list | tuple):
-        return
-    (item,) = value
-    if isinstance(item, Mapping):
-        if "object" in want.kinds:
-            yield Fit(item, "only-item", Safety.INFERRED, _ONE, opens=True)
-        return
-    scalars = want.kinds - {"array", "object"}
-    if has_type(item, scalars):
-        yield Fit(item, "only-item", Safety.INFERRED, _ONE)
-        return
-    for inner in _forms(item, replace(want, kinds=scalars)):
-        yield replace(inner, cost="only-item", safety=Safety.INFERRED)
 
 
 def _forms(value: JSON, want: Place) -> Iterator[Fit]:
@@ -69,9 +51,8 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
     if isinstance(value, str):
         _check_one_item(items, value)
     reason = "one value where only a list fits"
-    numbered = _numbered(value)
     if want.fits([value]):
-        if (numbered is not None and want.fits(numbered.value)) or _is_in_row(want):
+        if _is_in_row(want) or (_is_numbered(value) and want.fits([*value.values()])):
             raise Unclear("it could be one item or several")
         yield Fit([value], "one-item", Safety.EXACT, reason)
         return
@@ -80,7 +61,7 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         if want.fits([item.value]):
             yield replace(item, value=[item.value])
             return
-    if isinstance(value, Mapping) and (listed := numbered or _in_named_order(want, value)):
+    if isinstance(value, Mapping) and (listed := _in_named_order(want, value)):
         yield listed
     elif any(has_type(value, types_of(item)) for item in items):
         yield Fit([value], "one-item", Safety.EXACT, reason, opens=True)
@@ -103,14 +84,9 @@ def _check_one_item(items: Sequence[JsonObject], value: str) -> None:
         raise Unclear("it stands for an item, or for several, and is none")
 
 
-def _numbered(value: JSON) -> Fit | None:
-    """The values of an object whose keys are the places in a list."""
-    if not isinstance(value, Mapping) or len(value) < 2:
-        return None
-    if any(key != str(place) for place, key in enumerate(value)):
-        return None
-    reason = "an object whose keys are the places in a list"
-    return Fit(list(value.values()), "numbered", Safety.INFERRED, reason, opens=True)
+def _is_numbered(value: JSON) -> bool:
+    """Whether an object has the places in a list for keys."""
+    return isinstance(value, Mapping) and len(value) > 1 and all(map(str.isdigit, value))
 
 
 def _is_in_row(want: Place) -> bool:
