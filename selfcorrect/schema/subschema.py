@@ -31,6 +31,8 @@ def alternatives(schema: JSON, root: JsonObject) -> Alternatives:
     ...              {"$defs": {"a": {"type": "integer"}}})
     ({'type': 'integer'}, {'type': 'null'})
     """
+    if isinstance(schema, Mapping) and _COMBINATORS.isdisjoint(schema):
+        return (schema,)
     return tuple(_flat(schema, root, _DEPTH, _Budget(_VISITS))[:_MOST])
 
 
