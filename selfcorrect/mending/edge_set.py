@@ -73,7 +73,8 @@ class EdgeSet(ABC):
         sets = [one for one in context.beside if isinstance(one, EdgeSet) and one.joins] or [self]
         found = _search(_Asked(call, diagnosis.findings, context, tuple(sets)))
         if isinstance(found, Refusal):
-            return GiveUp(found.by.get(self.name, str(found)))
+            why = found.by.get(self.name, found)
+            return GiveUp(str(why), why.readings)
         if any(_is_same(old, one) for old in context.refused for one in found):
             return GiveUp("the policy does not let run what the value would become")
         return Changed(found)

@@ -81,13 +81,13 @@ def moved(
     call: Call, tool: Tool, levels: Sequence[Level], ways: Iterable[tuple[str, Way]]
 ) -> tuple[Change, ...] | Refusal:
     """The changes that bring keys to their places, by the first way that finds any."""
-    whys: dict[str, str] = {}
+    whys: dict[str, Unclear] = {}
     for strategy, way in ways:
         found = way(call, tool, levels)
         if not isinstance(found, Unclear):
             return tuple(replace(change, strategy=strategy) for change in found)
-        whys[strategy] = str(found)
-    return Refusal(next(reversed(whys.values()), "no key may be moved"), whys)
+        whys[strategy] = found
+    return Refusal(str(next(reversed(whys.values()), "no key may be moved")), whys)
 
 
 Claims: TypeAlias = Mapping[str, Sequence[str]]
