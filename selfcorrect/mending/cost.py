@@ -43,6 +43,7 @@ COSTS: Final[Mapping[str, Price]] = MappingProxyType(
         "number-words": Price(3, "a number in words, with a unit or percent that the schema names"),
         "told-word": Price(2, "a number word that the map gives"),
         "boolean-word": Price(3, "`yes`, `no`, `on`, `off`, 0 or 1 for true or false"),
+        "only-item": Price(3, "the one item of a list, where one value is asked for"),
         "named-order": Price(3, "an object as a list, in the order that the description gives"),
         "split": Price(3, "a text that lists several things"),
         "synonym": Price(2, "a listed value or an argument under a name that the map gives"),

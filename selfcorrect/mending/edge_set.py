@@ -71,7 +71,9 @@ class EdgeSet(ABC):
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Mend what the first finding speaks of, by an edge of this set or of one beside it."""
         sets = [one for one in context.beside if isinstance(one, EdgeSet) and one.joins] or [self]
-        found = _search(_Asked(call, diagnosis.findings, context, tuple(sets)))
+        found = _search(
+            _Asked(call, diagnosis.findings, context, tuple(sets), self.way is not None)
+        )
         if isinstance(found, Refusal):
             why = found.by.get(self.name, found)
             return GiveUp(str(why), why.readings)
@@ -94,6 +96,7 @@ class _Asked:
     findings: tuple[Finding, ...]
     context: RepairContext
     sets: tuple[EdgeSet, ...]
+    moves: bool
 
     def __hash__(self) -> int:
         return hash((id(self.call), self.findings[0].paths))
@@ -102,6 +105,7 @@ class _Asked:
         return (
             isinstance(other, _Asked)
             and other.call is self.call
+            and other.moves is self.moves
             and _are_same(other.findings, self.findings)
             and _are_same(other.sets, self.sets)
         )
@@ -118,7 +122,7 @@ def _search(asked: _Asked) -> tuple[Change, ...] | Refusal:
     places = [place_of(call, finding, context) for finding in asked.findings]
     ways = [(one.name, way) for one in asked.sets if (way := one.way) is not None]
     first = places[0]
-    if ways and not isinstance(first, GiveUp) and is_of_keys(first):
+    if asked.moves and not isinstance(first, GiveUp) and is_of_keys(first):
         levels = levels_of(place for place in places if isinstance(place, Place))
         return moved(call, first.tool, levels, ways)
     place = asked.sets[0].place(call, asked.findings[0], context)

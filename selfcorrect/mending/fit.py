@@ -15,7 +15,7 @@ from selfcorrect.mending.edges.extra import Extra
 from selfcorrect.mending.edges.format import normal_form
 from selfcorrect.mending.edges.key import renamed
 from selfcorrect.mending.edges.level import opened
-from selfcorrect.mending.edges.list import one_item, several
+from selfcorrect.mending.edges.list import one_item, only_item, several
 from selfcorrect.mending.edges.member import Member
 from selfcorrect.mending.edges.null import nothing
 from selfcorrect.mending.edges.number import Number
@@ -30,7 +30,7 @@ from selfcorrect.schema.places import Place, place_of
 from selfcorrect.text import Unclear
 
 EDGES: Final[Mapping[str, tuple[Edge, ...]]] = {
-    "convert-type": (nothing, kept_text, Number(), boolean, text, one_item),
+    "convert-type": (nothing, kept_text, Number(), boolean, text, only_item, one_item),
     "correct-enum": (Member(),),
     "parse-nested": (encoded,),
     "split-list": (several,),

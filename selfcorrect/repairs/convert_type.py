@@ -9,7 +9,7 @@ from typing import ClassVar
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.boolean import boolean
-from selfcorrect.mending.edges.list import one_item
+from selfcorrect.mending.edges.list import one_item, only_item
 from selfcorrect.mending.edges.null import nothing
 from selfcorrect.mending.edges.number import Number
 from selfcorrect.mending.edges.text import kept_text, text
@@ -21,10 +21,11 @@ class ConvertType(EdgeSet):
 
     Exact where it is another spelling of the same value (`"1,234"`, `"true"`, one value where only
     a list fits, `"$1,250.00"` where the schema names that very currency); inferred where there is
-    one best reading (`"five"`, `"yes"`, `"5 km"` where the schema names that very unit). Names are
-    what name and description say, or the keywords `unit`, `x-unit` and `x-currency`. What could
-    mean two things (`"50.000"`, `"+1"`), would lose something (2.5 as an integer) or is no number
-    (`"1/2"`) is refused. Where a text may stand as well, the text in its normal form comes first.
+    one best reading (`"five"`, `"yes"`, `"5 km"` where the schema names that very unit, a list of
+    one for a single value). Names are what name and description say, or the keywords `unit`,
+    `x-unit` and `x-currency`. What could mean two things (`"50.000"`, `"+1"`), would lose something
+    (2.5 as an integer) or is no number (`"1/2"`) is refused. Where a text may stand as well, the
+    text in its normal form comes first.
     `on` and `off` need a name that says what is on (`enabled`, not `disable_cache`).
 
     Attributes:
@@ -47,4 +48,4 @@ class ConvertType(EdgeSet):
     @property
     def edges(self) -> tuple[Edge, ...]:
         """The edges that this name stands for."""
-        return (nothing, kept_text, Number(self.number_words), boolean, text, one_item)
+        return (nothing, kept_text, Number(self.number_words), boolean, text, only_item, one_item)

@@ -53,11 +53,11 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             },
             {"rules": [{"field": "age", "count": 3}]},
         ),
-        # a list of one object, for an object
+        # a list of one object, and its inside
         (
             closed({"rule": RULE}),
             {"rule": [{"field": "a", "count": "3"}]},
-            None,
+            {"rule": {"field": "a", "count": 3}},
         ),
         (closed({"rule": RULE}), {"rule": [{"field": "a"}, {"field": "b"}]}, None),
         # one listed value where a list is asked for

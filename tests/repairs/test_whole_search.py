@@ -139,6 +139,7 @@ def test_edges_can_be_left_out():
         ({"x": "five"}, INT, "number-words"),
         ({"x": "yes"}, {"type": "boolean"}, "boolean-word"),
         ({"x": 5}, TEXT, "text"),
+        ({"x": [5]}, INT, "only-item"),
         ({"x": "a"}, {"type": "array", "items": TEXT}, "one-item"),
         ({"x": "a; b"}, {"type": "array", "items": TEXT}, "split"),
         ({"x": '{"a": 1}'}, {"type": "object"}, "encoded"),

@@ -1,4 +1,4 @@
-"""One value for a list, and a text that lists several."""
+"""One value for a list, a list of one for a value, and a text that lists several."""
 
 from __future__ import annotations
 
@@ -21,12 +21,30 @@ from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.words import singular
 
 _SCALARS: Final[tuple[Edge, ...]] = (Number(), boolean, text)
+_ONE: Final = "a list of one where one value is asked for"
 _FOR_NOTHING: Final = frozenset(
     {"-", "--", "n/a", "nil", "no one", "nobody", "none", "nothing", "null", "undefined"}
 )
 _NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 _MOST_NAMED: Final = 6
+
+
+def only_item(value: JSON, want: Place) -> Iterator[Fit]:
+    """The one item of a list, where a single value is asked for; an object opens."""
+    if not isinstance(value, list | tuple) or len(value) != 1 or isinstance(value[0], list | tuple):
+        return
+    (item,) = value
+    if isinstance(item, Mapping):
+        if "object" in want.kinds:
+            yield Fit(item, "only-item", Safety.INFERRED, _ONE, opens=True)
+        return
+    scalars = want.kinds - {"array", "object"}
+    if has_type(item, scalars):
+        yield Fit(item, "only-item", Safety.INFERRED, _ONE)
+        return
+    for inner in _forms(item, replace(want, kinds=scalars)):
+        yield replace(inner, cost="only-item", safety=Safety.INFERRED)
 
 
 def _forms(value: JSON, want: Place) -> Iterator[Fit]:
