@@ -110,10 +110,10 @@ def choose(place: Place, edges: Iterable[Priced]) -> Choice | Refusal:
     return best
 
 
-def valued(place: Place, edges: Sequence[Priced]) -> tuple[Change] | Refusal:
-    """The change that puts the best value at a place, or at the lists that it stands in."""
+def valued(place: Place, edges: Sequence[Priced], *, lists: bool = True) -> tuple[Change] | Refusal:
+    """The change that puts the best value at a place, or at the `lists` that it stands in."""
     why: Refusal | None = None
-    for here in around(place) if place.declared else [place]:
+    for here in around(place) if lists and place.declared else [place]:
         found = choose(here, edges)
         if isinstance(found, Choice):
             one = found.fit

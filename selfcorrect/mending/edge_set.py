@@ -125,8 +125,15 @@ def _search(asked: _Asked) -> tuple[Change, ...] | Refusal:
     if asked.moves and not isinstance(first, GiveUp) and is_of_keys(first):
         levels = levels_of(place for place in places if isinstance(place, Place))
         return moved(call, first.tool, levels, ways)
-    place = asked.sets[0].place(call, asked.findings[0], context)
-    if isinstance(place, GiveUp):
-        return Refusal(place.reason, {})
     edges = {id(one.edge): one for each in reversed(asked.sets) for one in each.priced}
-    return valued(place, tuple(reversed(edges.values())))
+    why: Refusal | None = None
+    for finding in asked.findings:
+        place = asked.sets[0].place(call, finding, context)
+        if isinstance(place, GiveUp):
+            found: tuple[Change] | Refusal = Refusal(place.reason, {})
+        else:
+            found = valued(place, tuple(reversed(edges.values())), lists=asked.moves)
+        if not isinstance(found, Refusal):
+            return found
+        why = why or found
+    return why or Refusal("there is nothing to mend", {})
