@@ -91,6 +91,7 @@ class StrategyMap:
     __slots__ = (
         "_binder",
         "_by_id",
+        "_code",
         "_documents",
         "_effects",
         "_first_own",
@@ -183,6 +184,19 @@ class StrategyMap:
     def _link(self, root: Document, code: Code) -> None:
         documents, faults = linked(root, _Loader(run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
+        self._assemble(documents, faults, code)
+
+    def __reduce__(self) -> tuple[Callable[..., StrategyMap], tuple[Any, ...]]:
+        """Pickled as it was written; maps of the package, and Python, are found where it is read.
+
+        That takes `[use]` files at their paths, and strategies that are importable.
+        """
+        if self._documents[0].built_in and self._code == "run":
+            return StrategyMap.load, (self._documents[0].name,)
+        written = [each.name if each.built_in else each for each in self._documents]
+        return _from_written, (written, self._code)
+
+    def _assemble(self, documents: Sequence[Document], faults: list[MapFault], code: Code) -> None:
         rules, wrong = merged_rules(documents)
         faults += wrong
         conditions, wrong = _compiled(rules)
@@ -206,6 +220,7 @@ class StrategyMap:
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
+        self._code = code
         self._unchecked = _not_run(documents) if code == "read" else {}
 
     @property
@@ -370,6 +385,14 @@ class StrategyMap:
             elif not matches:
                 missed.append(Missed(placed.id, met))
         return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
+
+
+def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
+    """A map that was pickled; of maps of the package there are the names."""
+    made = StrategyMap.__new__(StrategyMap)
+    documents = [read_map(find_map(each)) if isinstance(each, str) else each for each in written]
+    made._assemble(documents, [], code)  # noqa: SLF001 -- its own
+    return made
 
 
 class _Loader:
