@@ -45,6 +45,10 @@ class PostgresLedger(SqlLedger):
         with connection.transaction(), connection.cursor() as cursor:
             return work(_Statements(cursor))
 
+    def _clock(self, cursor: Cursor) -> float:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return float(cursor.fetchone()[0])
+
     def _connect(self) -> Any:
         psycopg = self._psycopg
         try:
@@ -101,6 +105,10 @@ class _Statements:
             # A row that does not exist yet cannot be locked: its key can.
             self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", values)
         return self._cursor.execute(statement.replace("?", "%s"), values)
+
+    @property
+    def rowcount(self) -> int:
+        return int(self._cursor.rowcount)
 
     def fetchone(self) -> Any:
         return self._cursor.fetchone()

@@ -12,7 +12,14 @@ from typing import Any, Final, Literal, TypeAlias
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
-from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
+from selfcorrect.mapping.document import (
+    MapBreaker,
+    MapPolicy,
+    MapReading,
+    ToolEffect,
+    ToolResults,
+)
+from selfcorrect.mapping.extending import Loader
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
@@ -81,6 +88,7 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        breaker: When calls of a service that fails are held back; None: never.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
 
@@ -90,6 +98,7 @@ class StrategyMap:
 
     __slots__ = (
         "_binder",
+        "_breaker",
         "_by_id",
         "_code",
         "_documents",
@@ -116,6 +125,7 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        breaker: MapBreaker | Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
@@ -129,6 +139,7 @@ class StrategyMap:
             "results": dict(results or {}),
             "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
+            **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
         }
         content, faults = read_document(raw)
@@ -182,7 +193,7 @@ class StrategyMap:
         return self._unchecked
 
     def _link(self, root: Document, code: Code) -> None:
-        documents, faults = linked(root, _Loader(run_code=code != "read"))
+        documents, faults = linked(root, Loader(run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
         self._assemble(documents, faults, code)
 
@@ -213,6 +224,8 @@ class StrategyMap:
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
         self._reading = TextPolicy(**merged_section([item.said_reading for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
+        said = [each for item in sections if (each := item.said_breaker) is not None]
+        self._breaker = MapBreaker(**merged_section(said)) if said else None
         self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
         )
@@ -242,6 +255,11 @@ class StrategyMap:
     def limits(self) -> Mapping[str, Any]:
         """The limits that this map sets; `Limits().merged(…)` puts them under the ceiling."""
         return self._limits
+
+    @property
+    def breaker(self) -> MapBreaker | None:
+        """When calls of a service that fails are held back; None: never."""
+        return self._breaker
 
     @property
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
@@ -393,26 +411,6 @@ def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
     documents = [read_map(find_map(each)) if isinstance(each, str) else each for each in written]
     made._assemble(documents, [], code)  # noqa: SLF001 -- its own
     return made
-
-
-class _Loader:
-    """Reads the maps that others extend, each file once."""
-
-    def __init__(self, *, run_code: bool) -> None:
-        self._run_code = run_code
-        self._read: dict[Path, Document] = {}
-
-    def __call__(self, name: str, document: Document) -> Document | MapFault:
-        try:
-            path = find_map(name, document.folder, run_code=self._run_code)
-        except MapError as error:
-            fault = error.faults[0]
-            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
-            return document.fault(message, key="extends", hint=fault.hint)
-        key = path.resolve()
-        if key not in self._read:
-            self._read[key] = read_map(path)
-        return self._read[key]
 
 
 def _not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
