@@ -25,7 +25,7 @@ from selfcorrect.log import Sink
 from selfcorrect.loop.failures import FailureMemory
 from selfcorrect.loop.senses import SENSES
 from selfcorrect.model import JSON, Safety
-from selfcorrect.policies.retry_budget import Budgets
+from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.state import CorrectionState

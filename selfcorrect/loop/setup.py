@@ -28,7 +28,7 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
-from selfcorrect.policies.retry_budget import Budgets
+from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.protocols import Board, ToolWords
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import DEFAULT, END, Table

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from selfcorrect.policies.shared_budget import SharedBudget
-    from selfcorrect.protocols import Board
+from typing import Final
 
 _HALF_LIFE: Final = 30.0
 _MOST_TOOLS: Final = 1_000
@@ -126,25 +122,6 @@ def budget_of(tool: str, ratio: float | None) -> RetryBudget:
         while len(_BUDGETS) > _MOST_TOOLS:
             _BUDGETS.popitem(last=False)
         return budget
-
-
-class Budgets:
-    """The budgets of a loop's tools: of this process, or of all workers on a board."""
-
-    def __init__(self, board: Board | None = None) -> None:
-        self.board = board
-        self._shared: dict[tuple[str, float], SharedBudget] = {}
-
-    def of(self, tool: str, ratio: float | None) -> RetryBudget | SharedBudget:
-        """The budget of a tool; without a ratio there is none to keep to."""
-        if self.board is None or ratio is None:
-            return budget_of(tool, ratio)
-        from selfcorrect.policies.shared_budget import SharedBudget
-
-        found = self._shared.get((tool, ratio))
-        return found or self._shared.setdefault(
-            (tool, ratio), SharedBudget(self.board, tool, ratio)
-        )
 
 
 def forget_budgets() -> None:

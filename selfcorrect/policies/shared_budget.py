@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from selfcorrect.model import JSON
-from selfcorrect.policies.retry_budget import SPARE, Spent
+from selfcorrect.policies.retry_budget import SPARE, RetryBudget, Spent, budget_of
 from selfcorrect.policies.sharing import Shared
 from selfcorrect.protocols import Board
 
@@ -40,6 +40,23 @@ class SharedBudget:
                 return False
             self._spent.change(lambda spent, at: spent.at(at).repeated(), now, at_once=_later)
             return True
+
+
+class Budgets:
+    """The budgets of a loop's tools: of this process, or of all workers on a board."""
+
+    def __init__(self, board: Board | None = None) -> None:
+        self.board = board
+        self._shared: dict[tuple[str, float], SharedBudget] = {}
+
+    def of(self, tool: str, ratio: float | None) -> RetryBudget | SharedBudget:
+        """The budget of a tool; without a ratio there is none to keep to."""
+        if self.board is None or ratio is None:
+            return budget_of(tool, ratio)
+        found = self._shared.get((tool, ratio))
+        return found or self._shared.setdefault(
+            (tool, ratio), SharedBudget(self.board, tool, ratio)
+        )
 
 
 def _later(before: Spent, after: Spent) -> bool:
