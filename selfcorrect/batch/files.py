@@ -82,6 +82,8 @@ def source(path: str) -> Iterator[Source]:
         MissingExtra: If it is packed, and what unpacks it is not installed.
     """
     if path == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            raise UnusableFile("-: stdin is closed; give a file, or pipe lines in")
         stream = sys.stdin.buffer
         _refuse_binary(stream, "<stdin>")
         yield Source("<stdin>", None, stream, stream)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from selfcorrect.batch.lines import Line, as_item, clip
 from selfcorrect.batch.processes import Job, answers
-from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -32,8 +32,9 @@ def diagnose(
             and a main module that can be imported.
 
     Returns:
-        An iterator over `{"id", "kind", "category", "params", "constraint", "retryable",
-        "retry_after_s", "rule", "ladder"}`; `{"id", "error"}` for a line that cannot be used.
+        An iterator over `{"id", "kind", "category", "params", "constraint", "confidence",
+        "witness", "retryable", "retry_after_s", "rule", "ladder"}`; of a line that cannot be used,
+        `{"id", "error"}`.
 
     Raises:
         MapError: If the map is unusable; before the first line is asked for.
@@ -94,10 +95,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         arguments=arguments,
         tool=tool,
     )
-    return [
-        diagnosed(finding, lambda item: policy.decide(item, tool), arguments, schema)
-        for finding in found
-    ]
+    return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
@@ -108,6 +106,8 @@ def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
         "category": first.category.value,
         "params": list(dict.fromkeys(name for finding in findings for name in finding.params)),
         "constraint": dict(first.constraint) or None,
+        "confidence": first.confidence,
+        "witness": first.witness.value,
         "retryable": is_retryable(first, policy),
         "retry_after_s": first.retry_after,
         "rule": first.rule,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 import typer
 
 from selfcorrect.batch.recorded_calls import JOB, SHOWN
 from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, STRATEGIES, answer_file
+from selfcorrect.cli.screen import listed
 
 GIVEN: Final = {
     "id": "anything; the answer has it too",
@@ -35,15 +35,10 @@ ANSWERED: Final = {
 """The keys of a line that is written; those of a reason, and `each`, only where there is one."""
 
 
-def _listed(title: str, keys: Mapping[str, str]) -> str:
-    rows = "\n".join(f"  {key:<14} {what}" for key, what in keys.items())
-    return f"\b\n{title}\n{rows}"
-
-
 HELP: Final = "\n\n".join(
     (
-        _listed("A line of IN is an object in JSON; null means absent:", GIVEN),
-        _listed("A line of OUT:", ANSWERED),
+        listed("A line of IN is an object in JSON; null means absent:", GIVEN),
+        listed("A line of OUT:", ANSWERED),
     )
 )
 """What `--help` says of the lines."""

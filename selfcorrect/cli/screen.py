@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,7 +14,7 @@ from selfcorrect.batch.lines import clip, dump
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT
 
-__all__ = ["clip", "console", "dump", "log_to_stderr", "refuse", "row", "short"]
+__all__ = ["clip", "console", "dump", "listed", "log_to_stderr", "refuse", "row", "short", "show"]
 
 
 def short(value: Any, width: int = 120) -> str:
@@ -29,6 +30,22 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
+_LABEL: Final = 12
+"""Columns that the label of a row takes."""
+
+
+def show(screen: Console, line: Text) -> None:
+    """Print a line; on a terminal what is too long goes on below itself, beside the label."""
+    room = screen.width - _LABEL
+    if not screen.is_terminal or not line.plain.startswith("  ") or room < _LABEL:
+        screen.print(line)
+        return
+    first, *more = line[_LABEL:].wrap(screen, room)
+    screen.print(line[:_LABEL] + first)
+    for each in more:
+        screen.print(Text(" " * _LABEL) + each)
+
+
 def row(label: str, *parts: tuple[str, str] | str) -> Text:
     """One line of a story: a label and its parts, each plain or with a style."""
     line = Text(f"  {label:<9} ", style="dim")
@@ -36,6 +53,12 @@ def row(label: str, *parts: tuple[str, str] | str) -> Text:
         text, style = (part, "") if isinstance(part, str) else part
         line.append(visible(text), style=f"not dim {style}".strip())
     return line
+
+
+def listed(title: str, keys: Mapping[str, str]) -> str:
+    """What the keys of a line are, for the end of a command's help."""
+    rows = "\n".join(f"  {key:<14} {what}" for key, what in keys.items())
+    return f"\b\n{title}\n{rows}"
 
 
 class _OneLine(logging.Formatter):

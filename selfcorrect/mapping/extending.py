@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from selfcorrect.errors import MapError, MapFault
@@ -26,3 +27,13 @@ class Loader:
         if key not in self._read:
             self._read[key] = read_map(path)
         return self._read[key]
+
+
+def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
+    """The strategies that maps bring along, of which none was run."""
+    used: dict[str, MapFault] = {}
+    for document in documents:
+        for name, place in document.content.use.items():
+            why = f"{place} is not run; its options are checked as far as its source shows them"
+            used.setdefault(name, document.fault(why, key=f"use.{name}"))
+    return used
