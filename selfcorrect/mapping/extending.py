@@ -1,7 +1,8 @@
-"""Reading the maps that another map extends."""
+"""The files behind a map: reading those that it extends, and finding a rule in one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,3 +38,10 @@ def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
             why = f"{place} is not run; its options are checked as far as its source shows them"
             used.setdefault(name, document.fault(why, key=f"use.{name}"))
     return used
+
+
+def line_of_rule(file: Path, rule: str) -> int:
+    """The line of a map's file that names a rule of its own; 1 if none does."""
+    named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(rule)}["']""")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if named.match(line)), 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -21,7 +20,7 @@ from selfcorrect.mapping.document import (
     ToolEffect,
     ToolResults,
 )
-from selfcorrect.mapping.extending import Loader, not_run
+from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
@@ -292,10 +291,7 @@ class StrategyMap:
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         if placed is None or placed.source.file is None:
             return None
-        named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(placed.rule.id)}["']""")
-        lines = placed.source.file.read_text(encoding="utf-8").splitlines()
-        found = (number for number, line in enumerate(lines, 1) if named.match(line))
-        return placed.source.file, next(found, 1)
+        return placed.source.file, line_of_rule(placed.source.file, placed.rule.id)
 
     def allowed(self, rule_id: str | None) -> frozenset[Safety]:
         """The classes of change that a rule allows beside the policy's own.

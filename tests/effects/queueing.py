@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import signal
 import subprocess
@@ -27,11 +28,10 @@ class Ended:
         said: How often which answer.
         doubled: Effects that happened more than once, by kind.
         missing: Jobs that say done, and have no effect.
-        wrong: Jobs whose answer is unknown, though their effect could be found out.
-        taken_over: Seconds from each kill until a job of the dead was answered by another one.
         seconds: From the first answer to the last.
         processor: Seconds of processor time of the workers that lived to the end.
-        kills: Workers that were killed.
+        kills: Workers that were killed while they were at work.
+        takeovers: Seconds from a kill until the last job of the dead was answered by another one.
     """
 
     ended: int
@@ -65,11 +65,13 @@ def prepare(dsn: str, jobs: int) -> None:
     asyncio.run(graph.enqueue(dsn, map(queue_worker.job, range(jobs))))
 
 
-def campaign(dsn: str, *, jobs: int, workers: int, kills: int, patience: float = 60.0) -> Ended:
-    """Run all jobs, and kill a random worker every second or so."""
+def campaign(
+    dsn: str, *, jobs: int, workers: int, kills: int, latency: float = 0.02, patience: float = 60.0
+) -> Ended:
+    """Run all jobs, and kill a random worker that is at work, every second or so."""
     prepare(dsn, jobs)
     drawn = random.Random(7)
-    lives = [_start(dsn) for _ in range(workers)]
+    lives = [_start(dsn, latency) for _ in range(workers)]
     left, last, dead = kills, time.monotonic(), []
     rows = psycopg.connect(dsn, autocommit=True)
     try:
@@ -80,13 +82,17 @@ def campaign(dsn: str, *, jobs: int, workers: int, kills: int, patience: float =
             if found[0] != done:
                 moved, done = time.monotonic(), found[0]
             if left and done > jobs * 0.05 and time.monotonic() - last > 1.0:
+                pids = {pid for (pid,) in rows.execute("SELECT DISTINCT pid FROM effects")}
+                at_work = [life for life in lives if life.pid in pids]
+                if not at_work:
+                    continue
                 left, last = left - 1, time.monotonic()
-                victim = drawn.choice(lives)
+                victim = drawn.choice(at_work)
                 victim.send_signal(signal.SIGKILL)
                 victim.wait()
                 dead.append((victim.pid, time.time()))
                 lives.remove(victim)
-                lives.append(_start(dsn))
+                lives.append(_start(dsn, latency))
             time.sleep(0.05)
         spent = sum(sum(psutil.Process(life.pid).cpu_times()[:2]) for life in lives)
         return _counted(rows, kills - left, spent, dead)
@@ -97,9 +103,12 @@ def campaign(dsn: str, *, jobs: int, workers: int, kills: int, patience: float =
             life.wait()
 
 
-def _start(dsn: str) -> subprocess.Popen[bytes]:
+def _start(dsn: str, latency: float) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, str(WORKER), dsn], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, str(WORKER), dsn],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "LATENCY": str(latency)},
     )
 
 
