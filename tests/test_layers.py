@@ -31,7 +31,7 @@ LAYERS = (
     # the error-strategy map
     {"mapping"},
     # the senses
-    {"evidence", "ledger", "mending", "policies", "reading", "repairs"},
+    {"evidence", "forms", "ledger", "mending", "policies", "reading", "repairs"},
     {"handlers"},
     {"drawing", "loop"},
     {"batch", "combinators"},
