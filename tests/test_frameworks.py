@@ -13,6 +13,9 @@ FRAMEWORKS = (
 )
 
 
+DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 def lines_of(node: ast.AST) -> set[int]:
     return set(range(node.lineno, node.end_lineno + 1))
 
@@ -22,6 +25,7 @@ def test_an_integration_is_a_page_over_mender(name):
     text = (HOME / f"{name}.py").read_text(encoding="utf-8")
     nodes = list(ast.walk(ast.parse(text)))
     aside = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    aside += [node.body[0] for node in nodes if hasattr(node, "name") and ast.get_docstring(node)]
+    named = [node for node in nodes if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
+    aside += [node.body[0] for node in named]
     code = {n for n, line in enumerate(text.splitlines(), 1) if line.strip()}
     assert len(code - {1} - {n for node in aside for n in lines_of(node)}) <= 40

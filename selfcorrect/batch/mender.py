@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.batch.checking import repair_loop
 from selfcorrect.batch.mended import Mended
 from selfcorrect.batch.mending import Mending
+from selfcorrect.batch.threads import mended_thread
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AsyncHost, RunContext, run_sync
 from selfcorrect.loop.options import Options
@@ -95,6 +96,30 @@ class Mender:
         """
         beside = _beside(finish_reason, request, messages)
         return run_sync(self._mended(given, beside, self._loop.start(), must_call=False))
+
+    def history(self, messages: Sequence[Any]) -> Mended:
+        """Mend the malformed and nameless calls of a conversation, so that it can go on.
+
+        A provider refuses every further request of a thread in which one call's arguments are no
+        JSON object, or one has no name that it takes. Such a call is read where that is possible,
+        else it has no arguments; where nobody answered it, an answer says so. Everything else stays
+        as it was written, wrong values too. No model is asked, and nothing of it is to be run.
+
+        Args:
+            messages: The conversation, in the form of any provider or of LangChain.
+
+        Returns:
+            `value` is the conversation, the very same where nothing was wrong; `calls` has the ones
+            that were changed.
+
+        >>> wrong = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{'n"}}
+        >>> answer = {"role": "tool", "tool_call_id": "a", "content": "invalid JSON"}
+        >>> thread = [{"role": "assistant", "tool_calls": [wrong]}, answer]
+        >>> mended = Mender([]).history(thread)
+        >>> mended.value[0]["tool_calls"][0]["function"], mended.value[1] is answer
+        ({'name': 'f', 'arguments': '{}'}, True)
+        """
+        return run_sync(mended_thread(self._loop, messages, self._loop.start()))
 
     async def acall(
         self,

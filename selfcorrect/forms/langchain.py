@@ -30,6 +30,34 @@ def block_id(block: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def has_broken_copy(message: Any) -> bool:
+    """Whether the raw copy of a call is none that a provider takes, or none of the message's."""
+    kwargs = message.additional_kwargs
+    listed = kwargs.get("tool_calls") if isinstance(kwargs, Mapping) else None
+    one = kwargs.get("function_call") if isinstance(kwargs, Mapping) else None
+    known = {call.get("id") for call in message.tool_calls}
+    raw = [item for item in listed or () if isinstance(item, Mapping)]
+    texts = [item.get("function") for item in raw] + ([one] if one else [])
+    return any(item.get("id") not in known for item in raw) or not all(map(_is_whole, texts))
+
+
+def _is_whole(function: Any) -> bool:
+    """Whether this is the name of a tool and the JSON text of an object."""
+    if not isinstance(function, Mapping) or not function.get("name"):
+        return False
+    try:
+        return isinstance(json.loads(function.get("arguments") or ""), dict)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def answer(call_id: str, name: str, text: str) -> Any:
+    """The answer to a call that could not be read."""
+    from langchain_core.messages import ToolMessage
+
+    return ToolMessage(text, tool_call_id=call_id, name=name, status="error")
+
+
 def rewritten(
     message: Any,
     calls: Sequence[tuple[str | None, dict[str, Any]]],

@@ -7,7 +7,6 @@ Providers keep a call in up to three places of one message (`tool_calls`, conten
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,11 +57,6 @@ def new_id(message: str | None = None, place: int = 0) -> str:
     """An id for a call that has none: the same for the same place in the same message."""
     seed = uuid.uuid4().hex if message is None else digest(message, place)
     return f"call_{seed[:24]}"
-
-
-def usable_name(name: str) -> str:
-    """A name that every provider takes, for the history."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
 
 
 def finish_reason(message: AIMessage) -> str | None:
