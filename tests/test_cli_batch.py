@@ -248,7 +248,7 @@ def test_an_error_is_diagnosed(given, expected):
     assert answer["id"] == "e1"
     assert answer.items() >= expected.items()
     keys = {"id", "kind", "category", "params", "constraint", "retryable", "retry_after_s"}
-    assert answer.keys() == keys | {"rule", "ladder"}
+    assert answer.keys() == keys | {"rule", "ladder", "confidence", "witness"}
 
 
 @pytest.mark.parametrize(
@@ -267,13 +267,39 @@ def test_explain_shows_evidence_decision_and_the_rules_before_it(tmp_path):
         'format = 1\nextends = ["default"]\n'
         f'[[rule]]\nid = "other"\ntool = "fly"\n{rule}[[rule]]\nid = "tea"\n{rule}'
     )
-    done = cli("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    given = ("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    done = cli(*given, "--all")
     assert done.exit_code == 0, done.output
     assert "rule      m/tea" in done.stdout
     assert "kind      conflict" in done.stdout
     assert 'captures  {"got": "tea"}' in done.stdout
     assert "not       m/other  tool" in done.stdout
     assert "\x1b" not in done.stdout
+    brief = cli(*given).stdout
+    assert len(brief.splitlines()) <= 15
+    assert "m.toml:10" in brief
+    assert "we are ⟦Out of tea⟧" in brief
+    assert 'pattern   "(?i)out of (?P<got>tea)"' in brief
+    assert "not  " not in brief
+    assert "before it do not: --all" in brief
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(("", "--status", "429"), "TEXT is empty"), (("no", "--status", "banana"), "--status banana")],
+)
+def test_explain_refuses_what_is_no_error(given, told):
+    done = cli("explain", "default", *given)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_explain_is_one_screen_with_the_wait():
+    done = cli(
+        "explain", "default", "429 Too Many Requests, retry in 30 seconds", "--status", "429"
+    )
+    assert len(done.stdout.splitlines()) <= 15
+    assert "wait      30 s" in done.stdout
 
 
 def test_explain_refuses_a_map_that_is_none():
@@ -295,7 +321,7 @@ def test_check_tells_every_fault_of_every_map(tmp_path):
         '[[rule]]\nid = "b"\nkind = "auth"\nmatch = "("\n'
     )
     done = cli("check", tmp_path / "bad.toml", "default", "nowhere")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     text = done.stdout
     assert "rule 'a': key 'reapir'" in text
     assert "rule 'b': key 'match'" in text
@@ -303,10 +329,22 @@ def test_check_tells_every_fault_of_every_map(tmp_path):
     assert "there is no map named 'nowhere'" in text
 
 
-def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
-    done = cli("init", tmp_path / "mine")
+@pytest.mark.parametrize("given", [(), ("--examples",)])
+def test_init_lays_out_a_deployment_whose_test_passes(tmp_path, given):
+    done = cli("init", tmp_path / "mine", *given)
     assert done.exit_code == 0, done.output
-    for name in ("langgraph.json", "graphs/flight_booking.py", "strategies/travel.toml"):
+    files = {
+        path.relative_to(tmp_path / "mine").as_posix()
+        for path in (tmp_path / "mine").rglob("*")
+        if path.is_file()
+    }
+    assert files >= {"langgraph.json", "requirements.txt", "tests/test_graphs.py"}
+    assert len(files) == 5 or given
+    for name in (
+        ()
+        if not given
+        else ("langgraph.json", "graphs/flight_booking.py", "strategies/travel.toml")
+    ):
         ours = (starter_dir() / name).read_bytes()
         assert (tmp_path / "mine" / name).read_bytes() == ours
     assert not list((tmp_path / "mine").rglob("__pycache__"))
@@ -324,7 +362,7 @@ def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
 def test_init_overwrites_nothing(tmp_path):
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "flight_booking.py").write_text("mine")
-    done = cli("init", tmp_path)
+    done = cli("init", tmp_path, "--examples")
     assert done.exit_code == 2
     assert "flight_booking.py; nothing was written" in done.stderr
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["flight_booking.py"]

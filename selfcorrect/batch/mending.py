@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import WORSE, Mended, MendedCall
 from selfcorrect.batch.texts import mend_text
@@ -13,10 +14,8 @@ from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, w
 from selfcorrect.json_forms import finding_to_json, to_json
 from selfcorrect.loop.context import RunContext, run_sync
 from selfcorrect.loop.loop import Loop
-from selfcorrect.model import Call, Category, ErrorKind, FailureReport, Finding, JsonObject
-from selfcorrect.models.advice import advice
-from selfcorrect.models.telling import for_model
-from selfcorrect.reading import ending_of, strict_json
+from selfcorrect.model import Call, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.report import FailureReport
 from selfcorrect.tools import ToolSpec
 
 
@@ -84,11 +83,11 @@ class Mending:
         """The arguments of a call that fits as it stands, and that nothing else has to see."""
         if spec is None or not one.is_whole or not self.is_quick:
             return None
-        if reason is not None and not ending_of(reason).closers:
+        if reason is not None and not reading.ending_of(reason).closers:
             return None
         args = one.args
         if isinstance(args, str):
-            read = strict_json(args)
+            read = reading.strict_json(args)
             args = None if read is None else read.value
         return args if type(args) is dict and spec.is_valid(args) else None
 
@@ -116,7 +115,7 @@ class Mending:
 def _before_last(beside: Mapping[str, Any], *, is_last: bool) -> Mapping[str, Any]:
     """What goes with a call: only the last one can have been cut off."""
     reason = beside.get("finish_reason")
-    if is_last or not isinstance(reason, str) or ending_of(reason).closers:
+    if is_last or not isinstance(reason, str) or reading.ending_of(reason).closers:
         return beside
     return {key: value for key, value in beside.items() if key != "finish_reason"}
 
@@ -161,6 +160,9 @@ def _whole(value: Any, call: MendedCall) -> Mended:
 
 def _unusable(error: Unusable) -> MendedCall:
     """The report on what is neither a call nor a text."""
+    from selfcorrect.models.advice import advice
+    from selfcorrect.models.telling import for_model
+
     detail = str(error)
     kind, category = ErrorKind.VALIDATION, Category.MALFORMED_JSON
     cut = Finding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.batch.checking import Checked, checked
 from selfcorrect.batch.mended import MendedCall
@@ -14,7 +14,9 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.model import Call, Change, Changed, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
-from selfcorrect.repairs.fix_json import FixJson
+
+if TYPE_CHECKING:
+    from selfcorrect.repairs.fix_json import FixJson
 
 _MALFORMED: Final = Finding("several calls", ("MalformedCall",), code="malformed_json")
 
@@ -66,6 +68,8 @@ def _of_one(run: Checked) -> OfText:
 
 def _reader(context: RunContext) -> FixJson | None:
     """What the map reads malformed calls with, if it lets rules read them."""
+    from selfcorrect.repairs.fix_json import FixJson
+
     finding = context.strategies.decide(_MALFORMED)
     rungs = (context.strategies.strategy(finding.rule or "", name) for name in finding.ladder)
     return next((rung for rung in rungs if isinstance(rung, FixJson)), None)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.forms import langchain
@@ -21,7 +22,6 @@ from selfcorrect.forms.names import is_usable, usable_name
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import ABSENT, Change, JsonObject, Safety
-from selfcorrect.reading import strict_json
 
 _UNANSWERED: Final = "No answer is known: the call could not be read as it was written."
 
@@ -132,7 +132,7 @@ def _read(args: Any) -> JsonObject | None:
     """The arguments, if they are an object or strictly valid JSON of one."""
     if args is None or isinstance(args, Mapping):
         return args or {}
-    found = strict_json(args) if isinstance(args, str) else None
+    found = reading.strict_json(args) if isinstance(args, str) else None
     return found.value if found is not None and isinstance(found.value, dict) else None
 
 

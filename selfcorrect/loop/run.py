@@ -13,8 +13,9 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
-from selfcorrect.model import REASONS, Safety
+from selfcorrect.model import Safety
 from selfcorrect.plain import copied, problem
+from selfcorrect.report import REASONS
 from selfcorrect.routing import END, ENTRY, REPORT, ROUTES, STOPPED
 from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
 
@@ -39,7 +40,8 @@ async def run_node(
     if fresh:
         returned = {**fresh, "original": returned.get("current"), **returned}
     update, target = loop.table.advance(node, state, returned)
-    if "stop" in update and (roomier := await more_room(node, state, update, context)) is not None:
+    roomier = await more_room(node, state, update, context) if update.get("stop") else None
+    if roomier is not None:
         again, target = await run_node(loop, node, roomier, context)
         return {"counts": roomier["counts"], **again}, target
     if target == END:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects import destroys
 from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import Category, FailureReport
+from selfcorrect.model import Category
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
 from selfcorrect.pointer import get, split
 from selfcorrect.protocols import Tool
+from selfcorrect.report import FailureReport
+from selfcorrect.schema.subschema import Alternatives, at, declared
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
-
-_TWO_READINGS: Final = ("format-date", "it could be ")
-"""The strategy that finds two readings of a value, and how it begins to name them."""
 
 
 def told(
@@ -77,22 +76,17 @@ def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) ->
     args = (report.call or {}).get("args")
     for finding in report.findings:
         for path in finding.get("paths") or ():
-            schema = _schema_at(tool, path)
+            schemas = _schemas_at(tool, path)
             is_missing = finding.get("category") == Category.MISSING_PARAM
-            if is_missing and schema is not None and is_unsaid(texts, args, schema):
+            if is_missing and schemas and all(is_unsaid(texts, args, one) for one in schemas):
                 yield path
 
 
-def _readings(report: FailureReport) -> str | None:
-    """The two readings of a value, where a strategy found two and chose none."""
-    strategy, begins = _TWO_READINGS
+def _readings(report: FailureReport) -> tuple[str, ...]:
+    """What a value that is still open could mean, where a strategy found several meanings."""
     open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
-    reasons = [
-        str(item.get("reason") or "")
-        for item in report.tried
-        if item.get("strategy") == strategy and item.get("path") in open_ones
-    ]
-    return next((why.removeprefix(begins) for why in reasons if why.startswith(begins)), None)
+    several = (item.get("readings") for item in report.tried if item.get("path") in open_ones)
+    return tuple(map(str, next(filter(None, several), ())))
 
 
 def nearest_first(
@@ -111,19 +105,16 @@ def nearest_first(
     wrong: Any = get(call, path) if path else None
     names = constraint.get("enum") or ()
     if finding.get("category") == Category.EXTRA_PARAM:
-        around = _schema_at(tools.get(name), path.rpartition("/")[0]) or {}
-        wrong, names = split(path)[-1], tuple(around.get("properties") or ())
+        around = _schemas_at(tools.get(name), path.rpartition("/")[0])
+        wrong, names = split(path)[-1], tuple(declared(around))
     if not isinstance(wrong, str):
         return finding
     near = similar_names(wrong, [name for name in names if isinstance(name, str)]).names
     return {**finding, "suggestions": list(near)}
 
 
-def _schema_at(tool: Tool | None, path: str) -> Mapping[str, Any] | None:
-    """What the tool's schema says of a place, as far as plain properties lead there."""
-    node: Any = tool.schema if tool is not None else None
-    for token in split(path)[1:] if path.startswith("/args") else ():
-        if not isinstance(node, Mapping):
-            return None
-        node = node.get("items") if token.isdigit() else (node.get("properties") or {}).get(token)
-    return node if isinstance(node, Mapping) else None
+def _schemas_at(tool: Tool | None, path: str) -> Alternatives:
+    """What the tool's schema says of a place among the arguments."""
+    if tool is None or not path.startswith("/args"):
+        return ()
+    return at(tool.schema, split(path)[1:]) or ()
