@@ -470,3 +470,35 @@ def test_it_is_awaited_where_a_model_is_async():
     called, said = asyncio.run(both())
     assert called.ready[0].args == GOOD
     assert said.outcome == "valid"
+
+
+def test_a_call_that_stands_twice_in_a_message_is_one_call():
+    dumped = AIMessage(
+        [
+            {"type": "text", "text": "Booking."},
+            {"type": "tool_use", "id": "c0", "name": "book_flight", "input": WRONG},
+        ],
+        tool_calls=[{"name": "book_flight", "args": WRONG, "id": "c0"}],
+    ).model_dump()
+    done = MENDER.message(dumped)
+    assert [call.args for call in done.calls] == [GOOD]
+    assert done.value["content"][1]["input"] == done.value["tool_calls"][0]["args"] == GOOD
+    twice = {"role": "assistant", "tool_calls": [chat("get_time", {}), chat("get_time", {})]}
+    assert len(MENDER.message(twice).calls) == 2
+    old = chat("book_flight", WRONG)["function"]
+    both = {"role": "assistant", "function_call": old, "tool_calls": [chat("book_flight", WRONG)]}
+    assert len(MENDER.message(both).calls) == 1
+
+
+def test_a_dumped_message_keeps_what_can_be_parsed_apart_from_what_cannot():
+    bad = [
+        {"name": "book_flight", "args": args, "id": id_, "error": "?", "type": "invalid_tool_call"}
+        for id_, args in (("u", UNREADABLE), ("v", '{"to": "C'))
+    ]
+    dumped = {"type": "ai", "content": "", "tool_calls": [], "invalid_tool_calls": bad}
+    done = MENDER.message(dumped)
+    assert done.value["tool_calls"] == [
+        {"name": "book_flight", "args": GOOD, "id": "u", "type": "tool_call"}
+    ]
+    assert done.value["invalid_tool_calls"] == [bad[1]]
+    assert [call.outcome for call in done.calls] == ["repaired", "failed"]

@@ -11,18 +11,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
 from selfcorrect.forms.access import part
-from selfcorrect.forms.calls import BARE_FORMS, HOLDERS, MOST_CALLS, Slot, form_of, slots
+from selfcorrect.forms.calls import (
+    BARE_FORMS,
+    HOLDERS,
+    MOST_CALLS,
+    Slot,
+    copies,
+    form_of,
+    parsed,
+    slots,
+)
 from selfcorrect.forms.endings import alternatives, endings_said
 from selfcorrect.forms.langchain import is_answer, rewritten
 from selfcorrect.forms.texts import Words, words_in
 from selfcorrect.model import Call
-from selfcorrect.models.port import text_of
 from selfcorrect.plain import problem
-from selfcorrect.reading import Ending, ToolCallKeys, ending_in, read_call_object
-from selfcorrect.reading.metadata import left_out
 
 WANTED: Final = (
     "pass the text that a model wrote, a call as an object with name and args, a message or a "
@@ -30,7 +37,9 @@ WANTED: Final = (
 )
 _OWN_KEYS: Final = {"name", "args"}
 """The keys of our own form of a call, which needs no reading."""
-_KEYS: Final = ToolCallKeys()
+_NAMES: Final = ("name", "tool", "tool_name")
+_ARGUMENTS: Final = ("arguments", "args", "parameters", "params", "tool_args", "input")
+_IDS: Final = ("id", "tool_call_id")
 
 Back: TypeAlias = Callable[[Sequence[Call | None]], Any]
 """Writes calls into the form in which they came; None leaves what stands there."""
@@ -121,8 +130,9 @@ def written(given: Any) -> Written:
     if len(found) > MOST_CALLS:
         raise Unusable(f"more than {MOST_CALLS} calls")
     if found and not _says_more(given, found):
-        calls = tuple(map(_of_slot, found))
-        return Written(partial(_into_slots, given, found), calls=calls, cut=_is_cut(given))
+        groups = copies(found)
+        calls = tuple(_of_slot(group[0]) for group in groups)
+        return Written(partial(_into_slots, given, groups), calls=calls, cut=_is_cut(given))
     return _of_value(given)
 
 
@@ -134,7 +144,7 @@ def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     if type(call) is dict and call.keys() - {"id"} == _OWN_KEYS and type(call["args"]) is dict:
         return call["args"] if type(call["name"]) is str else None
-    found = read_call_object(call)
+    found = reading.read_call_object(call)
     return None if found is None else found.args
 
 
@@ -170,28 +180,28 @@ def _is_plain(item: Any) -> bool:
 def _plain(item: Call | Mapping[str, Any]) -> One:
     if isinstance(item, Call):
         return _of_call(item).calls[0]
-    found = read_call_object(item)
+    found = reading.read_call_object(item)
     name = found.name if found is not None else ""
-    call_id = next((item[key] for key in (*_KEYS.id, "call_id") if item.get(key)), None)
+    call_id = next((item[key] for key in (*_IDS, "call_id") if item.get(key)), None)
     args = next((item[key] for key in _arguments_keys(item)), None)
     return One(item, name, args, call_id, is_whole=item.keys() - {"id"} == _OWN_KEYS)
 
 
 def _arguments_keys(item: Mapping[str, Any]) -> list[str]:
-    return [key for key in (*_KEYS.arguments, "input") if key in item]
+    return [key for key in _ARGUMENTS if key in item]
 
 
 def _into_plain(item: Call | Mapping[str, Any], calls: Sequence[Call | None]) -> Any:
     call = calls[0]
     if call is None or isinstance(item, Call):
         return call or item
-    name_key = next((key for key in _KEYS.name if key in item), "name")
+    name_key = next((key for key in _NAMES if key in item), "name")
     keys = _arguments_keys(item) or ["args"]
     is_text = isinstance(item.get(keys[0]), str)
     args = json.dumps(call.args, ensure_ascii=False) if is_text else call.args
     # An argument that stood beside the others stands among them now.
     beside = {key: value for key, value in item.items() if key not in call.args or key in keys}
-    own = {key: item[key] for key in (*_KEYS.id, name_key) if key in item}
+    own = {key: item[key] for key in (*_IDS, name_key) if key in item}
     return {**beside, **own, name_key: call.name, keys[0]: args}
 
 
@@ -216,6 +226,8 @@ def _says_more(value: Any, found: Sequence[Slot]) -> bool:
     What a provider adds around the calls of its own form means nothing for them; what stands around
     others, a model may have written.
     """
+    from selfcorrect.reading.metadata import left_out
+
     for slot in found:
         for depth, key in enumerate(slot.path if slot.form in BARE_FORMS else ()):
             around = part(value, slot.path[:depth])
@@ -227,15 +239,21 @@ def _says_more(value: Any, found: Sequence[Slot]) -> bool:
     return False
 
 
-def _into_slots(value: Any, found: Sequence[Slot], calls: Sequence[Call | None]) -> Any:
-    for slot, call in zip(found, calls, strict=True):
-        if call is not None:
+def _into_slots(value: Any, groups: Sequence[Sequence[Slot]], calls: Sequence[Call | None]) -> Any:
+    made: list[Slot] = []
+    for group, call in zip(groups, calls, strict=True):
+        if call is None:
+            continue
+        for slot in group:
             value = slot.written_into(value, call.name, call.args)
-    return value
+        made += group
+    return parsed(value, made)
 
 
 def _is_cut(value: Any) -> bool:
-    return any(not ending_in(said, Ending()).closers for said in endings_said(value))
+    return any(
+        not reading.ending_in(said, reading.Ending()).closers for said in endings_said(value)
+    )
 
 
 def _of_value(given: Any) -> Written:
@@ -270,12 +288,14 @@ def _as_objects(calls: Sequence[Call | None]) -> Any:
 def _of_langchain(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
-    ending = ending_in(told, Ending())
+    ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
     unread = getattr(given, "invalid_tool_calls", None) or ()
     chunks = getattr(given, "tool_call_chunks", None) or ()
     calls = chunks or (*given.tool_calls, *unread)
     if not calls:
+        from selfcorrect.models.port import text_of
+
         try:
             text = text_of(given)
         except ModelFailed as error:

@@ -6,7 +6,7 @@ Which form a call has follows from its structure: a table, one row a form.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -110,6 +110,8 @@ BARE_FORMS: Final = tuple(
     CallForm(("name",), (arguments,)) for arguments in ("args", "arguments", "parameters")
 )
 """Forms without a mark, in places where nothing but calls stands."""
+_TWICE: Final = ("content", "tool_calls")
+"""Where one call of a message may stand twice."""
 OTHERS: Final = ("developer", "function", "system", "tool", "user")
 """Whose messages hold no calls of the model."""
 _DEPTH: Final = 8
@@ -139,6 +141,11 @@ class Slot:
     status: str | None = None
     beside: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def held(self) -> str | int | None:
+        """The key of the list in which it stands."""
+        return self.path[-2] if len(self.path) > 1 else None
+
     def written_into(self, value: Any, name: str, args: JsonObject) -> Any:
         """The whole value with this call in the place of the one that stood there."""
         if name != self.name:
@@ -167,6 +174,42 @@ def slots(value: Any) -> tuple[Slot, ...]:
     [('tool_calls', 0)]
     """
     return tuple(_slots(value, (), bare=False))
+
+
+def copies(found: Sequence[Slot]) -> list[tuple[Slot, ...]]:
+    """The calls, each with every place of one message in which it stands.
+
+    LangChain and others keep a call among the parts of the content, too, as its provider wrote it.
+    What they parsed of it comes first.
+    """
+    groups: dict[Any, list[Slot]] = {}
+    for slot in found:
+        key: Any = slot.path
+        if isinstance(slot.id, str) and slot.held in _TWICE:
+            key = (slot.path[:-2], slot.id, slot.name)
+            if any(other.held == slot.held for other in groups.get(key, ())):
+                key = slot.path  # two calls of one id are two calls
+        groups.setdefault(key, []).append(slot)
+    first_parsed = [
+        sorted(group, key=lambda slot: slot.held == "content") for group in groups.values()
+    ]
+    return [tuple(group) for group in first_parsed]
+
+
+def parsed(value: Any, found: Sequence[Slot]) -> Any:
+    """The value with calls that could be parsed after all among those that could be."""
+    places: dict[Path, list[str | int]] = {}
+    for slot in found:
+        if slot.held == "invalid_tool_calls":
+            places.setdefault(slot.path[:-2], []).append(slot.path[-1])
+    for message, which in places.items():
+        around = part(value, message)
+        unread = list(enumerate(get(around, "invalid_tool_calls")))
+        made = [*(get(around, "tool_calls") or ()), *(call for n, call in unread if n in which)]
+        left = [call for n, call in unread if n not in which]
+        value = put(value, (*message, "invalid_tool_calls"), left)
+        value = put(value, (*message, "tool_calls"), made)
+    return value
 
 
 def form_of(value: Any, *, bare: bool = False) -> CallForm | None:
@@ -211,6 +254,8 @@ def _slots(value: Any, path: Path, *, bare: bool, invalid: bool = False) -> Iter
     if not is_record(value) or is_one_of(get(value, "role"), OTHERS):
         return
     form = form_of(value, bare=bare)
+    if form is FORMS["one function"] and get(value, "tool_calls"):
+        form = None  # the same call once more, for clients that know one call a message
     if form is not None:
         yield slot_at(value, path, form, invalid=invalid)
         return
