@@ -9,7 +9,7 @@ from typing import Any
 from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import WORSE, Mended, MendedCall
-from selfcorrect.batch.texts import mend_text
+from selfcorrect.batch.texts import CALL_SIGNS, mend_text
 from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, written
 from selfcorrect.json_forms import finding_to_json, to_json
 from selfcorrect.loop.context import RunContext, run_sync
@@ -94,7 +94,7 @@ class Mending:
     async def _text(
         self, value: Any, found: Written, beside: Mapping[str, Any], *, must_call: bool
     ) -> Mended:
-        if found.is_said and not must_call:
+        if not must_call and (found.is_said or not CALL_SIGNS.search(found.text or "")):
             return Mended("valid", value)
         text = await mend_text(self.loop, found.text or "", beside, self.context)
         if text.whole is None:

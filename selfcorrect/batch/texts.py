@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,8 @@ from selfcorrect.protocols import RepairContext
 if TYPE_CHECKING:
     from selfcorrect.repairs.fix_json import FixJson
 
+CALL_SIGNS: Final = re.compile(r"[({<]")
+"""A text without one of these holds no call in any format."""
 _MALFORMED: Final = Finding("several calls", ("MalformedCall",), code="malformed_json")
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
@@ -167,7 +167,7 @@ def _as_text(calls: Sequence[Call | None]) -> str:
     return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False)
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:
     """Whether this is a call under plain keys, in no provider's form."""
     if not isinstance(item, Mapping):
         return isinstance(item, Call)
