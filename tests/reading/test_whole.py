@@ -111,7 +111,7 @@ def test_an_unknown_key_or_value_beside_a_call_makes_it_lossy(key, value, envelo
     for found in read_calls(text, offered).calls:
         assert Safety.LOSSY in {note.safety for note in found.deviations} or found.args.keys() - {"to", "amount"}  # fmt: skip
     if effect != "read_only":
-        assert not repair_call(text, offered.values(), strategies=LOCAL).calls
+        assert not repair_call(text, offered.values(), strategies=LOCAL).ready
 
 
 CALL = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
@@ -131,10 +131,10 @@ SMUGGLED = [
 @pytest.mark.parametrize("text", SMUGGLED)
 @pytest.mark.parametrize("strategies", ["default", LOCAL])
 def test_no_call_runs_unasked_whose_envelope_says_more(text, strategies):
-    assert not repair_call(text, tools().values(), strategies=strategies).calls
+    assert not repair_call(text, tools().values(), strategies=strategies).ready
     value = json.loads(text) if text.startswith(("{", "[")) and "/*" not in text else None
     if isinstance(value, dict):
-        assert not repair_call(value, tools().values(), strategies=strategies).calls
+        assert not repair_call(value, tools().values(), strategies=strategies).ready
 
 
 # --- the map's word --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def mended(schema, args):
     """The arguments that come back from the whole of `repair_call`, or None."""
     tool = ToolSpec.from_schema({"name": "find", "parameters": schema})
     out = repair_call({"name": "find", "arguments": args}, [tool])
-    return out.calls[0].args if out.calls else None
+    return out.ready[0].args if out.ready else None
 
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}

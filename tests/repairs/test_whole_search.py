@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.batch.repairing import mend, repair_loop
+from selfcorrect.batch.checking import repair_loop
+from selfcorrect.batch.mending import mend
 from selfcorrect.mending.cost import COSTS, OFF, PRICES
 from selfcorrect.mending.fit import EDGES, fit
 from selfcorrect.model import ABSENT, Call, Safety
@@ -50,7 +51,7 @@ def both(seed):
         return None
     out = mend(repair_loop([tool]), {"name": tool.name, "arguments": wrong}, {})
     found = fit(wrong, tool)
-    ladder = dict(out.calls[0].args) if out.calls else None
+    ladder = dict(out.ready[0].args) if out.ready else None
     search = None if isinstance(found, Unclear) else apply(Call("", wrong), found).args
     shown = f"seed {seed}: {json.dumps(wrong)}"
     assert search is None or tool.is_valid(search), shown
