@@ -14,7 +14,7 @@ from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import CLOSED, Frame, error, made, mapping, request
 from selfcorrect.proxy.mending import Ended, Mending, ended
 from selfcorrect.proxy.revisions import capabilities_in, envelope_of, version_in
-from selfcorrect.proxy.sides import Gone
+from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.proxy.tools import Tools
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
@@ -156,7 +156,7 @@ class Call:
             if self.cancelled is None:
                 raise
             return
-        except Gone as why:
+        except Disconnected as why:
             answer = error(self.id, CLOSED, f"Connection closed: {why}")
         except Exception as why:  # a fault of ours must not leave the client waiting
             if (warn := warning()) is not None:
@@ -168,7 +168,7 @@ class Call:
         """The server's answer to a request of our own on behalf of this call.
 
         Raises:
-            Gone: If it ends before.
+            Disconnected: If it ends before.
         """
         own = request(self.line.own_id(), method, params, self.frame.headers)
         return await self.line.ask_server(own, self)
@@ -212,7 +212,7 @@ class Call:
             if acts(spec):
                 await self._remember(cut)
             raise
-        except (Gone, TimeoutError) as why:
+        except (Disconnected, TimeoutError) as why:
             return Ended(error=why)
         return ended(answer, spec, trusted=self.desk.tools.policy.trust)
 

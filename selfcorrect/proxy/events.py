@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
 
-from selfcorrect.proxy.sides import Gone
+from selfcorrect.proxy.sides import Disconnected
 
 _LONGEST: Final = 256 * 1024 * 1024
 PING: Final = b": \n\n"
@@ -32,7 +32,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
     """The events of a stream, as they come.
 
     Raises:
-        Gone: If one is too long to be a message.
+        Disconnected: If one is too long to be a message.
     """
     data: list[bytes] = []
     mark: str | None = None
@@ -62,7 +62,7 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             parts, size = [], 0
         size += len(rest)
         if size > _LONGEST:
-            raise Gone(f"it sent an event of more than {_LONGEST} bytes")
+            raise Disconnected(f"it sent an event of more than {_LONGEST} bytes")
         if rest:
             parts.append(rest)
 

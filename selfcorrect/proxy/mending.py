@@ -24,7 +24,7 @@ from selfcorrect.proxy.answers import (
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
 from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request, result
 from selfcorrect.proxy.revisions import complete, version_in
-from selfcorrect.proxy.sides import Gone
+from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.proxy.tools import Tools
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
@@ -232,7 +232,7 @@ class Mending:
         line = self.call.line
         try:
             answer = await line.ask_client(request(line.own_id(), _ASK, question.params), self.call)
-        except Gone:
+        except Disconnected:
             self._nobody()
             return None
         self._take(mapping(answer.data.get("result")))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from selfcorrect.model import JSON
 from selfcorrect.proxy.calls import Call, Desk
 from selfcorrect.proxy.frames import CLOSED, Frame, error, key_of, mapping, notification, same_id
-from selfcorrect.proxy.sides import Come, Gone, Server, Side, until
+from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
 
 _GRACE: Final = 1.0
 """Seconds in which answers that are under way still arrive after the client has gone."""
@@ -46,7 +46,7 @@ class Relay:
         """Relay until one side ends; whether it was the client.
 
         Raises:
-            Gone: If the server cannot be started.
+            Disconnected: If the server cannot be started.
         """
         await self.server.start()
         from_client = asyncio.create_task(self._all_from_client())
@@ -71,7 +71,7 @@ class Relay:
         self.gone = how
         for waiting in self._asked.values():
             if not waiting.done():
-                waiting.set_exception(Gone(how))
+                waiting.set_exception(Disconnected(how))
         for frame in list(self._open.values()):
             await self.to_client(error(frame.id, CLOSED, f"Connection closed: {how}"), frame.id)
         self._open.clear()
@@ -114,7 +114,7 @@ class Relay:
     async def _pass_on(self, frame: Frame) -> None:
         try:
             await self.server.send(frame, frame.id if frame.is_request else None)
-        except Gone as why:
+        except Disconnected as why:
             if frame.is_request and self._open.pop(key_of(frame.id), None) is not None:
                 await self.to_client(error(frame.id, CLOSED, f"Connection closed: {why}"), frame.id)
 
@@ -185,10 +185,10 @@ class Relay:
         """Send a request on behalf of a call, and wait for the answer.
 
         Raises:
-            Gone: If the server ends before it answers.
+            Disconnected: If the server ends before it answers.
         """
         if self.gone is not None:
-            raise Gone(self.gone)
+            raise Disconnected(self.gone)
         self._related[key_of(frame.id)] = call.id
         try:
             return await self._ask(self.server, frame, call)
@@ -218,12 +218,12 @@ class Relay:
         why = said.params if said is not None else {"reason": "it took too long"}
         own = notification(_CANCELLED, {**why, "requestId": frame.id})
         is_same = said is not None and same_id(frame.id, call.id)
-        with suppress(Gone):
+        with suppress(Disconnected):
             await side.send(said if said is not None and is_same else own, call.id)
 
     async def to_client(self, frame: Frame, related: JSON = None) -> None:
         """Hand a message to the client, if it is still there."""
-        with suppress(Gone):
+        with suppress(Disconnected):
             await self.client.send(frame, related)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

@@ -11,7 +11,7 @@ from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
 from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, key_of, mapping
 from selfcorrect.proxy.revisions import headers_of
-from selfcorrect.proxy.sides import Come, Gone, Inbox
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox
 from selfcorrect.redaction import redact
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class Remote:
         """Post what has no answer.
 
         Raises:
-            Gone: If nobody takes it.
+            Disconnected: If nobody takes it.
         """
         more = {"content-type": "application/json", **headers_of(frame, None)}
         try:
@@ -233,7 +233,7 @@ class Remote:
                     self._url, content=frame.raw, headers=self._with(more, frame.headers)
                 )
         except Exception as failure:  # whatever a network does
-            raise Gone(f"{type(failure).__name__}: {failure}") from failure
+            raise Disconnected(f"{type(failure).__name__}: {failure}") from failure
 
     async def _listen(self, frame: Frame) -> None:
         """Hand on what the server says unasked, as long as it lets us listen."""
@@ -255,7 +255,7 @@ class Remote:
 
     def _connection(self) -> httpx.AsyncClient:
         if self._client is None:
-            raise Gone("the server was not started")
+            raise Disconnected("the server was not started")
         return self._client
 
 

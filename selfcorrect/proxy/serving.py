@@ -19,7 +19,7 @@ from selfcorrect.proxy.calls import Desk
 from selfcorrect.proxy.relay import Relay
 from selfcorrect.proxy.remote import Remote
 from selfcorrect.proxy.sessions import Sessions
-from selfcorrect.proxy.sides import Gone, Server, Side, until
+from selfcorrect.proxy.sides import Disconnected, Server, Side, until
 from selfcorrect.proxy.stdio import OwnPipe, Process, own_streams
 from selfcorrect.proxy.tools import Policy, Tools
 from selfcorrect.proxy.web import Web
@@ -100,7 +100,7 @@ async def _stdio(proxy: Proxy) -> int:
     _on_signals(client.end)
     try:
         was_client = await proxy.relay(client).run()
-    except Gone as why:
+    except Disconnected as why:
         sys.stderr.write(f"selfcorrect proxy: {why}\n")
         return LOST
     finally:

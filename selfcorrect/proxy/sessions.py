@@ -12,7 +12,7 @@ from typing import Final
 from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import CLOSED, Frame, error, key_of
 from selfcorrect.proxy.relay import Relay
-from selfcorrect.proxy.sides import Come, Gone, Inbox
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox
 
 _MOST: Final = 256
 """Sessions at a time."""
@@ -142,10 +142,10 @@ class Sessions:
         """A new session.
 
         Raises:
-            Gone: If there are too many.
+            Disconnected: If there are too many.
         """
         if len(self._open) >= _MOST:
-            raise Gone(f"there are {_MOST} sessions already")
+            raise Disconnected(f"there are {_MOST} sessions already")
         session = Session()
         self._open[session.id] = (session, asyncio.create_task(self._run(session)))
         return session
@@ -156,7 +156,7 @@ class Sessions:
             relay = self._relay(session)
             await relay.run()
             why = relay.gone or why
-        except Gone as error:
+        except Disconnected as error:
             why = str(error)
         finally:
             session.end(why)

@@ -22,7 +22,7 @@ class Come(NamedTuple):
     related: JSON = None
 
 
-class Gone(SelfCorrectError, ConnectionError):
+class Disconnected(SelfCorrectError, ConnectionError):
     """The other side is gone; the message says how."""
 
     code = "SC210"
@@ -43,7 +43,7 @@ class Side(Protocol):
             related: The id of the client's request that it belongs to.
 
         Raises:
-            Gone: If nobody is there to take it.
+            Disconnected: If nobody is there to take it.
         """
         ...
 
@@ -55,7 +55,7 @@ class Server(Side, Protocol):
         """Begin.
 
         Raises:
-            Gone: If that cannot be.
+            Disconnected: If that cannot be.
         """
         ...
 

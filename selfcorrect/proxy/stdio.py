@@ -21,7 +21,7 @@ from typing import Any, Final
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import Frame, frames
-from selfcorrect.proxy.sides import Come, Gone, Inbox, until
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, until
 
 _CHUNK: Final = 1 << 16
 _LONGEST: Final = 256 * 1024 * 1024
@@ -55,7 +55,7 @@ def lines_of(file: int) -> Iterator[bytes]:
     """The lines of a file, as they come; what follows the last line break is one, too.
 
     Raises:
-        Gone: If a line is too long to be a message.
+        Disconnected: If a line is too long to be a message.
     """
     rest: list[bytes] = []
     size = 0
@@ -66,7 +66,7 @@ def lines_of(file: int) -> Iterator[bytes]:
             rest, size = [], 0
         size += len(last)
         if size > _LONGEST:
-            raise Gone(f"it sent a message of more than {_LONGEST} bytes")
+            raise Disconnected(f"it sent a message of more than {_LONGEST} bytes")
         if last:
             rest.append(last)
     if rest:
@@ -111,7 +111,7 @@ class Pipe:
                 for frame in self._frames(line):
                     put = self.inbox.put(Come(frame))
                     asyncio.run_coroutine_threadsafe(put, self._loop).result()
-        except Gone as error:
+        except Disconnected as error:
             _tell(f"{self._name}: {error}")
         except (RuntimeError, asyncio.CancelledError):
             return  # the relay has ended
@@ -152,10 +152,10 @@ class Pipe:
         """Write a message.
 
         Raises:
-            Gone: If nobody reads it any more.
+            Disconnected: If nobody reads it any more.
         """
         if self._broken:
-            raise Gone(f"{self._name} reads no more")
+            raise Disconnected(f"{self._name} reads no more")
         async with self._order:
             await until(lambda: not self._out.full())
             self._out.put_nowait(frame.raw + b"\n")
@@ -216,7 +216,7 @@ class Process:
         """Start the process, in a group of its own: what reaches us does not reach it.
 
         Raises:
-            Gone: If it cannot be started.
+            Disconnected: If it cannot be started.
         """
         alone: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
         env = {**os.environ, **self._env}
@@ -234,21 +234,26 @@ class Process:
                 )
             )
         except (OSError, ValueError) as error:
-            raise Gone(f"{self._command[0]} cannot be started: {error}") from error
+            raise Disconnected(f"{self._command[0]} cannot be started: {error}") from error
         self._process = process
         given, taken = process.stdout, process.stdin
         if given is None or taken is None:
-            raise Gone(f"{self._command[0]} has no pipes")
+            raise Disconnected(f"{self._command[0]} has no pipes")
         self._pipe = Pipe("the server", given.fileno(), os.dup(taken.fileno()))
         taken.close()
 
     async def receive(self) -> Come | None:
-        return await self._pipe.inbox.get() if self._pipe is not None else None
+        process, pipe = self._process, self._pipe
+        if process is None or pipe is None:
+            return None
+        if (come := await pipe.inbox.get()) is None:  # its output ends a moment before itself
+            await until(lambda: process.poll() is not None, _GRACE)
+        return come
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
         del related
         if self._pipe is None:
-            raise Gone("the server was not started")
+            raise Disconnected("the server was not started")
         await self._pipe.send(frame)
 
     @property

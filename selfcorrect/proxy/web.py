@@ -18,7 +18,7 @@ from selfcorrect.proxy.frames import (
 )
 from selfcorrect.proxy.revisions import HANDSHAKES, version_in
 from selfcorrect.proxy.sessions import Session, Sessions, Stream
-from selfcorrect.proxy.sides import Gone
+from selfcorrect.proxy.sides import Disconnected
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -122,7 +122,7 @@ class Web:
         try:
             is_new = first.method == "initialize"
             session = self._sessions.begin() if is_new else self._session(headers)
-        except Gone as why:
+        except Disconnected as why:
             raise _refused(503, str(why)) from None
         asked = [frame for frame in given if frame.is_request]
         streams = [(frame, session.opened(frame)) for frame in asked]
