@@ -22,6 +22,8 @@ from selfcorrect.tools.running import awaited
 _MOST_PAGES: Final = 100
 _MOST_KEPT: Final = 256
 _INTERNAL: Final = -32603
+_ANSWER: Final = ("requestState", "inputResponses")
+"""What a client adds to a call that it makes again: of ours the server must not see it."""
 
 
 class Line(Protocol):
@@ -180,7 +182,9 @@ class Call:
     async def _answer(self) -> Frame:
         params, tools = self.frame.params, self.desk.tools
         if (kept := self.desk.paused(params.get("requestState"))) is not None:
-            return await kept.resume(self)
+            own = {key: value for key, value in params.items() if key not in _ANSWER}
+            self.frame = made({**self.frame.data, "params": own}, self.frame.headers)
+            return await kept.resume(self, mapping(params.get("inputResponses")))
         name = params.get("name")
         if not tools.has(name):
             await self.desk.list_tools(self)

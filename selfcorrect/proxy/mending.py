@@ -179,11 +179,10 @@ class Mending:
             if (paused := await self._ask()) is not None:
                 return paused
 
-    async def resume(self, call: Call) -> Frame:
+    async def resume(self, call: Call, given: Mapping[str, Any]) -> Frame:
         """Go on, with a person's answer that came with the same call made again."""
         self.call = call
-        told = mapping(mapping(call.frame.params.get("inputResponses")).get(OURS))
-        self._take(told)
+        self._take(mapping(given.get(OURS)))
         return await self.run()
 
     async def execute(self, tool: ToolSpec, args: Mapping[str, JSON]) -> Any:
