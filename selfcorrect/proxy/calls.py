@@ -15,7 +15,7 @@ from selfcorrect.proxy.frames import CLOSED, Frame, error, made, mapping, reques
 from selfcorrect.proxy.mending import Ended, Mending, ended
 from selfcorrect.proxy.revisions import capabilities_in, envelope_of, version_in
 from selfcorrect.proxy.sides import Disconnected
-from selfcorrect.proxy.tools import Tools
+from selfcorrect.proxy.tools import Tools, by_name
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
 
@@ -101,11 +101,7 @@ class Desk:
                 page = answer.data.get("result")
                 if not isinstance(page, Mapping):
                     return
-                found |= {
-                    name: tool
-                    for tool in page.get("tools") or ()
-                    if isinstance(name := mapping(tool).get("name"), str)
-                }
+                found |= by_name(page)
                 if not isinstance(following := page.get("nextCursor"), str):
                     break
                 cursor = {"cursor": following}

@@ -143,8 +143,10 @@ class Relay:
         if frame.is_answer:
             if self._answered(frame):
                 return
-            if (asked := self._open.pop(key_of(frame.id), None)) is not None:
+            asked = self._open.pop(key_of(frame.id), None)
+            if asked is not None:
                 self._noted(asked, frame)
+            if asked is not None or frame.id is None:  # else nobody waits for it any more
                 await self.to_client(frame, frame.id)
             return
         if frame.method == "notifications/tools/list_changed":

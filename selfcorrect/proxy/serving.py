@@ -92,7 +92,9 @@ def serve_stdio(proxy: Proxy) -> int:
     Returns:
         The exit code: 0 where the client ended it, or a signal; 1 where the server did.
     """
-    return asyncio.run(_stdio(proxy))
+    with suppress(KeyboardInterrupt):
+        return asyncio.run(_stdio(proxy))
+    return 0
 
 
 async def _stdio(proxy: Proxy) -> int:
@@ -119,7 +121,7 @@ def serve_http(proxy: Proxy, host: str, port: int) -> int:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, port), family=family)
-    with listening:
+    with listening, suppress(KeyboardInterrupt):
         asyncio.run(_http(proxy, listening, host))
     return 0
 

@@ -30,8 +30,10 @@ class Stream:
         self._queue: asyncio.Queue[Frame | None] = asyncio.Queue()
 
     def put(self, frame: Frame | None) -> None:
-        """Send a message; None ends the stream."""
-        self._queue.put_nowait(frame)
+        """Send a message; None ends the stream. Who does not read misses what needs no answer."""
+        needs_none = frame is not None and not frame.is_answer and not frame.is_request
+        if not needs_none or self._queue.qsize() < _KEPT:
+            self._queue.put_nowait(frame)
 
     async def get(self, seconds: float | None = None) -> Frame | None:
         """The next message, or None at the end.

@@ -87,10 +87,12 @@ class Pipe:
         name: Whose lines they are, for what is told of those that are no messages.
         given: The file to read from.
         taken: The file to write to.
+        passes_all: Whether a line that is no message is one to pass on all the same.
     """
 
-    def __init__(self, name: str, given: int, taken: int) -> None:
+    def __init__(self, name: str, given: int, taken: int, *, passes_all: bool = False) -> None:
         self._name = name
+        self._passes_all = passes_all
         self._files = (given, taken)
         self._loop = asyncio.get_running_loop()
         self.inbox = Inbox(_WAITING)
@@ -125,12 +127,14 @@ class Pipe:
             return
 
     def _frames(self, line: bytes) -> Sequence[Frame]:
-        """What a line holds; a line that is no message is told on stderr and goes no further."""
+        """What a line holds; what a server prints beside its messages goes to stderr."""
         if not line.strip():
             return ()
         try:
             return tuple(frames(line))
         except ValueError:
+            if self._passes_all:
+                return (Frame(line, {}),)
             shown = visible(line[:_SHOWN].decode("utf-8", "replace"))
             _tell(f"{self._name} wrote a line that is no message: {shown}")
             return ()
@@ -176,7 +180,8 @@ class OwnPipe:
     """The client, on our own stdin and stdout."""
 
     def __init__(self, streams: Streams) -> None:
-        self._pipe = Pipe("the client", streams.given, streams.answers)
+        # What a client writes is the server's to refuse.
+        self._pipe = Pipe("the client", streams.given, streams.answers, passes_all=True)
 
     async def receive(self) -> Come | None:
         return await self._pipe.inbox.get()

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.integrations.mcp import effect_of
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble
 from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import JSON
 from selfcorrect.protocols import Ledger
 from selfcorrect.proxy.frames import mapping
 from selfcorrect.tools import ToolSpec
@@ -35,6 +35,21 @@ class Policy:
     ledger: Ledger | None = None
 
 
+class Doubts(MemoryLedger):
+    """Remembers what is in doubt; of what was done, that it was, and not what came of it."""
+
+    def settle(self, key: str, status: str, value: JSON = None) -> None:
+        """Write what came of an intent, and let it go."""
+        super().settle(key, status, None if status == "done" else value)
+
+
+def by_name(listed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The tools of one page of a list."""
+    page = listed.get("tools")
+    tools = page if isinstance(page, list) else ()
+    return {name: tool for tool in tools if isinstance(name := mapping(tool).get("name"), str)}
+
+
 @dataclass(slots=True)
 class Tools:
     """What one client knows of a server's tools.
@@ -46,7 +61,7 @@ class Tools:
     """
 
     policy: Policy
-    memory: MemoryLedger = field(default_factory=lambda: MemoryLedger(REMEMBERED))
+    memory: Doubts = field(default_factory=lambda: Doubts(REMEMBERED))
     listed: dict[str, Mapping[str, Any]] | None = None
     _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
@@ -63,9 +78,7 @@ class Tools:
         """
         if cursor is None:
             self._pages = {}
-        for tool in listed.get("tools") or ():
-            if isinstance(name := mapping(tool).get("name"), str):
-                self._pages[name] = tool
+        self._pages |= by_name(listed)
         if isinstance(following := listed.get("nextCursor"), str):
             return following
         self.hold(self._pages)
@@ -102,7 +115,7 @@ class Tools:
         try:
             spec = self._made((self.listed or {})[name])
             return assemble([spec], self._options()).context.tools[name]
-        except ToolDefinitionError:
+        except Exception:  # whatever a server calls a schema
             return None
 
     def _made(self, tool: Mapping[str, Any]) -> ToolSpec:

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/proxy.py
 
-A server of the standard library stands behind it, so that little else is measured. Processor time is
-that of the proxy alone; nothing is asserted.
+A server of the standard library stands behind it, so that little else is measured. Processor time
+is that of the proxy alone; nothing is asserted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def processor(process: psutil.Process) -> float:
 
 
 def measured(hand: Hand, call: Callable[[], Any], rounds: int) -> tuple[float, float]:
-    """Median milliseconds of the clock, and milliseconds of processor time of the process, a call."""
+    """Milliseconds a call: the median of the clock, and the processor time of the process."""
     process = psutil.Process(hand.process.pid)
     for _ in range(50):
         call()

@@ -54,8 +54,8 @@ def text(value: object) -> dict:
 
 
 def answer(message: dict) -> None:
-    name = message["params"].get("name")
-    args = message["params"].get("arguments", {})
+    params = message.setdefault("params", {})
+    name, args = params.get("name"), params.get("arguments", {})
     match message["method"]:
         case "initialize":
             told = {
@@ -92,7 +92,12 @@ with Path(sys.argv[1]).open("ab") as log:
     for line in sys.stdin.buffer:
         log.write(line)
         log.flush()
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:
+            error = {"code": -32700, "message": "Parse error"}
+            say({"jsonrpc": "2.0", "id": None, "error": error})
+            continue
         if "id" in message and "method" in message:
             slow = message.get("params", {}).get("name") == "wait"
             if slow:
