@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
-from selfcorrect.ports import Beside, Decide, ReadCall, Seen, Senses
+from selfcorrect.ports import Beside, ReadCall, Rules, Seen, Senses
 from selfcorrect.protocols import Tool
 
 
@@ -24,11 +24,11 @@ def _witness(error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen
 
 
 def _interpret(
-    finding: Finding, decide: Decide, args: Any, schema: JsonObject | None, /
+    finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
 ) -> Finding:
-    from selfcorrect.evidence import diagnosed
+    from selfcorrect.evidence import interpreted
 
-    return diagnosed(finding, decide, args, schema)
+    return interpreted(finding, rules, tool or None, args, schema)
 
 
 def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON]) -> Repair:
@@ -47,8 +47,10 @@ def _words(error: BaseException) -> str:
 
 def _kind_by_structure(finding: Finding) -> ErrorKind:
     from selfcorrect.evidence import classify
+    from selfcorrect.mapping.loading import DEFAULT
 
-    return classify(Finding("", finding.types, finding.status, finding.code))
+    bare = Finding("", finding.types, finding.status, finding.code)
+    return classify(bare, strategies=DEFAULT)  # whatever map the environment names
 
 
 SENSES: Final = Senses(_read, _witness, _interpret, _answer, _words, _kind_by_structure)
