@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.limits import Limits
 from selfcorrect.loop.context import AsyncHost, RunContext, Time
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.walk import Walk
@@ -22,10 +23,12 @@ from selfcorrect.proxy.answers import (
     value_of,
 )
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
+from selfcorrect.proxy.desk import Call
 from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request, result
 from selfcorrect.proxy.revisions import complete, version_in
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.proxy.tools import Tools
+from selfcorrect.sizes import json_bytes
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
 
@@ -65,44 +68,6 @@ class _Asked(Exception):
     def __init__(self, question: Mapping[str, Any]) -> None:
         self.question = question
         super().__init__("a person is asked")
-
-
-class Desk(Protocol):
-    """What a mended call needs of the client's desk."""
-
-    @property
-    def tools(self) -> Tools: ...
-    @property
-    def thread(self) -> str: ...
-    @property
-    def record(self) -> Any: ...
-    def pause(self, state: str, mending: Mending) -> None: ...
-    def keep_mended(self, state: object, params: Mapping[str, JSON]) -> None: ...
-
-
-class Line(Protocol):
-    """What a mended call needs of the relay."""
-
-    @property
-    def gone(self) -> str | None: ...
-    def own_id(self) -> str: ...
-    async def ask_client(self, frame: Frame, call: Any) -> Frame: ...
-
-
-class Call(Protocol):
-    """What is mended."""
-
-    @property
-    def frame(self) -> Frame: ...
-    @property
-    def id(self) -> JSON: ...
-    @property
-    def capabilities(self) -> Mapping[str, Any]: ...
-    @property
-    def desk(self) -> Desk: ...
-    @property
-    def line(self) -> Line: ...
-    async def execute(self, name: str, args: Mapping[str, JSON]) -> Frame: ...
 
 
 class _Host(AsyncHost):
@@ -158,7 +123,19 @@ class Mending:
     def _started(self, loop: Loop, **more: Any) -> RunContext:
         asks = can_be_asked(self.call.capabilities)
         ask = self._person if asks else None
-        return loop.start(host=_Host(self), thread=self.call.desk.thread, ask_person=ask, **more)
+        limits = self._limits(loop.context)
+        return loop.start(
+            host=_Host(self), thread=self.call.desk.thread, ask_person=ask, limits=limits, **more
+        )
+
+    def _limits(self, context: RunContext) -> Limits:
+        """The limits; a call that needs no mending may be as large as it is."""
+        params = self.call.frame.params
+        tool, args = context.tools.get(str(params.get("name"))), params.get("arguments", {})
+        if tool is None or type(args) is not dict or not tool.is_valid(args):
+            return context.limits
+        size = max(context.limits.argument_bytes, json_bytes(args))
+        return context.limits.model_copy(update={"argument_bytes": size})
 
     async def run(self) -> Frame:
         """The answer for the client.
@@ -274,6 +251,8 @@ class Mending:
     # --- the answer ---------------------------------------------------------------------------
 
     def _finished(self, out: Mapping[str, Any]) -> Frame:
+        if self._known and (answer := self._known[0].answer) is not None:
+            return answer  # the loop cannot take the call, and it was made as it came
         note = note_on(out, self._executions)
         failure = mapping(out.get("failure"))
         if failure or note.get("changes") or self._executions != 1:

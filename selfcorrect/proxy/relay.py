@@ -10,7 +10,9 @@ from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.model import JSON
-from selfcorrect.proxy.calls import Call, Desk
+from selfcorrect.proxy.calls import Call
+from selfcorrect.proxy.desk import Call as Caller
+from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.frames import CLOSED, Frame, error, key_of, mapping, notification, same_id
 from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
 
@@ -183,7 +185,7 @@ class Relay:
         """An id that neither side uses."""
         return next(self._own)
 
-    async def ask_server(self, frame: Frame, call: Call) -> Frame:
+    async def ask_server(self, frame: Frame, call: Caller) -> Frame:
         """Send a request on behalf of a call, and wait for the answer.
 
         Raises:
@@ -197,11 +199,11 @@ class Relay:
         finally:
             self._related.pop(key_of(frame.id), None)
 
-    async def ask_client(self, frame: Frame, call: Call) -> Frame:
+    async def ask_client(self, frame: Frame, call: Caller) -> Frame:
         """Send a request to the client while it waits for a call, and wait for the answer."""
         return await self._ask(self.client, frame, call)
 
-    async def _ask(self, side: Side, frame: Frame, call: Call) -> Frame:
+    async def _ask(self, side: Side, frame: Frame, call: Caller) -> Frame:
         key = key_of(frame.id)
         waiting: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
         self._asked[key] = waiting
@@ -214,7 +216,7 @@ class Relay:
         finally:
             del self._asked[key]
 
-    async def _call_off(self, side: Side, frame: Frame, call: Call) -> None:
+    async def _call_off(self, side: Side, frame: Frame, call: Caller) -> None:
         """Tell a side that nobody waits for its answer any more."""
         said = call.cancelled
         why = said.params if said is not None else {"reason": "it took too long"}

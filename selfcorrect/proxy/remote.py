@@ -25,6 +25,7 @@ _PAUSE: Final = 1.0
 _SESSION: Final = "mcp-session-id"
 _SESSION_GONE: Final = -32001
 _TOLD: Final = 500
+_BEHIND: Final = 0.01
 _BACK: Final = ("www-authenticate", "retry-after")
 """Headers of a refusal that the client gets."""
 
@@ -179,20 +180,27 @@ class Remote:
                 mark = event.id or mark
                 pause = pause if event.retry is None else event.retry
                 for come in _messages(event.data):
-                    if frame is not None:
-                        self._note_version(frame, come)
-                    await self._inbox.put(Come(come, own))
-                    if come.is_answer and frame is not None and key_of(come.id) == key_of(own):
+                    if frame is None or not come.is_answer:
+                        await self._inbox.put(Come(come, own))
+                        continue
+                    await self._answer(frame, come)
+                    if key_of(come.id) == key_of(own):
                         return True, mark, pause
         return False, mark, pause
 
     async def _whole(self, frame: Frame, body: bytes) -> str | None:
         answered = False
         for come in _messages(body):
-            self._note_version(frame, come)
             answered = answered or (come.is_answer and key_of(come.id) == key_of(frame.id))
-            await self._inbox.put(Come(come, frame.id))
+            await self._answer(frame, come)
         return None if answered else "the server's answer holds no answer to the request"
+
+    async def _answer(self, frame: Frame, come: Frame) -> None:
+        """Hand on an answer, behind the progress that may have been told on another stream."""
+        self._note_version(frame, come)
+        if "progressToken" in frame.meta and self._session is not None:
+            await asyncio.sleep(_BEHIND)
+        await self._inbox.put(Come(come, frame.id))
 
     def _note_session(self, frame: Frame, response: httpx.Response) -> None:
         if frame.method == "initialize" and _SESSION in response.headers:

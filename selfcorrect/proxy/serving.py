@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.proxy.calls import Desk
+from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.relay import Relay
 from selfcorrect.proxy.remote import Remote
 from selfcorrect.proxy.sessions import Sessions

@@ -367,6 +367,18 @@ def test_stdout_holds_messages_only_and_a_tool_that_cannot_be_checked_passes(tmp
     assert "Server ready!" in hand.errors
 
 
+@pytest.mark.parametrize("options", [(), ("--ledger",)])
+def test_what_the_loop_would_not_take_passes_all_the_same(tmp_path, options):
+    more = (*options, str(tmp_path / "ledger.db")) if options else ()
+    with by_hand(*PROXY, *more, "--", *raw_server(tmp_path / "log")) as hand:
+        hand.begin()
+        large = hand.call("echo", {"value": "x" * (3 << 20)})["result"]
+        assert len(large["content"][0]["text"]) > 3 << 20
+        if not options:  # a number that no ledger holds, and the server's own answer to it
+            refused = hand.call("pay", {"amount": 12345678901234567890, "to": "nobody"})["result"]
+            assert refused["content"][0]["text"] == "no such account"
+
+
 def test_a_server_that_is_killed_leaves_no_call_without_an_answer(tmp_path):
     log = tmp_path / "log"
     with by_hand(*PROXY, "--", *raw_server(log)) as hand:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 import httpx
@@ -15,10 +17,12 @@ from mcp.shared.exceptions import McpError
 from mcp.types import CreateMessageResult, ElicitResult, TextContent
 from proxy_kit import (
     INITIALIZE,
+    NPM,
     PROXY,
     by_hand,
     client,
     lines,
+    npm,
     raw_server,
     serving,
     shop,
@@ -114,6 +118,26 @@ def test_from_http_to_http(tmp_path):
     log = tmp_path / "log"
     with web_shop(log) as behind, serving("--url", behind) as url:
         anyhow(lambda: same_over(lambda **more: web_client(url, **more), log))
+
+
+def test_a_client_of_the_typescript_sdk():
+    command = (*npm("server-everything"), "stdio")
+
+    def check(*where):
+        script = Path(__file__).parent / "proxy_client.mjs"
+        given = ["node", str(script), str(NPM / "sdk"), *where]
+        done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        seen = json.loads(done.stdout)
+        assert seen["mended"]["content"][0]["text"] == "The sum of 2 and 3 is 5."
+        assert seen["asked"]["content"][0]["text"] == "The sum of 2 and 4 is 6."
+        assert seen["progress"] == [1, 2]
+        assert "enough" in seen["cut"]
+        assert seen["healthy"] == {"content": [{"type": "text", "text": "Echo: x"}]}
+
+    check(*PROXY, "--", *command)
+    with serving("--", *command) as url:
+        check(url)
 
 
 def test_only_pages_of_this_machine_may_ask(tmp_path):
