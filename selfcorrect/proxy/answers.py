@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.errors import ToolReportedError
+from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.integrations.mcp import MCPProtocolError
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
@@ -17,6 +17,21 @@ OURS: Final = "selfcorrect"
 _MOST_TEXT: Final = 64 * 1024
 
 
+class RefusedByHTTP(MCPProtocolError):
+    """The server refused the request before it looked at the call.
+
+    Attributes:
+        status_code: The HTTP status.
+    """
+
+    code = "SC211"
+
+    def __init__(self, status: int, told: MCPProtocolError) -> None:
+        super().__init__(int(told.error_code), str(told), trusted=told.trusted)
+        self.body = told.body
+        self.status_code = status
+
+
 def value_of(answer: Frame, *, trusted: bool) -> JSON:
     """The tool's value: structured content, else the one text, else the content blocks.
 
@@ -25,16 +40,20 @@ def value_of(answer: Frame, *, trusted: bool) -> JSON:
         trusted: Whether a refusal of the request by the protocol means that nothing was done.
 
     Raises:
+        NotDone: If the call never reached the server.
         MCPProtocolError: If the server refused the request.
         ToolReportedError: If the tool reported an error.
     """
     if "error" in answer.data:
         error = mapping(answer.data["error"])
         code = error.get("code")
-        number = code if isinstance(code, int) else 0
-        raise MCPProtocolError(
-            number, as_text(error.get("message")), error.get("data"), trusted=trusted
-        )
+        number, message = code if isinstance(code, int) else 0, as_text(error.get("message"))
+        if not answer.reached:
+            raise NotDone(message)
+        refused = MCPProtocolError(number, message, error.get("data"), trusted=trusted)
+        if answer.status >= 400:
+            refused = RefusedByHTTP(answer.status, refused)
+        raise refused
     told = mapping(answer.data.get("result"))
     blocks = _blocks(told)
     texts = [text for block in blocks if isinstance(text := mapping(block).get("text"), str)]

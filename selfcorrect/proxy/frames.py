@@ -32,12 +32,14 @@ class Frame:
         headers: What goes with it over HTTP: a client's `authorization` on its way to the server, a
             server's `www-authenticate` on its way back.
         status: The HTTP status of an answer that stands for a refusal by HTTP.
+        reached: Whether what it answers may have reached the server.
     """
 
     raw: bytes
     data: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 200
+    reached: bool = True
 
     @property
     def method(self) -> str | None:

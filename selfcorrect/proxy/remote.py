@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.model import JSON
@@ -124,15 +125,17 @@ class Remote:
 
     async def _request(self, frame: Frame) -> None:
         """Post a request and hand on what comes for it; it is answered in any case."""
+        import httpx
+
+        reached = True
         try:
             why = await self._answered(frame)
-        except asyncio.CancelledError:
-            raise
         except Exception as failure:  # whatever a network does, the request is answered
             why = f"{type(failure).__name__}: {failure}"
+            reached = not isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout)
         if why is not None:
             told = error(frame.id, CLOSED, f"Connection closed: {redact(why)[:_TOLD]}")
-            await self._inbox.put(Come(told, frame.id))
+            await self._inbox.put(Come(replace(told, reached=reached), frame.id))
 
     async def _answered(self, frame: Frame) -> str | None:
         """Hand on everything until the answer; why there is none, or None."""

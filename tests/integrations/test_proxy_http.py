@@ -261,6 +261,49 @@ def test_a_clients_authorization_is_passed_on_and_a_refusal_comes_back():
     assert listed[2]["mcp-protocol-version"] == "2025-06-18"
 
 
+class Refusing:
+    """A server that refuses a first call by HTTP, and a second one by breaking off."""
+
+    def __init__(self):
+        self.calls = 0
+
+    async def __call__(self, scope, receive, send):
+        message = await receive()
+        given = json.loads(message["body"]) if message.get("body") else {}
+        if given.get("method") == "tools/call":
+            self.calls += 1
+        status = [200, 403, 200, 502][self.calls] if given.get("method") == "tools/call" else 200
+        schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+        result = {"tools": [{"name": "act", "inputSchema": schema}], "content": []}
+        told = {"jsonrpc": "2.0", "id": given.get("id"), "result": result}
+        headers = [(b"content-type", b"application/json")]
+        status = status if "id" in given else 202
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        body = json.dumps(told).encode() if status == 200 else b""
+        await send({"type": "http.response.body", "body": body})
+
+
+def test_what_http_refuses_was_not_done_and_what_broke_off_may_have_been():
+    app = Refusing()
+
+    def work(url):
+        with by_hand(*PROXY, "--url", url) as hand:
+            hand.ask("initialize", INITIALIZE)
+            hand.read()
+            assert "HTTP 403" in hand.call("act", {"a": 1})["error"]["message"]
+            assert "result" in hand.call("act", {"a": 1}), "it may be made again"
+            assert "HTTP 502" in hand.call("act", {"a": 1})["error"]["message"]
+            told = hand.call("act", {"a": 1})["result"]
+            assert told["_meta"]["selfcorrect"]["reason"] == "unknown_outcome"
+        assert app.calls == 3
+
+    async def run():
+        async with behind(app) as url:
+            await anyio.to_thread.run_sync(work, url)
+
+    anyhow(run)
+
+
 class Breaking:
     """A server whose streams break off in the middle; with marks, they can be taken up again."""
 
