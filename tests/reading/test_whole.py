@@ -151,6 +151,30 @@ def test_at_an_edge_a_call_is_made_where_the_map_says_so(form):
         assert made(text, policy=EDGE) == []
 
 
+def test_at_an_edge_a_name_on_a_line_may_be_joined_to_a_sentence():
+    call = 'pay\n{"to": "ann", "amount": 5}'
+    for mark in ".!?":
+        assert made(f"I will pay her{mark}{call}", policy=EDGE) == [{"to": "ann", "amount": 5}]
+        assert made(f"I will pay her{mark}{call}", "read_only") == []
+        assert made(f"I will pay her{mark}{call}\nThen I rest.", policy=EDGE) == []
+    for before in ("Never", "Never ", "not-", "No. ", "the tool's "):
+        assert made(before + call, policy=EDGE) == []
+    assert made(f"I will pay her.{F}", policy=EDGE) == []
+
+
+@pytest.mark.parametrize("text", [f"['{F.replace(chr(39), chr(34))}]", f'[{F}"]', f"['{F}']"])
+def test_a_quote_between_a_call_and_the_bracket_of_its_list_is_no_word(text):
+    assert made(text) == [{"to": "ann", "amount": 5}]
+    assert made(f"not {text}") == made(text.replace("]", " maybe]")) == []
+
+
+@pytest.mark.parametrize("key", ["tools_call", "toolCalls", "call_tool", "function_calls"])
+def test_calls_in_strings_under_a_key_that_says_the_same(key):
+    assert made(json.dumps({key: [F]})) == [{"to": "ann", "amount": 5}]
+    for other in ("notes", "example_calls", "no_calls", ""):
+        assert made(json.dumps({other: [F]})) == []
+
+
 def test_at_an_edge_a_tool_that_destroys_needs_to_know_what_was_said():
     text = f"I pay her.\n{J}"
     assert made(text, "destructive", policy=EDGE) == []
