@@ -37,7 +37,7 @@ LAYERS = (
     # the error-strategy map
     {"mapping"},
     # the senses
-    {"evidence", "ledger", "mending", "policies", "reading", "repairs"},
+    {"evidence", "forms", "ledger", "mending", "policies", "reading", "repairs"},
     {"handlers"},
     {"drawing", "loop"},
     {"batch", "combinators"},
@@ -69,6 +69,12 @@ AT_THE_TOP_OF = {
     "loop/graph": {"langchain_core", "langgraph"},
     "integrations": {"langchain", "langchain_core", "langgraph"},
     "testing": {"langchain_core"},
+    "integrations/agent_framework": {"agent_framework"},
+    "integrations/google_adk": {"google"},
+    "integrations/litellm": {"litellm"},
+    "integrations/openai_agents": {"agents", "openai"},
+    "integrations/pydantic_ai": {"pydantic_ai"},
+    "integrations/smolagents": {"smolagents"},
 }
 
 

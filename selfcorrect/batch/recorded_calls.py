@@ -8,9 +8,11 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
+from selfcorrect.batch.checking import check_only
 from selfcorrect.batch.lines import Line, as_item, clip
+from selfcorrect.batch.mended import Mended, MendedCall
+from selfcorrect.batch.mending import mend
 from selfcorrect.batch.processes import Job, answers
-from selfcorrect.batch.repairing import RepairOutcome, check_only, mend
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
@@ -78,20 +80,22 @@ def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
     try:
         outcome = _mended(line, policy)
     except (_Unusable, SelfCorrectError) as error:
-        outcome = RepairOutcome("failed", reason="invalid_input", detail=str(error))
+        outcome = Mended("failed", reason="invalid_input", detail=str(error))
     except Exception as error:  # one bad line never stops the others
         detail = clip(f"{type(error).__name__}: {error}")
-        outcome = RepairOutcome("failed", reason="internal_error", detail=detail)
+        outcome = Mended("failed", reason="internal_error", detail=detail)
     beside = {
         "reason": outcome.reason,
         "detail": outcome.detail,
         "question": (outcome.failure or {}).get("question"),
     }
-    each = [_of_several(one) for one in outcome.each if outcome.outcome in ("ask", "failed")]
+    is_done = outcome.outcome in ("valid", "repaired")
+    several = outcome.calls if len(outcome.calls) > 1 and not is_done else ()
+    each = [_of_several(call) for call in several]
     return {
         "id": found.get("id"),
         "outcome": outcome.outcome,
-        "calls": _calls(outcome),
+        "calls": [_shown_call(call) for call in outcome.calls] if is_done else [],
         "changes": [_shown(change) for change in outcome.changes],
         **{key: value for key, value in beside.items() if value is not None},
         "model_calls": outcome.model_calls,
@@ -99,21 +103,22 @@ def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
     }
 
 
-def _calls(outcome: RepairOutcome) -> list[dict[str, Any]]:
-    return [{"name": call.name, "arguments": call.args} for call in outcome.calls]
+def _shown_call(call: MendedCall) -> dict[str, Any]:
+    return {"name": call.name, "arguments": call.args}
 
 
-def _of_several(one: RepairOutcome) -> dict[str, Any]:
+def _of_several(call: MendedCall) -> dict[str, Any]:
     """What became of one call of several."""
-    shown = {"outcome": one.outcome, "calls": _calls(one)}
-    return shown | ({"reason": one.reason} if one.reason is not None else {})
+    calls = [] if call.args is None else [_shown_call(call)]
+    shown = {"outcome": call.outcome, "calls": calls}
+    return shown | ({"reason": call.reason} if call.reason is not None else {})
 
 
 class _Unusable(Exception):
     """The line is not one that this command can answer."""
 
 
-def _mended(line: Line, policy: StrategyMap) -> RepairOutcome:
+def _mended(line: Line, policy: StrategyMap) -> Mended:
     if line.error is not None:
         raise _Unusable(line.error)
     if not isinstance(line.value, Mapping):

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.tools import BaseTool
 
-from selfcorrect.batch.repairing import check_only
+from selfcorrect.batch.checking import check_only
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold

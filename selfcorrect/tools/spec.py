@@ -300,7 +300,7 @@ class ToolSpec:
         """A tool from what a model is sent, and something to call.
 
         Args:
-            schema: A tool as OpenAI, Anthropic or MCP write it: `{"type": "function", "function":
+            schema: A tool as OpenAI, Anthropic, Gemini, Bedrock or MCP write it: `{"function":
                 {…}}`, or a name, a description and `parameters`, `input_schema` or `inputSchema`.
             call: Called as `call(**args)`, sync or async. None for a tool that is never run: its
                 calls can be checked and mended.
