@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, repair, replay, run
+from selfcorrect.cli import check, diagnose, explain, graph, init, learn, repair, replay, run
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -57,3 +57,4 @@ app.command("diagnose")(diagnose.diagnose)
 app.command("explain")(explain.explain)
 app.command("check")(check.check)
 app.command("init")(init.init)
+app.command("learn")(learn.learn)

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import ClassVar, Final
 
+from selfcorrect.ledger.counts import RecallCount
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import split
 from selfcorrect.model import JSON
@@ -36,6 +37,7 @@ class MemoryLedger:
         self._settled: OrderedDict[str, Record] = OrderedDict()
         self._scopes: dict[str, dict[str, str]] = {}
         self._scope_in_doubt: dict[str, str] = {}
+        self._recalls: dict[str, RecallCount] = {}
         self._lock = Lock()
 
     def begin(self, key: str) -> Record | None:
@@ -84,6 +86,21 @@ class MemoryLedger:
             self._settled.move_to_end(key)
             while len(self._settled) > self._capacity:
                 self._note("", self._settled.popitem(last=False)[0], in_doubt=False)
+
+    def count_recall(self, entry: str, helped: bool) -> None:
+        """Note that what was learnt was done, and whether it helped."""
+        with self._lock:
+            known = self._recalls.get(entry) or RecallCount(entry)
+            self._recalls[entry] = known.after(helped=helped)
+
+    def recall_count(self, entry: str) -> RecallCount | None:
+        """What became of an entry so far, or None."""
+        return self._recalls.get(entry)
+
+    def recall_counts(self) -> list[RecallCount]:
+        """What became of all entries, those first that were done most often."""
+        with self._lock:
+            return sorted(self._recalls.values(), key=lambda each: (-each.seen, each.entry))
 
     def _note(self, scope: str, key: str, *, in_doubt: bool) -> None:
         """Note a doubt under the scope that it arose in, or that there is none any more."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.counts import COUNT, READ, READ_ALL, TABLE, RecallCount
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
@@ -39,6 +40,7 @@ TABLES: Final = (
         id TEXT PRIMARY KEY, host TEXT, pid INTEGER NOT NULL, started TEXT, beat INTEGER NOT NULL
     )
     """,
+    TABLE,
 )
 ADD_SCOPE: Final = "ALTER TABLE selfcorrect_intents ADD COLUMN scope TEXT"
 """What a table that was made by version 0.1 lacks."""
@@ -250,6 +252,50 @@ class SqlLedger(ABC):
         """
         with self._lock:
             self._run(lambda cursor: cursor.execute(_FORGET, (time.time() - older_than,)))
+
+    # --- what was learnt --------------------------------------------------------------------------
+
+    def count_recall(self, entry: str, helped: bool) -> None:
+        """Note that what was learnt was done, and whether it helped.
+
+        Raises:
+            LedgerError: If the database cannot be written.
+        """
+        failed = 0 if helped else 1
+        with self._lock:
+            self._check_process()
+            self._run(lambda cursor: cursor.execute(COUNT, (entry, 1 - failed, failed, failed)))
+
+    def recall_count(self, entry: str) -> RecallCount | None:
+        """What became of an entry so far, or None.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+
+        def work(cursor: Cursor) -> RecallCount | None:
+            cursor.execute(READ, (entry,))
+            found = cursor.fetchone()
+            return None if found is None else RecallCount(*found)
+
+        with self._lock:
+            self._check_process()
+            return self._run(work)
+
+    def recall_counts(self) -> list[RecallCount]:
+        """What became of all entries, those first that were done most often.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+
+        def work(cursor: Cursor) -> list[RecallCount]:
+            cursor.execute(READ_ALL)
+            return [RecallCount(*found) for found in cursor.fetchall()]
+
+        with self._lock:
+            self._check_process()
+            return self._run(work)
 
     def close(self) -> None:
         """Close the connection; what is under way counts as in doubt from now on."""

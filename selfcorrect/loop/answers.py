@@ -11,9 +11,11 @@ from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
     JSON,
     Ask,
+    Call,
     Change,
     Changed,
     Escalate,
+    First,
     GiveUp,
     Repair,
     Retry,
@@ -22,7 +24,7 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, problem, storable
 from selfcorrect.pointer import split
 
 
@@ -48,6 +50,14 @@ def _checked(answer: Repair) -> Repair:
         case Retry(times):
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
+        case First(calls, changes, told, entry, suggest):
+            return First(
+                tuple(_call(call) for call in calls),
+                tuple(_change(change) for change in changes),
+                as_text(told),
+                None if entry is None else as_text(entry),
+                bool(suggest),
+            )
         case GiveUp(reason):
             return GiveUp(as_text(reason))
         case Terminal(reason):
@@ -59,6 +69,14 @@ def _checked(answer: Repair) -> Repair:
         case _:
             pass
     return answer
+
+
+def _call(call: Any) -> Call:
+    if not isinstance(call, Call) or call.raw is not None or not isinstance(call.name, str):
+        raise TypeError("a call that comes first is a Call with a name and arguments")
+    if (wrong := problem(call.args)) is not None or not storable(call.args):
+        raise ValueError(f"{call.name}: {wrong[1] if wrong else 'a number of more than 64 bits'}")
+    return call
 
 
 def _change(change: Any) -> Change:

@@ -11,6 +11,7 @@ from selfcorrect.log import summary
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
+from selfcorrect.loop.recalls import count_recalls
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.model import REASONS, Safety
@@ -44,6 +45,8 @@ async def run_node(
         return {"counts": roomier["counts"], **again}, target
     if target == END:
         context.readings.forget(state.get("run", ""))
+        if "recalled" in (counts := update.get("counts") or state.get("counts") or {}):
+            await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
     _mask(update, state, context)
     if node == ENTRY or "policy" not in state:

@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
     Classes,
@@ -184,6 +185,8 @@ class MapDocument(MapModel):
     """How much a run may cost."""
     rule: tuple[ErrorRule, ...] = ()
     """The rules."""
+    recall: tuple[RecallEntry, ...] = ()
+    """What mended errors in recorded runs; `selfcorrect learn` writes it."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
@@ -213,7 +216,9 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults):
+    for model in (
+        *(ErrorRule, MapPolicy, MapReading, RecallEntry, RecallStep, ToolEffect, ToolResults),
+    ):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

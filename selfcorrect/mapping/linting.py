@@ -32,7 +32,7 @@ _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Ex
 _MOST_VALUES: Final = 10_000
 _MOST_NAMED: Final = 5
 """Values of one key that are looked at; in Python they may hold themselves."""
-_DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
+_DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED, Safety.LEARNED)
 
 
 @dataclass(frozen=True, slots=True)

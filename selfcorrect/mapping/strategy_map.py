@@ -17,6 +17,7 @@ from selfcorrect.mapping.files import Document, MapSource, find_map, read_docume
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
@@ -81,6 +82,7 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        recall: What mended errors in recorded runs.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
 
@@ -115,6 +117,7 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        recall: Sequence[RecallEntry | Mapping[str, Any]] = (),
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
@@ -129,6 +132,7 @@ class StrategyMap:
             "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
             "rule": list(rules),
+            "recall": list(recall),
         }
         content, faults = read_document(raw)
         root = Document(name, content, Path(), faults=tuple(faults))
@@ -300,6 +304,11 @@ class StrategyMap:
         said = entry_of(self._results, tool)
         return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
 
+    @property
+    def recalls(self) -> tuple[RecallEntry, ...]:
+        """What mended errors in recorded runs, the more specific map first."""
+        return self._binder.recalls
+
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""
         return self._binder.ladder(rule_id)
@@ -321,7 +330,7 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            return replace(finding, rule=None, ladder=(), captures={})
+            return replace(finding, rule=None, ladder=self._binder.ladder(None), captures={})
         position, captures = found
         return self._decided(finding, self._rules[position], captures)
 

@@ -13,7 +13,7 @@ from selfcorrect.pointer import split
 from selfcorrect.policies.marks import marked_field
 from selfcorrect.protocols import Tool
 
-DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LEARNED})
 
 _MOST_VALUES: Final = 20_000
 
@@ -78,6 +78,8 @@ class SafetyPolicy:
             if tool is not None and tool.effect == "destructive":
                 return "a model may not change the call of a destructive tool"
             return None if Safety.MODEL in classes else "no model may decide here"
+        if safety is Safety.LEARNED and tool is not None and tool.effect == "destructive":
+            return "the call of a destructive tool is not changed by what was learnt"
         if safety not in classes:
             return f"a change of class {safety} does not run unasked"
         if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):

@@ -291,7 +291,7 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     """
     task = state["given"].get("task_id")
     past = {**context.failures.of(task), **(state.get("failed") or {})}
-    if not past:
+    if not past or state["counts"].get("steps"):
         return None
     key = call_key(call, context.tools.get(call.name))
     item = past.get(key)

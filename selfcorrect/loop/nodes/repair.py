@@ -23,9 +23,10 @@ from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
-from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
+from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
 from selfcorrect.loop.repair_context import is_ours, repair_context
 from selfcorrect.model import (
+    JSON,
     OWN_CHECKS,
     Ask,
     Call,
@@ -33,6 +34,7 @@ from selfcorrect.model import (
     Diagnosis,
     Escalate,
     Finding,
+    First,
     Fix,
     GiveUp,
     Repair,
@@ -77,6 +79,7 @@ class _Round:
     refused: list[dict[str, Any]] = field(default_factory=list)
     settled: set[int] = field(default_factory=set)
     final: dict[str, Any] | None = None
+    first: list[JSON] = field(default_factory=list)
     wait: float | None = None
     used: dict[str, int] = field(default_factory=dict)
     question: dict[str, Any] | None = None
@@ -170,7 +173,31 @@ class _Round:
             return
         self.counts = add_to(self.counts, "per_strategy", item["strategy"])
         beside = self._beside(item) if getattr(strategy, "joins", False) else ()
-        self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside))
+        answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside)
+        if isinstance(answer, First):
+            await self._prepare(item, group, answer)
+        else:
+            self.take(item, group, answer)
+
+    async def _prepare(self, item: dict[str, Any], group: list[Finding], first: First) -> None:
+        """Make the calls that come first, then what is left to be done to this one."""
+        from selfcorrect.loop.preparing import prepared
+
+        allow = self.context.allowed(item["rule"], item["strategy"])
+        state, context = self.state, self.context
+        done = await prepared(first, self.call, group, state, context, self.counts, allow)
+        self.counts = done.counts
+        self.first += done.shown
+        if done.advice is not None:
+            self.note(item, group, "advised", done.advice)
+        if done.why_not is not None:
+            self.note(item, group, "gave_up", done.why_not)
+        elif first.then:
+            self.change(item, group, Changed(first.then))
+        else:
+            self.note(item, group, "prepared", ", ".join(step.name for step in first.calls))
+            self.wait = max(self.wait or 0.0, 0.0)
+            self._settle(group)
 
     def _others(
         self, selected: list[dict[str, Any]], item: Mapping[str, Any], strategy: Any
@@ -296,8 +323,9 @@ class _Round:
                 self.note(item, group, "terminal", reason)
                 said = clean(redact(reason[:_LONGEST]))
                 self.stop("terminal_kind", _by(item, said), said=said)
-            case Fix():
-                self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
+            case Fix() | First():
+                who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"
+                self.note(item, group, "gave_up", f"only {who} can answer so")
 
     @property
     def _is_lost(self) -> bool:
@@ -373,17 +401,8 @@ class _Round:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        self.tried += [
-            {
-                "rule": finding.rule,
-                "strategy": item["strategy"],
-                "path": finding.path,
-                "outcome": outcome,
-                "reason": clean(reason[:500]),
-                "key": try_key(key, finding, item["strategy"]),
-            }
-            for finding in group
-        ]
+        said = clean(reason[:500])
+        self.tried += [tried(key, each, item["strategy"], outcome, said) for each in group]
 
     def update(self) -> Update:
         """What the round came to."""
@@ -402,7 +421,8 @@ class _Round:
         if self.wait is not None:
             out["wait"] = self.wait
         shown = [{k: v for k, v in item.items() if k != "key"} for item in self.tried]
-        out["trail"] = [{"round": self.counts["rounds"], "tried": shown, "changes": self.changes}]
+        event = {"round": self.counts["rounds"], "tried": shown, "changes": self.changes}
+        out["trail"] = [event | ({"first": self.first} if self.first else {})]
         return out
 
     def _outcome(self) -> str:
@@ -410,7 +430,7 @@ class _Round:
         if self.changes and self.question is None and own:
             return "changed"
         if self.wait is not None and not self.findings:
-            return "changed" if self.state.get("pending") else "wait"
+            return "changed" if self.changes or self.state.get("pending") else "wait"
         return "gave_up"
 
 
