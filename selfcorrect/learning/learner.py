@@ -18,6 +18,8 @@ from selfcorrect.recalling.template import words
 
 SUPPORT: Final = 2
 AGREEMENT: Final = 0.3
+_MOST_OF_THEM: Final = 0.5
+"""Where less than this went one way, most runs went another: it is told, and not done unasked."""
 _MOST_PLANS: Final = 3
 """Plans that are kept for one error of one tool."""
 
@@ -67,9 +69,13 @@ def learn(
     errors = _errors(history)
     entries: list[RecallEntry] = []
     unvouched = 0
+    said: dict[str, list[_Error]] = defaultdict(list)
     for error in errors:
-        found = [each for each in map(lambda r: seen(r, history), error.recoveries) if each]
-        plans = list(_plans(error, found, history, support, agreement))
+        said[error.text].append(error)
+    for error in errors:
+        plans = list(_plans(error, history, support, agreement))
+        if not plans and len(said[error.text]) > 1:
+            plans = list(_plans(_together(error, said[error.text]), history, support, agreement))
         if plans and not _is_vouched(error, history):
             unvouched += 1
             continue
@@ -103,10 +109,26 @@ def _errors(history: History) -> list[_Error]:
     return list(errors.values())
 
 
+def _together(error: _Error, alike: Sequence[_Error]) -> _Error:
+    """An error of a tool with what overcame it where other tools said the very same.
+
+    Only of tools whose calls have the same arguments: the plan speaks of them by name.
+    """
+    own = {tuple(sorted(each.call.arguments)) for each in error.failures}
+    recoveries = [
+        each
+        for other in alike
+        for each in other.recoveries
+        if other is error or tuple(sorted(each.failure.call.arguments)) in own
+    ]
+    return _Error(error.tool, error.text, error.failures, recoveries)
+
+
 def _plans(
-    error: _Error, found: Sequence[Seen], history: History, support: int, agreement: float
+    error: _Error, history: History, support: int, agreement: float
 ) -> Iterator[RecallEntry]:
     """The plans for one error, the most agreed on first."""
+    found = [each for each in (seen(how, history) for how in error.recoveries) if each]
     by_skeleton: dict[Skeleton, list[Seen]] = defaultdict(list)
     for each in found:
         by_skeleton[each.skeleton].append(each)
@@ -181,6 +203,7 @@ def _entry(
         runs=runs,
         seen=len(error.recoveries),
         agreement=round(share, 2),
+        suggest=share < _MOST_OF_THEM,
     )
 
 

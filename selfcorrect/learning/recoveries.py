@@ -67,7 +67,8 @@ def failures(history: History) -> Iterator[Failure]:
 
 
 def _form(call: RecordedCall) -> Template:
-    return template(own_text(call.error or "", call.arguments, call.schema), call.arguments)
+    text = own_text(call.error or "", call.arguments, call.schema)
+    return template(text, call.arguments, call.tool)
 
 
 def own_text(error: str, arguments: JsonObject, schema: JsonObject | None) -> str:

@@ -66,7 +66,7 @@ class _Hole:
     value: JSON
 
 
-def template(error: str, args: JsonObject) -> Template:
+def template(error: str, args: JsonObject, tool: str = "") -> Template:
     """The error of a call without its values.
 
     >>> said = template("cannot write to 'a.txt': No such file", {"file": "a.txt"})
@@ -79,10 +79,13 @@ def template(error: str, args: JsonObject) -> Template:
     Args:
         error: What the tool said; untrusted.
         args: The arguments of the call.
+        tool: The name of the tool: a tool that says the same of itself says the same.
     """
     text = error[:LONGEST].strip().replace("{", "(").replace("}", ")")
-    echoes = list(_echoes(text, args))
-    holes = _apart((*echoes, *_lists(text), *_quotations(text), *_tokens(text)))
+    own = [] if not tool else list(_named(text, tool))
+    holes = _apart(
+        (*own, *_echoes(text, args), *_lists(text), *_quotations(text), *_tokens(text))
+    )
     first = _filled(text, holes)
     one = _ONE_LISTED.search(text)
     if one is None or any(hole.end == one.end(1) and hole.kind != "token" for hole in holes):
@@ -112,7 +115,7 @@ def _filled(text: str, holes: Sequence[_Hole]) -> Template:
     parts, last = [], 0
     for hole in holes:
         name = hole.kind
-        if not name.startswith("args."):
+        if name != "tool" and not name.startswith("args."):
             counts[name] = counts.get(name, 0) + 1
             name = f"error.{name}{counts[name]}"
             values[name] = hole.value
@@ -128,6 +131,12 @@ def _apart(holes: Iterable[_Hole]) -> list[_Hole]:
         if all(hole.end <= other.start or other.end <= hole.start for other in kept):
             kept.append(hole)
     return sorted(kept, key=lambda hole: hole.start)
+
+
+def _named(text: str, tool: str) -> Iterator[_Hole]:
+    """Where the error names its tool."""
+    for match in re.finditer(rf"(?<!\w){re.escape(tool)}(?!\w)", text):
+        yield _Hole(match.start(), match.end(), "tool", tool)
 
 
 def _echoes(text: str, args: JsonObject) -> Iterator[_Hole]:
@@ -177,8 +186,3 @@ def _tokens(text: str) -> Iterator[_Hole]:
             continue
         kind = "number" if _NUMBER.fullmatch(shown) else "token"
         yield _Hole(match.start(), match.start() + len(shown), kind, shown)
-
-
-def echoed(values: Mapping[str, Any]) -> frozenset[str]:
-    """The names of what an error holds itself."""
-    return frozenset(values)

@@ -58,7 +58,7 @@ class Recall:
         if known is None:
             return GiveUp("nothing was learnt about this tool")
         why = "nothing was learnt about this error"
-        for form in template(diagnosis.text, call.args).forms:
+        for form in template(diagnosis.text, call.args, call.name).forms:
             for entry in known.get(form.text, ()):
                 found = self._meant(entry, form, call, context)
                 if isinstance(found, First):
