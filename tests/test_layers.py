@@ -24,7 +24,7 @@ LAYERS = (
     | {"results", "sizes", "state"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
-    {"values"},
+    {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},
     {"models", "tools"},
@@ -34,7 +34,7 @@ LAYERS = (
     {"evidence", "ledger", "mending", "policies", "reading", "repairs"},
     {"handlers"},
     {"drawing", "loop"},
-    {"batch", "combinators"},
+    {"batch", "combinators", "learning"},
     # who uses it
     {"cli", "integrations", "notebook", "testing"},
     {"__main__"},

@@ -38,7 +38,7 @@ def learn(
     OpenTelemetry GenAI spans. Every value in the map says where it comes from; none is of a run.
     """
     if stats is not None:
-        _tell_stats(stats, out or (logs or [None])[0])
+        _tell_stats(stats, out or next(iter(logs or ()), None))
         return
     if not logs or out is None:
         refuse("give recorded runs, and -o MAP.toml to write to")

@@ -132,7 +132,7 @@ def _plans(
     by_skeleton: dict[Skeleton, list[Seen]] = defaultdict(list)
     for each in found:
         by_skeleton[each.skeleton].append(each)
-    plans: list[tuple[float, int, int, Skeleton, Mapping[Slot, str]]] = []
+    plans: list[tuple[float, int, int, Skeleton, dict[Slot, str]]] = []
     for skeleton, group in by_skeleton.items():
         left = group
         for _ in range(_MOST_PLANS):
@@ -154,14 +154,14 @@ def _agreed(group: Sequence[Seen]) -> tuple[dict[Slot, str], list[Seen]]:
     chosen: dict[Slot, str] = {}
     left = list(group)
     for slot in group[0].ways if group else ():
-        counts: Counter[str] = Counter()
+        counts: dict[str, float] = defaultdict(float)
         rank: dict[str, int] = {}
         for each in left:
             weight = 1.0 / sum(
                 other.recovery.failure.run.kin == each.recovery.failure.run.kin for other in left
             )
             for place, way in enumerate(each.ways[slot]):
-                counts[way] += weight  # type: ignore[assignment]
+                counts[way] += weight
                 rank[way] = min(rank.get(way, place), place)
         best = max(counts, key=lambda way: (round(counts[way], 9), -rank[way], way))
         chosen[slot] = best

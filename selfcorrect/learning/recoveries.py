@@ -57,7 +57,9 @@ def failures(history: History) -> Iterator[Failure]:
         for call in run.calls
         if call.error is not None
     ]
-    lists = {(each.call.tool, each.form.text) for each in found if "error.list1" in each.form.values}
+    lists = {
+        (each.call.tool, each.form.text) for each in found if "error.list1" in each.form.values
+    }
     for each in found:
         other = each.form.otherwise
         if other is not None and (each.call.tool, other.text) in lists:
@@ -118,9 +120,7 @@ def _turn(calls: Sequence[RecordedCall], at: int) -> list[tuple[int, RecordedCal
 
 
 def _succeeds(turn: Sequence[tuple[int, RecordedCall]], after: int, tool: str) -> bool:
-    return any(
-        place > after and call.tool == tool and call.error is None for place, call in turn
-    )
+    return any(place > after and call.tool == tool and call.error is None for place, call in turn)
 
 
 def _edits(before: JsonObject, after: JsonObject) -> dict[str, JSON]:

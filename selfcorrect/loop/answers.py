@@ -50,14 +50,8 @@ def _checked(answer: Repair) -> Repair:
         case Retry(times):
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
-        case First(calls, changes, told, entry, suggest):
-            return First(
-                tuple(_call(call) for call in calls),
-                tuple(_change(change) for change in changes),
-                as_text(told),
-                None if entry is None else as_text(entry),
-                bool(suggest),
-            )
+        case First():
+            return _first(answer)
         case GiveUp(reason):
             return GiveUp(as_text(reason))
         case Terminal(reason):
@@ -69,6 +63,16 @@ def _checked(answer: Repair) -> Repair:
         case _:
             pass
     return answer
+
+
+def _first(answer: First) -> First:
+    return First(
+        tuple(_call(call) for call in answer.calls),
+        tuple(_change(change) for change in answer.then),
+        as_text(answer.told),
+        None if answer.entry is None else as_text(answer.entry),
+        bool(answer.suggest),
+    )
 
 
 def _call(call: Any) -> Call:

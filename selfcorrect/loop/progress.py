@@ -20,9 +20,7 @@ def try_key(call: str, finding: Finding, strategy: str) -> str:
     return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
-def tried(
-    call: str, finding: Finding, strategy: str, outcome: str, reason: str
-) -> dict[str, Any]:
+def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str) -> dict[str, Any]:
     """What is written down of a strategy that was tried against a finding of this call."""
     said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
     key = try_key(call, finding, strategy)

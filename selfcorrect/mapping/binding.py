@@ -16,6 +16,7 @@ from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
 from selfcorrect.mapping.files import Document, load_object
 from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.registry import (
     Factory,
     bind,
@@ -24,7 +25,6 @@ from selfcorrect.mapping.registry import (
     resolve,
     strategy_names,
 )
-from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import STRATEGY_NAME
 from selfcorrect.mapping.source import read_object, stand_in
 from selfcorrect.protocols import Strategy

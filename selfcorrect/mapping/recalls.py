@@ -51,7 +51,9 @@ class RecallEntry(MapModel):
     """The tool whose call failed."""
     error: Text
     """Its error, with a name in braces for each value: `No file '{args.path}'`."""
-    schemas: Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")] | SkipJsonSchema[None] = None
+    schemas: Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")] | SkipJsonSchema[None] = (
+        None
+    )
     """Marks the schemas of the tools when it was learnt; with others it is skipped, and named."""
     first: Annotated[tuple[RecallStep, ...], Field(max_length=_MOST_STEPS)] = ()
     """Calls of other tools before this one, in order."""
@@ -104,7 +106,9 @@ class RecallEntry(MapModel):
             if (wrong := fault_of(value)) is not None:
                 raise ValueError(wrong)
         if any(step.tool == self.tool for step in self.first):
-            raise ValueError(f"first names {self.tool!r} itself: a call does not come before itself")
+            raise ValueError(
+                f"first names {self.tool!r} itself: a call does not come before itself"
+            )
         return self
 
     @property

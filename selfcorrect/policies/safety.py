@@ -78,13 +78,9 @@ class SafetyPolicy:
             if tool is not None and tool.effect == "destructive":
                 return "a model may not change the call of a destructive tool"
             return None if Safety.MODEL in classes else "no model may decide here"
-        if safety is Safety.LEARNED and tool is not None and tool.effect == "destructive":
-            return "the call of a destructive tool is not changed by what was learnt"
         if safety not in classes:
             return f"a change of class {safety} does not run unasked"
-        if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
-            return "a lossy change runs unasked on read_only tools only"
-        return None
+        return _unfit(safety, tool)
 
     def sensitive_field(self, path: str, tool: Tool | None) -> str | None:
         """The name of the sensitive field that a path leads into, or None."""
@@ -116,6 +112,15 @@ class SafetyPolicy:
             elif isinstance(item, list):
                 stack.extend(item)
         return "an object too large to check" if stack else None
+
+
+def _unfit(safety: Safety, tool: Tool | None) -> str | None:
+    """Why changes of a class that is allowed do not fit this tool, or None."""
+    if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
+        return "a lossy change runs unasked on read_only tools only"
+    if safety is Safety.LEARNED and tool is not None and tool.effect == "destructive":
+        return "the call of a destructive tool is not changed by what was learnt"
+    return None
 
 
 @lru_cache(maxsize=1_024)

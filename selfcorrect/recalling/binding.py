@@ -166,8 +166,7 @@ def _part(value: JSON, part: str) -> JSON:
     steps = [step for step in _SEPARATOR.split(value) if step]
     if len(steps) < 2:
         raise Unbound("the text is no path")
-    found = {"name": steps[-1], "first": steps[0], "folder": "/".join(steps[:-1])}[part]
-    return found
+    return {"name": steps[-1], "first": steps[0], "folder": "/".join(steps[:-1])}[part]
 
 
 def _typed(value: JSON, wanted: JsonObject) -> JSON:

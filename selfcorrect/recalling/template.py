@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
 
@@ -28,7 +28,8 @@ _LISTED: Final = re.compile(
 )
 _ONE_LISTED: Final = re.compile(r"(?<=: )([\w-]{1,60})(?=\.?\Z)")
 _BETWEEN: Final = re.compile(r",? and |,? or |, ?")
-_TOKEN: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>]*[\d@/\\][^\s'\"`,;:()\[\]{}<>]*|\b\w+\.\w[\w.]*")
+_TOKEN: Final = re.compile(r"[^\s'\"`,;:()\[\]{}<>]+")
+_NO_WORD: Final = re.compile(r"[\d@/\\]|\w\.\w")
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _HOLE: Final = re.compile(r"\{[^{}]*\}")
 
@@ -83,9 +84,7 @@ def template(error: str, args: JsonObject, tool: str = "") -> Template:
     """
     text = error[:LONGEST].strip().replace("{", "(").replace("}", ")")
     own = [] if not tool else list(_named(text, tool))
-    holes = _apart(
-        (*own, *_echoes(text, args), *_lists(text), *_quotations(text), *_tokens(text))
-    )
+    holes = _apart((*own, *_echoes(text, args), *_lists(text), *_quotations(text), *_tokens(text)))
     first = _filled(text, holes)
     one = _ONE_LISTED.search(text)
     if one is None or any(hole.end == one.end(1) and hole.kind != "token" for hole in holes):
@@ -160,7 +159,9 @@ def _stands_alone(text: str, start: int, end: int, value: str) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
     if before and before in "'\"`" and before == after:
         return True
-    apart = not ((before.isalnum() and value[0].isalnum()) or (after.isalnum() and value[-1].isalnum()))
+    apart = not (
+        (before.isalnum() and value[0].isalnum()) or (after.isalnum() and value[-1].isalnum())
+    )
     return apart and len(value) >= 3 and not (value.isalpha() and value.islower())
 
 
@@ -182,7 +183,7 @@ def _quotations(text: str) -> Iterator[_Hole]:
 def _tokens(text: str) -> Iterator[_Hole]:
     for match in _TOKEN.finditer(text):
         shown = match[0].rstrip(".!?")
-        if not shown:
+        if _NO_WORD.search(shown) is None:
             continue
         kind = "number" if _NUMBER.fullmatch(shown) else "token"
         yield _Hole(match.start(), match.start() + len(shown), kind, shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from selfcorrect.mapping.recalls import RecallEntry
@@ -40,67 +40,77 @@ class Recall:
     needs: ClassVar[str] = "nothing"
 
     entries: tuple[RecallEntry, ...] = ()
-    _known: dict[str, dict[str, list[RecallEntry]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    _marks: dict[tuple[int, ...], tuple[Sequence[Any], str]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     def __post_init__(self) -> None:
-        """Look entries up by tool and error; those that more runs agree on come first."""
-        for entry in sorted(self.entries, key=lambda each: (each.suggest, -each.agreement)):
-            self._known.setdefault(entry.tool, {}).setdefault(entry.error, []).append(entry)
+        """Look entries up by tool and error."""
+        object.__setattr__(self, "entries", _Entries(self.entries))
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Propose what mended the first finding."""
-        known = self._known.get(call.name)
+        found: Any = self.entries
+        known = found.known.get(call.name)
         if known is None:
             return GiveUp("nothing was learnt about this tool")
         why = "nothing was learnt about this error"
         for form in template(diagnosis.text, call.args, call.name).forms:
             for entry in known.get(form.text, ()):
-                found = self._meant(entry, form, call, context)
-                if isinstance(found, First):
-                    return found
-                why = found
+                meant = _meant(entry, form, call, context, found)
+                if isinstance(meant, First):
+                    return meant
+                why = meant
         return GiveUp(why)
 
-    def _meant(
-        self, entry: RecallEntry, form: Template, call: Call, context: RepairContext
-    ) -> First | str:
-        """What an entry comes to for this call, or why it is skipped."""
-        if entry.id in context.retired:
-            return f"the entry {entry.id} has failed too often: it is retired"
-        tools = [context.tools.get(step.tool) for step in entry.first]
-        for step, tool in zip(entry.first, tools, strict=True):
-            if tool is None:
-                return f"{step.tool!r}, which came before it, is not on offer"
-        present = [tool for tool in (context.tool, *tools) if tool is not None]
-        if entry.schemas is not None and self._mark(present) != entry.schemas:
-            return f"the entry {entry.id} was learnt with other schemas of its tools: skipped"
-        sources = Sources(call.args, form.values, context.request)
-        try:
-            steps = [
-                Call(step.tool, dict(_bound(step.args, sources, tool)))
-                for step, tool in zip(entry.first, tools, strict=True)
-            ]
-            edits = dict(_bound(entry.edits, sources, context.tool))
-        except Unbound as unbound:
-            return f"the entry {entry.id} does not fit this call: {unbound}"
-        changes = tuple(_changes(call, edits, entry))
-        if edits and not changes:
-            return "the call is already as it was in recorded runs"
-        told = f"came before it {entry.came_before}" if steps else f"it was so {entry.came_before}"
-        return First(tuple(steps), changes, told, entry.id, entry.suggest)
 
-    def _mark(self, tools: Sequence[Tool]) -> str:
+class _Entries(tuple[RecallEntry, ...]):
+    """Entries by tool and error; those that more runs agree on come first."""
+
+    known: dict[str, dict[str, list[RecallEntry]]]
+
+    def __new__(cls, entries: Sequence[RecallEntry]) -> _Entries:
+        made = super().__new__(cls, entries)
+        made.known, made._marks = {}, {}
+        for entry in sorted(entries, key=lambda each: (each.suggest, -each.agreement)):
+            made.known.setdefault(entry.tool, {}).setdefault(entry.error, []).append(entry)
+        return made
+
+    _marks: dict[tuple[int, ...], tuple[Sequence[Any], str]]
+
+    def mark(self, tools: Sequence[Tool]) -> str:
         """The mark of these tools' schemas, made once."""
         key = tuple(id(tool.schema) for tool in tools)
         if key not in self._marks:
             schemas = [tool.schema for tool in tools]
             self._marks[key] = (schemas, schema_mark(*schemas))
         return self._marks[key][1]
+
+
+def _meant(
+    entry: RecallEntry, form: Template, call: Call, context: RepairContext, known: _Entries
+) -> First | str:
+    """What an entry comes to for this call, or why it is skipped."""
+    if entry.id in context.retired:
+        return f"the entry {entry.id} has failed too often: it is retired"
+    tools = [context.tools.get(step.tool) for step in entry.first]
+    for step, tool in zip(entry.first, tools, strict=True):
+        if tool is None:
+            return f"{step.tool!r}, which came before it, is not on offer"
+    present = [tool for tool in (context.tool, *tools) if tool is not None]
+    if entry.schemas is not None and known.mark(present) != entry.schemas:
+        return f"the entry {entry.id} was learnt with other schemas of its tools: skipped"
+    sources = Sources(call.args, form.values, context.request)
+    try:
+        steps = [
+            Call(step.tool, dict(_bound(step.args, sources, tool)))
+            for step, tool in zip(entry.first, tools, strict=True)
+        ]
+        edits = dict(_bound(entry.edits, sources, context.tool))
+    except Unbound as unbound:
+        return f"the entry {entry.id} does not fit this call: {unbound}"
+    changes = tuple(_changes(call, edits, entry))
+    if edits and not changes:
+        return "the call is already as it was in recorded runs"
+    told = f"came before it {entry.came_before}" if steps else f"it was so {entry.came_before}"
+    return First(tuple(steps), changes, told, entry.id, entry.suggest)
 
 
 def _bound(

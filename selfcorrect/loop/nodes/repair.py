@@ -24,7 +24,7 @@ from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
-from selfcorrect.loop.repair_context import is_ours, repair_context
+from selfcorrect.loop.repair_context import is_ours, repair_context, together
 from selfcorrect.model import (
     JSON,
     OWN_CHECKS,
@@ -129,7 +129,7 @@ class _Round:
         """Try what was selected; where a strategy gives up, those behind it on the ladder."""
         self.begun = self._key()
         while selected and self.final is None and self.question is None:
-            await self._try(self._together(selected))
+            await self._try(together(selected, self.state["given"], self._strategy))
             selected = [
                 {**item, "strategy": item["then"][0], "then": item["then"][1:]}
                 for item in selected
@@ -225,20 +225,6 @@ class _Round:
     def _strategy(self, item: Mapping[str, Any]) -> Any:
         """The strategy with the options of its rule."""
         return self.context.strategies.strategy(item["rule"] or "", item["strategy"])
-
-    def _together(self, selected: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Questions to a model become one: what one strategy covers of another goes to it."""
-        given = self.state["given"]
-        if len(selected) < 2 or not (given.get("request") or given.get("messages")):
-            return selected
-        out = list(selected)
-        for item in selected:
-            if item["strategy"] == ON_ERROR:
-                continue
-            for name in getattr(self._strategy(item), "covers", ()):
-                same = {"strategy": item["strategy"], "rule": item["rule"]}
-                out = [each | same if each["strategy"] == name else each for each in out]
-        return out
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
