@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
@@ -27,6 +27,10 @@ from selfcorrect.model import (
 from selfcorrect.plain import as_text, problem, storable
 from selfcorrect.pointer import split
 
+_MOST: Final = 8
+_LONGEST: Final = 100
+"""Readings of a value, and characters of one."""
+
 
 def usable_answer(answer: Any) -> Repair:
     """The answer, or a `GiveUp` that says why it cannot be used. Never raises."""
@@ -43,17 +47,15 @@ def _checked(answer: Repair) -> Repair:
         case Changed(changes):
             return Changed([_change(change) for change in changes])
         case Wait(seconds):
-            waited = float(seconds)
-            if not math.isfinite(waited) or waited < 0:
-                raise ValueError(f"seconds must be a number from 0 up, not {seconds!r}")
-            return Wait(waited)
+            return Wait(_seconds(seconds))
         case Retry(times):
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
         case First():
             return _first(answer)
-        case GiveUp(reason):
-            return GiveUp(as_text(reason))
+        case GiveUp(reason, readings):
+            named = tuple(as_text(each)[:_LONGEST] for each in readings[:_MOST])
+            return GiveUp(as_text(reason), named)
         case Terminal(reason):
             return Terminal(as_text(reason))
         case Escalate(reason, severity):
@@ -63,6 +65,13 @@ def _checked(answer: Repair) -> Repair:
         case _:
             pass
     return answer
+
+
+def _seconds(given: Any) -> float:
+    seconds = float(given)
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError(f"seconds must be a number from 0 up, not {given!r}")
+    return seconds
 
 
 def _first(answer: First) -> First:

@@ -34,67 +34,69 @@ class Prepared:
     """What became of the calls that should come first.
 
     Attributes:
-        why_not: Why the failing call is not ready to be made again, or None.
-        advice: A sentence for the model, where they were not made unasked.
         counts: The counters of the run afterwards.
+        notes: What is written down of it, as outcomes and reasons: `prepared`, `gave_up`, and
+            `advised` with a sentence for the model, where they were not made unasked.
         shown: What is written down of each call that was made.
+        is_ready: The failing call may be made again.
     """
 
-    why_not: str | None
     counts: dict[str, Any]
-    advice: str | None = None
+    notes: list[tuple[str, str]]
     shown: list[JSON] = field(default_factory=list)
+    is_ready: bool = False
 
 
 async def prepared(
     first: First,
+    item: Mapping[str, Any],
     call: Call,
     group: list[Finding],
     state: CorrectionState,
     context: RunContext,
-    counts: Mapping[str, Any],
-    allow: frozenset[Safety],
+    counts: dict[str, Any],
 ) -> Prepared:
     """Make the calls that come first, if they may be made unasked; else say so in a sentence.
 
     Args:
         first: What a strategy proposes.
+        item: The rung of the ladder that it stands on.
         call: The failing call.
         group: The findings that it is to mend.
         state: Of the run.
         context: Of the run.
         counts: The counters of the run.
-        allow: Classes of change that the matched rule allows beside the policy's own.
     """
-    made = tuple(counts.get("made") or ())
-    keys = [call_key(step, context.tools.get(step.name)) for step in first.calls]
+    allow = context.allowed(item["rule"], item["strategy"])
     why = _forbidden(first, call, group, state, context, allow) or await retired(first, context)
     if why is not None:
-        return Prepared(why, dict(counts), _sentence(first, context))
-    again = not {*made, *context.under}.isdisjoint(keys) or len(set(keys)) < len(keys)
-    if again:
-        return Prepared("the same call came first before, in this run", dict(counts))
+        return Prepared(counts, [("advised", _sentence(first, context)), ("gave_up", why)])
+    made = [*(counts.get("made") or ())]
+    keys = [call_key(step, context.tools.get(step.name)) for step in first.calls]
+    if not {*made, *context.under}.isdisjoint(keys) or len(set(keys)) < len(keys):
+        return Prepared(counts, [("gave_up", "the same call came first before, in this run")])
     if (bound := _bound(first, counts, context)) is not None:
-        return Prepared(bound, dict(counts))
+        return Prepared(counts, [("gave_up", bound)])
     counts = {**counts, "made": [*made, *keys]}
     if first.entry is not None:
-        executed = len(state.get("attempts") or ())
-        recalled = {"entry": first.entry, "attempt": executed, "key": call_key(call)}
+        recalled = {"entry": first.entry, "attempt": len(state.get("attempts") or ())}
         counts["recalled"] = [*(counts.get("recalled") or ()), recalled]
     shown: list[JSON] = []
     under = (*context.under, call_key(call, context.tools.get(call.name)))
     for step in first.calls:
         number = counts.get("steps", 0) + 1
         output, used = await _made(step, number, state, context, counts, under)
-        counts = {**counts, "steps": number + used.get("steps", 0)}
+        counts["steps"] = number + used.get("steps", 0)
         failure = output.get("failure")
         shown.append(_shown(step, output, context))
         if failure is not None:
             why = f"{step.name} came first and failed: {failure['reason']}"
-            return Prepared(why, counts, None, shown)
-    executed = counts.get("attempts", 0) + 1
-    counts["allowed_attempts"] = max(executed, counts.get("allowed_attempts", 0))
-    return Prepared(None, counts, None, shown)
+            return Prepared(counts, [("gave_up", why)], shown)
+    counts["allowed_attempts"] = max(
+        counts.get("attempts", 0) + 1, counts.get("allowed_attempts", 0)
+    )
+    notes = [("prepared", ", ".join(step.name for step in first.calls))] if shown else []
+    return Prepared(counts, notes, shown, is_ready=True)
 
 
 def _forbidden(

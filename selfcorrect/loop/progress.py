@@ -20,11 +20,18 @@ def try_key(call: str, finding: Finding, strategy: str) -> str:
     return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
-def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str) -> dict[str, Any]:
+def tried(
+    call: str,
+    finding: Finding,
+    strategy: str,
+    outcome: str,
+    reason: str,
+    readings: list[str],
+) -> dict[str, Any]:
     """What is written down of a strategy that was tried against a finding of this call."""
     said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
-    key = try_key(call, finding, strategy)
-    return {**said, "outcome": outcome, "reason": reason, "key": key}
+    said |= {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
+    return said | ({"readings": readings} if readings else {})
 
 
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from selfcorrect.echoes import leaves
-from selfcorrect.handlers.by_tool import ON_ERROR
 from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask, has_sensitive
@@ -56,8 +55,6 @@ def together(
         return selected
     out = list(selected)
     for item in selected:
-        if item["strategy"] == ON_ERROR:
-            continue
         for name in getattr(strategy(item), "covers", ()):
             same = {"strategy": item["strategy"], "rule": item["rule"]}
             out = [each | same if each["strategy"] == name else each for each in out]

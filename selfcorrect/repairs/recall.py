@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.model import ABSENT, JSON, Call, Change, Diagnosis, First, GiveUp, Repair, Safety
@@ -61,19 +61,18 @@ class Recall:
         return GiveUp(why)
 
 
-class _Entries(tuple[RecallEntry, ...]):
+class _Entries(tuple[RecallEntry, ...]):  # noqa: SLOT001 -- it keeps its index
     """Entries by tool and error; those that more runs agree on come first."""
 
     known: dict[str, dict[str, list[RecallEntry]]]
+    _marks: dict[tuple[int, ...], tuple[Sequence[Any], str]]
 
-    def __new__(cls, entries: Sequence[RecallEntry]) -> _Entries:
+    def __new__(cls, entries: Sequence[RecallEntry]) -> Self:
         made = super().__new__(cls, entries)
         made.known, made._marks = {}, {}
         for entry in sorted(entries, key=lambda each: (each.suggest, -each.agreement)):
             made.known.setdefault(entry.tool, {}).setdefault(entry.error, []).append(entry)
         return made
-
-    _marks: dict[tuple[int, ...], tuple[Sequence[Any], str]]
 
     def mark(self, tools: Sequence[Tool]) -> str:
         """The mark of these tools' schemas, made once."""

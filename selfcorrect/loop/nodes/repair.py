@@ -6,12 +6,12 @@ What a mend brings to light (a renamed argument with a bad value) goes through v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from selfcorrect.errors import is_control_flow
-from selfcorrect.handlers.by_tool import ON_ERROR
+from selfcorrect.handlers.by_tool import Exhausted
 from selfcorrect.json_forms import (
     call_from_json,
     call_to_json,
@@ -145,14 +145,6 @@ class _Round:
             if not is_open(finding, before, self.call):
                 self.settled.add(index)
                 continue
-            if item["strategy"] in batched:
-                continue
-            if item["strategy"] == ON_ERROR:
-                batched.append(ON_ERROR)
-                await self._ask_handler(item, [self.findings[o["finding"]] for o in selected])
-                if self.final is not None:
-                    return
-                continue
             strategy = self._strategy(item)
             group = [finding]
             if getattr(strategy, "batch", False):
@@ -172,6 +164,9 @@ class _Round:
         if self._beyond("strategy_calls", 1):
             return
         self.counts = add_to(self.counts, "per_strategy", item["strategy"])
+        if self.context.is_handler(item["strategy"]):
+            await self._ask_handler(item, group)
+            return
         beside = self._beside(item) if getattr(strategy, "joins", False) else ()
         answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside)
         if isinstance(answer, First):
@@ -183,19 +178,14 @@ class _Round:
         """Make the calls that come first, then what is left to be done to this one."""
         from selfcorrect.loop.preparing import prepared
 
-        allow = self.context.allowed(item["rule"], item["strategy"])
-        state, context = self.state, self.context
-        done = await prepared(first, self.call, group, state, context, self.counts, allow)
+        done = await prepared(first, item, self.call, group, self.state, self.context, self.counts)
         self.counts = done.counts
         self.first += done.shown
-        if done.advice is not None:
-            self.note(item, group, "advised", done.advice)
-        if done.why_not is not None:
-            self.note(item, group, "gave_up", done.why_not)
-        elif first.then:
+        for outcome, reason in done.notes:
+            self.note(item, group, outcome, reason)
+        if done.is_ready and first.then:
             self.change(item, group, Changed(first.then))
-        else:
-            self.note(item, group, "prepared", ", ".join(step.name for step in first.calls))
+        elif done.is_ready:
             self.wait = max(self.wait or 0.0, 0.0)
             self._settle(group)
 
@@ -218,28 +208,26 @@ class _Round:
         return tuple(
             self._strategy({**item, "strategy": name})
             for name in ladder
-            if name == own
-            or (name != ON_ERROR and not spent(self.counts, limits, "per_strategy", name))
+            if name == own or not spent(self.counts, limits, "per_strategy", name)
         )
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
         """The strategy with the options of its rule."""
-        return self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+        return self.context.rung(item["rule"], item["strategy"])
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
         from selfcorrect.loop.consulting import consulted
 
-        found = await consulted(self.call, group, self.state, self.context, self.counts)
-        self.counts = found.counts
-        if found.exhausted is not None:
-            self.note(item, group, "exhausted", found.exhausted)
-            self.stop("attempts_exhausted", found.exhausted)
+        answer, note = await consulted(self.call, group, self.state, self.context, self.counts)
+        if isinstance(answer, Exhausted):
+            self.note(item, group, "exhausted", answer.reason)
+            self.stop("attempts_exhausted", answer.reason)
             return
-        self.take(item, group, found.answer)
-        if found.note:
+        self.take(item, group, answer)
+        if note:
             last = self.tried[-1]
-            last["reason"] = f"{found.note}: {last['reason']}" if last["reason"] else found.note
+            last["reason"] = f"{note}: {last['reason']}" if last["reason"] else note
 
     async def _ask_strategy(
         self, strategy: Any, diagnosis: Diagnosis, beside: tuple[Any, ...]
@@ -268,8 +256,8 @@ class _Round:
                 self.note(item, group, "failed", "only a person's answer is of class human")
             case Changed():
                 self.change(item, group, answer)
-            case GiveUp(reason):
-                self.note(item, group, "gave_up", reason)
+            case GiveUp(reason, readings):
+                self.note(item, group, "gave_up", reason, readings)
             case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
                 self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
             case Wait(seconds):
@@ -304,14 +292,19 @@ class _Round:
                 self.note(item, group, "escalated", reason)
                 said = clean(redact(reason[:_LONGEST]))
                 level = severity.value
-                self.stop("escalated", _by(item, said), severity=level, escalation=said)
+                self.stop("escalated", self._by(item, said), severity=level, escalation=said)
             case Terminal(reason):
                 self.note(item, group, "terminal", reason)
                 said = clean(redact(reason[:_LONGEST]))
-                self.stop("terminal_kind", _by(item, said), said=said)
+                self.stop("terminal_kind", self._by(item, said), said=said)
             case Fix() | First():
                 who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"
                 self.note(item, group, "gave_up", f"only {who} can answer so")
+
+    def _by(self, item: Mapping[str, Any], reason: str) -> str:
+        """Why the run ends, after the strategy that says so; a handler speaks for itself."""
+        own = self.context.is_handler(item["strategy"])
+        return reason if own else f"{item['strategy']}: {reason}"
 
     @property
     def _is_lost(self) -> bool:
@@ -324,7 +317,7 @@ class _Round:
         self.barred = None
 
     def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
-        if item["strategy"] == ON_ERROR and self._is_lost:
+        if self.context.is_handler(item["strategy"]) and self._is_lost:
             self.note(item, group, "gave_up", "nobody knows whether it was done already")
             return
         ladder = self.findings[item["finding"]].ladder
@@ -352,7 +345,8 @@ class _Round:
             why = "; ".join(sorted({why for _, why in refusals}))
             self._not_made(asked, item, group, "refused", why)
             return
-        if item["strategy"] == ON_ERROR or any(each.safety is Safety.HUMAN for each in made):
+        by_person = any(each.safety is Safety.HUMAN for each in made)
+        if by_person or self.context.is_handler(item["strategy"]):
             self._lift()
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
         self.call = new
@@ -383,12 +377,19 @@ class _Round:
         stop = {"reason": reason, "detail": clean(detail), **more}
         self.final = {"outcome": "stopped", "stop": stop}
 
-    def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
+    def note(
+        self,
+        item: dict[str, Any],
+        group: list[Finding],
+        outcome: str,
+        reason: str,
+        readings: Sequence[str] = (),
+    ) -> None:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        said = clean(reason[:500])
-        self.tried += [tried(key, each, item["strategy"], outcome, said) for each in group]
+        said, named = clean(reason[:500]), [clean(each) for each in readings]
+        self.tried += [tried(key, each, item["strategy"], outcome, said, named) for each in group]
 
     def update(self) -> Update:
         """What the round came to."""
@@ -418,11 +419,6 @@ class _Round:
         if self.wait is not None and not self.findings:
             return "changed" if self.changes or self.state.get("pending") else "wait"
         return "gave_up"
-
-
-def _by(item: Mapping[str, Any], reason: str) -> str:
-    """Why the run ends, after the strategy that says so; a handler speaks for itself."""
-    return reason if item["strategy"] == ON_ERROR else f"{item['strategy']}: {reason}"
 
 
 def _answered(
