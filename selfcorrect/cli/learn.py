@@ -27,6 +27,10 @@ def learn(
         float,
         typer.Option(min=0.0, max=1.0, help="Share of what overcame the error that it must have."),
     ] = 0.3,
+    tools: Annotated[
+        str | None,
+        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
+    ] = None,
     stats: Annotated[
         str | None,
         typer.Option(metavar="LEDGER", help="Tell how entries fared: an SQLite file, or a DSN."),
@@ -45,7 +49,7 @@ def learn(
     from selfcorrect.learning.learner import learn as learn_from
     from selfcorrect.learning.writing import as_toml
 
-    with calls_of(logs, out) as found:
+    with calls_of(logs, out, tools) as found:
         learned = learn_from(found.calls, support=support, agreement=agreement)
         skipped = found.skipped
     with lines.writer(out) as file:

@@ -13,10 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from selfcorrect.cli import lines
 from selfcorrect.cli.screen import console, refuse
-from selfcorrect.errors import LedgerError
+from selfcorrect.errors import LedgerError, SelfCorrectError
 
 if TYPE_CHECKING:
     from selfcorrect.learning.calls import RecordedCall
+    from selfcorrect.learning.logs import Declared
     from selfcorrect.ledger.counts import RecallCount
 
 
@@ -29,9 +30,13 @@ class Found:
 
 
 @contextmanager
-def calls_of(logs: Sequence[str], out: str | None = None) -> Iterator[Found]:
+def calls_of(
+    logs: Sequence[str], out: str | None = None, tools: str | None = None
+) -> Iterator[Found]:
     """The recorded calls of logs, streamed; a bar on stderr where a person looks at it."""
     from selfcorrect.learning.logs import Skipped, recorded
+
+    known = _declared(tools) if tools is not None else None
 
     for log in logs:
         if out not in (None, "-") and log != "-" and _is_same(log, str(out)):
@@ -41,7 +46,7 @@ def calls_of(logs: Sequence[str], out: str | None = None) -> Iterator[Found]:
         given = [stack.enter_context(lines.reader(log)) for log in logs]
 
         def calls() -> Iterator[RecordedCall]:
-            for each in recorded(_values(given, step, found)):
+            for each in recorded(_values(given, step, found), known):
                 if isinstance(each, Skipped):
                     found.skipped[each.why] += 1
                 else:
@@ -50,6 +55,17 @@ def calls_of(logs: Sequence[str], out: str | None = None) -> Iterator[Found]:
         found = Found(iter(()))
         found.calls = calls()
         yield found
+
+
+def _declared(path: str) -> dict[str, Declared]:
+    """The tools of a file: a JSON list, in the form of any provider."""
+    from selfcorrect.learning.logs import declared
+
+    try:
+        tools = lines.parse(Path(path).read_text(encoding="utf-8"))
+        return declared(tools if isinstance(tools, list) else [tools])
+    except (OSError, ValueError, SelfCorrectError) as error:
+        refuse(f"{path}: {error}")
 
 
 def _values(given: Sequence[Iterator[lines.Line]], step: Any, found: Found) -> Iterator[Any]:

@@ -24,7 +24,7 @@ class RecordedCall:
         arguments: What it was called with.
         error: What it failed with, or None where it did well.
         effect: What the tool does to the world, if known.
-        schema: JSON Schema of its arguments, if known.
+        schema: JSON Schema of its arguments, or only its mark, as trails have it; if known.
         request: What the user said last, if known.
         result: What it returned, if known.
         tokens: Tokens that the turn after this call cost, where the log says so.
@@ -36,7 +36,7 @@ class RecordedCall:
     arguments: JsonObject
     error: str | None = None
     effect: Effect | None = None
-    schema: JsonObject | None = None
+    schema: JsonObject | str | None = None
     request: str | None = None
     result: JSON = field(default=None, compare=False)
     tokens: int | None = None
@@ -91,8 +91,8 @@ def from_line(line: Mapping[str, Any]) -> RecordedCall:
     effect, schema = line.get("effect"), line.get("schema")
     if effect is not None and effect not in _EFFECTS:
         raise Unreadable(f"`effect` is one of {', '.join(_EFFECTS)}")
-    if schema is not None and not isinstance(schema, Mapping):
-        raise Unreadable("`schema` is an object")
+    if schema is not None and not isinstance(schema, Mapping | str):
+        raise Unreadable("`schema` is an object, or the mark of one")
     request, tokens = line.get("request"), line.get("tokens")
     return RecordedCall(
         str(line.get("task_id")),

@@ -11,6 +11,7 @@ from typing import Any, Final
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Effect
+from selfcorrect.recalling.named import schema_mark
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _TELLING: Final = 20
@@ -18,6 +19,8 @@ _TELLING: Final = 20
 _RARE: Final = 4
 """Tasks that may share a request for it to make their runs kin."""
 _LONGEST_VALUE: Final = 64
+_MOST_WORDS: Final = 3
+_LONGEST_TEXT: Final = 2_000
 _MOST_LEAVES: Final = 2_000
 
 
@@ -28,7 +31,7 @@ class Run:
     Attributes:
         task_id: Its id.
         calls: Its calls in order, without their results.
-        data: Words of the values that passed through it: arguments, results, requests.
+        data: Words that may be data: of its values, and names in its requests.
         kin: The task that it is an attempt at: runs of one task are no independent witnesses.
     """
 
@@ -46,12 +49,14 @@ class History:
         runs: The runs by id.
         effects: What each tool does to the world, where a call says so.
         schemas: The schema of each tool, as last seen.
+        marks: The mark of each tool's schema, as last seen.
         spoken: Words of the tools' own names and schemas: nobody's data.
     """
 
     runs: dict[str, Run] = field(default_factory=dict)
     effects: dict[str, Effect] = field(default_factory=dict)
     schemas: dict[str, JsonObject] = field(default_factory=dict)
+    marks: dict[str, str] = field(default_factory=dict)
     spoken: set[str] = field(default_factory=set)
 
     @classmethod
@@ -79,16 +84,20 @@ class History:
         request = call.request
         if request is not None:
             request = requests.setdefault(request, request)
-            run.data.update(words_of(request))
+            run.data.update(_names_in(request))
         for value in (call.arguments, call.result):
             run.data.update(_words_of_data(value))
         schema = call.schema
-        if schema is not None:
+        if isinstance(schema, str):
+            self.marks[call.tool] = schema
+        elif schema is not None:
             text = json.dumps(schema, sort_keys=True, default=str)
             known = texts.get(text)
             if known is None:
                 known = texts[text] = schema
                 self.spoken.update(words_of(text))
+            if self.schemas.get(call.tool) is not known:
+                self.marks[call.tool] = schema_mark(known)
             schema = self.schemas[call.tool] = known
         if call.effect is not None:
             self.effects[call.tool] = call.effect
@@ -144,16 +153,24 @@ def words_of(text: str) -> set[str]:
 
 
 def _words_of_data(value: JSON) -> Iterator[str]:
-    """Words of the short texts in a value: names, keys of records, folders."""
+    """Words of the texts in a value that may be data: all of short ones, names in longer ones."""
     stack: list[Any] = [value]
     for _ in range(_MOST_LEAVES):
         if not stack:
             return
         item = stack.pop()
         if isinstance(item, str):
-            if len(item) <= _LONGEST_VALUE:
-                yield from words_of(item)
+            short = len(item) <= _LONGEST_VALUE and item.count(" ") < _MOST_WORDS
+            yield from words_of(item) if short else _names_in(item[:_LONGEST_TEXT])
         elif isinstance(item, Mapping):
             stack.extend(item.values())
         elif isinstance(item, list | tuple):
             stack.extend(item)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """Words that begin with a capital where no sentence begins."""
+    for match in _WORD.finditer(text):
+        before = text[: match.start()].rstrip(" '\"(")[-1:]
+        if match[0][0].isupper() and before and before not in ".!?:\n":
+            yield match[0].casefold()

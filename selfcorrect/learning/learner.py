@@ -13,7 +13,7 @@ from selfcorrect.learning.history import History
 from selfcorrect.learning.plans import Seen, Skeleton, Slot, seen
 from selfcorrect.learning.recoveries import Failure, Recovery, failures, recovery
 from selfcorrect.mapping.recalls import RecallEntry
-from selfcorrect.recalling.named import schema_mark
+from selfcorrect.recalling.named import joint_mark
 from selfcorrect.recalling.template import words
 
 SUPPORT: Final = 2
@@ -192,11 +192,11 @@ def _entry(
         for number, (tool, names) in enumerate(skeleton.steps)
     ]
     tools = [error.tool, *(tool for tool, _ in skeleton.steps)]
-    known = [history.schemas.get(tool) for tool in tools]
+    marks = [history.marks[tool] for tool in tools if tool in history.marks]
     return RecallEntry(
         tool=error.tool,
         error=error.text,
-        schemas=schema_mark(*known) if all(each is not None for each in known) else None,
+        schemas=joint_mark(marks) if len(marks) == len(tools) else None,
         first=first,
         edits=said(-1, skeleton.edits),
         support=tasks,

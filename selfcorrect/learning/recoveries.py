@@ -69,14 +69,16 @@ def failures(history: History) -> Iterator[Failure]:
 
 
 def _form(call: RecordedCall) -> Template:
-    text = own_text(call.error or "", call.arguments, call.schema)
+    text = own_text(call)
     return template(text, call.arguments, call.tool)
 
 
-def own_text(error: str, arguments: JsonObject, schema: JsonObject | None) -> str:
-    """The sentence of the innermost emitter, as a run finds it."""
-    found = read_report(error, schema=schema or {}, arguments=dict(arguments))
-    return redact(clean((found[0].text if found else error)[:_LONGEST]))
+def own_text(call: RecordedCall) -> str:
+    """The sentence of the innermost emitter of a call's error, as a run finds it."""
+    schema = call.schema if isinstance(call.schema, Mapping) else {}
+    found = read_report(call.error or "", schema=schema, arguments=dict(call.arguments))
+    text = found[0].text if found else call.error or ""
+    return redact(clean(text[:_LONGEST]))
 
 
 def recovery(failure: Failure, forms: Mapping[int, str], at: int) -> Recovery | None:

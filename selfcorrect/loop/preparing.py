@@ -14,7 +14,7 @@ from selfcorrect.echoes import leaves
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_to_json
 from selfcorrect.limits import Limits, remaining, spent
-from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.context import Host, RunContext
 from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.recalls import retired
@@ -111,6 +111,8 @@ def _forbidden(
     tool = context.tools.get(call.name)
     if (barred := state.get("barred")) is not None:
         return f"the call may not be made again: {barred['detail']}"
+    if first.calls and context.inner is None:
+        return "nothing is executed here"
     if first.suggest:
         return "it is only suggested until a person approves of it"
     if Safety.LEARNED not in context.safety.allow | allow:
@@ -172,6 +174,7 @@ async def _made(
     own = call_to_json(replace(step, id=f"{state['run']}/first/{number}"))
     inner = replace(
         context,
+        host=_aside(context.host),
         limits=_within(context.limits, counts, number),
         tools={name: tool for name, tool in context.tools.items() if not acts(tool)},
         model=None,
@@ -180,8 +183,15 @@ async def _made(
         on_failure="report",
         under=under,
     )
-    assert context.inner is not None  # noqa: S101 -- set where the loop is put together
+    assert context.inner is not None  # noqa: S101 -- see `_forbidden`
     return await context.inner({**given, "call": own}, inner)
+
+
+def _aside(host: Host) -> Host:
+    """The host for calls of other tools, where a host tells them from the call that it is for."""
+    aside = getattr(host, "aside", None)
+    found: Host = host if aside is None else aside()
+    return found
 
 
 _PASSED_ON: Final = ("request", "messages", "task_id")

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import First
+from selfcorrect.recalling.named import schema_mark
+
+if TYPE_CHECKING:
+    from selfcorrect.tools import ToolSpec
+
+
+@lru_cache(maxsize=1_024)
+def of_tool(tool: ToolSpec) -> Mapping[str, str]:
+    """What a trail says of the tool of an execution, for whoever learns from it."""
+    return {"effect": tool.effect, "schema": schema_mark(tool.schema)}
 
 
 async def retired(first: First, context: RunContext) -> str | None:

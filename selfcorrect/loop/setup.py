@@ -74,7 +74,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     )
     foreign = frozenset(name for name, node in nodes.items() if node is not NODES.get(name))
     loop = Loop(nodes, table, context, own, foreign)
-    context.inner = partial(walk_inside, loop)
+    context.inner = None if options.is_dry else partial(walk_inside, loop)
     return loop
 
 

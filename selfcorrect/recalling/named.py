@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonObject
@@ -46,9 +46,14 @@ def is_named(value: JSON, schema: JsonObject, listed: JsonObject | None = None) 
     return any(_equal(value, each) for each in (*_values(schema), *_spoken(spoken[:_LONGEST])))
 
 
-def schema_mark(*schemas: JsonObject | None) -> str:
-    """Marks what calls must look like for these tools: the same however they are described."""
-    return digest(*(_bare(each or {}, _DEEPEST) for each in schemas))[:12]
+def schema_mark(schema: JsonObject) -> str:
+    """Marks what calls of a tool must look like: the same however they are described."""
+    return digest(_bare(schema, _DEEPEST))[:12]
+
+
+def joint_mark(marks: Iterable[str]) -> str:
+    """One mark for the schemas of several tools, in order."""
+    return digest(*marks)[:12]
 
 
 def _bare(schema: Any, depth: int) -> JSON:

@@ -11,7 +11,7 @@ from selfcorrect.model import ABSENT, JSON, Call, Change, Diagnosis, First, Give
 from selfcorrect.pointer import join
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.recalling.binding import Sources, Unbound, bound
-from selfcorrect.recalling.named import schema_mark
+from selfcorrect.recalling.named import joint_mark, schema_mark
 from selfcorrect.recalling.template import Template, template
 
 
@@ -79,7 +79,7 @@ class _Entries(tuple[RecallEntry, ...]):  # noqa: SLOT001 -- it keeps its index
         key = tuple(id(tool.schema) for tool in tools)
         if key not in self._marks:
             schemas = [tool.schema for tool in tools]
-            self._marks[key] = (schemas, schema_mark(*schemas))
+            self._marks[key] = (schemas, joint_mark(map(schema_mark, schemas)))
         return self._marks[key][1]
 
 
