@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from selfcorrect.cli import (
+    audit,
     check,
     diagnose,
     explain,
@@ -73,6 +74,7 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "check": "selfcorrect check strategies/mine.toml",
     "maps": "selfcorrect maps",
     "strategies": "selfcorrect strategies convert-type",
+    "audit": "selfcorrect audit conversations.jsonl --html audit.html",
     "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
@@ -94,5 +96,6 @@ _add("explain", explain.explain)
 _add("check", check.check)
 _add("maps", listing.maps)
 _add("strategies", listing.strategies)
+_add("audit", audit.audit)
 _add("learn", learn.learn)
 _add("init", init.init)
