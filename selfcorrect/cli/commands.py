@@ -16,6 +16,7 @@ from selfcorrect.cli import (
     init,
     learn,
     listing,
+    propose,
     repair,
     replay,
     run,
@@ -76,6 +77,7 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "strategies": "selfcorrect strategies convert-type",
     "audit": "selfcorrect audit conversations.jsonl --html audit.html",
     "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
+    "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -98,4 +100,5 @@ _add("maps", listing.maps)
 _add("strategies", listing.strategies)
 _add("audit", audit.audit)
 _add("learn", learn.learn)
+_add("propose", propose.propose)
 _add("init", init.init)

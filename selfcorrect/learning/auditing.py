@@ -195,7 +195,7 @@ def _look_at(found: Audit, replayer: Replayer, calls: Sequence[RecordedCall], pl
     if outcome == "mended" and strategy is not None:
         found.strategies[strategy] += 1
         found.mended_tools[call.tool] += 1
-        later = _made_later(calls, place, made[-1])
+        later = made_later(calls, place, made[-1])
         confirmed = later is not None
         if later is not None:
             found.confirmed[strategy] += 1
@@ -233,14 +233,25 @@ def _outcome(failure: Mapping[str, Any] | None, strategy: str | None) -> str:
     return "proposed" if failure.get("proposal") else "left"
 
 
-def _made_later(
-    calls: Sequence[RecordedCall], place: int, made: tuple[str, Mapping[str, Any]]
+def made_later(
+    calls: Sequence[RecordedCall], place: int, made: tuple[str, Mapping[str, Any] | None]
 ) -> int | None:
-    """Where the run itself made this very call with success, in the same turn."""
+    """Where the run itself made this call with success, in the same turn; None: with any arguments.
+
+    Args:
+        calls: The calls of the run.
+        place: The failing one.
+        made: The tool, and its arguments.
+    """
     for later in range(place + 1, min(place + 1 + _FAR, len(calls))):
         call = calls[later]
         if call.request != calls[place].request:
             return None
-        if call.error is None and (call.tool, dict(call.arguments)) == (made[0], dict(made[1])):
+        if call.error is None and is_same_call(call, made):
             return later
     return None
+
+
+def is_same_call(call: RecordedCall, made: tuple[str, Mapping[str, Any] | None]) -> bool:
+    """Whether a recorded call is this one."""
+    return call.tool == made[0] and (made[1] is None or dict(call.arguments) == dict(made[1]))

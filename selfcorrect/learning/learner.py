@@ -44,8 +44,8 @@ class Learned:
 
 
 @dataclass(slots=True)
-class _Error:
-    """All that was seen of one error of one tool."""
+class Error:
+    """All that was seen of one error of one tool: who failed with it, and what overcame it."""
 
     tool: str
     text: str
@@ -66,17 +66,17 @@ def learn(
             to 1, each task with the same weight.
     """
     history = History.of(calls)
-    errors = _errors(history)
+    errors = errors_in(history)
     entries: list[RecallEntry] = []
     unvouched = 0
-    said: dict[str, list[_Error]] = defaultdict(list)
+    said: dict[str, list[Error]] = defaultdict(list)
     for error in errors:
         said[error.text].append(error)
     for error in errors:
         plans = list(_plans(error, history, support, agreement))
         if not plans and len(said[error.text]) > 1:
             plans = list(_plans(_together(error, said[error.text]), history, support, agreement))
-        if plans and not _is_vouched(error, history):
+        if plans and not is_vouched(error, history):
             unvouched += 1
             continue
         entries += plans
@@ -90,8 +90,9 @@ def learn(
     )
 
 
-def _errors(history: History) -> list[_Error]:
-    errors: dict[tuple[str, str], _Error] = {}
+def errors_in(history: History) -> list[Error]:
+    """The errors of all runs, those of one tool that are the same without their values as one."""
+    errors: dict[tuple[str, str], Error] = {}
     forms: dict[str, dict[int, str]] = defaultdict(dict)
     found = list(failures(history))
     places = {
@@ -101,7 +102,7 @@ def _errors(history: History) -> list[_Error]:
         forms[each.run.task_id][places[id(each.call)]] = each.form.text
     for each in found:
         key = (each.call.tool, each.form.text)
-        error = errors.setdefault(key, _Error(*key))
+        error = errors.setdefault(key, Error(*key))
         error.failures.append(each)
         how = recovery(each, forms[each.run.task_id], places[id(each.call)])
         if how is not None:
@@ -109,7 +110,7 @@ def _errors(history: History) -> list[_Error]:
     return list(errors.values())
 
 
-def _together(error: _Error, alike: Sequence[_Error]) -> _Error:
+def _together(error: Error, alike: Sequence[Error]) -> Error:
     """An error of a tool with what overcame it where other tools said the very same.
 
     Only of tools whose calls have the same arguments: the plan speaks of them by name.
@@ -121,12 +122,10 @@ def _together(error: _Error, alike: Sequence[_Error]) -> _Error:
         for each in other.recoveries
         if other is error or tuple(sorted(each.failure.call.arguments)) in own
     ]
-    return _Error(error.tool, error.text, error.failures, recoveries)
+    return Error(error.tool, error.text, error.failures, recoveries)
 
 
-def _plans(
-    error: _Error, history: History, support: int, agreement: float
-) -> Iterator[RecallEntry]:
+def _plans(error: Error, history: History, support: int, agreement: float) -> Iterator[RecallEntry]:
     """The plans for one error, the most agreed on first."""
     found = [each for each in (seen(how, history) for how in error.recoveries) if each]
     by_skeleton: dict[Skeleton, list[Seen]] = defaultdict(list)
@@ -177,7 +176,7 @@ def _share(agreeing: Sequence[Seen], recoveries: Sequence[Recovery]) -> float:
 
 
 def _entry(
-    error: _Error,
+    error: Error,
     skeleton: Skeleton,
     ways: Mapping[Slot, str],
     seen_in: tuple[int, int, float],
@@ -207,7 +206,7 @@ def _entry(
     )
 
 
-def _is_vouched(error: _Error, history: History) -> bool:
+def is_vouched(error: Error, history: History) -> bool:
     """Whether every word of the error is the tool's own.
 
     A word is, if it stands in a schema or a tool's name, or if the tool said it in a run in which

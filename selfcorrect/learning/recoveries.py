@@ -52,7 +52,7 @@ class Recovery:
 def failures(history: History) -> Iterator[Failure]:
     """Every failing call; a last word that is a list elsewhere counts as a list of one."""
     found = [
-        Failure(call, _form(call), run)
+        Failure(call, form_of(call), run)
         for run in history.runs.values()
         for call in run.calls
         if call.error is not None
@@ -68,7 +68,8 @@ def failures(history: History) -> Iterator[Failure]:
             yield each
 
 
-def _form(call: RecordedCall) -> Template:
+def form_of(call: RecordedCall) -> Template:
+    """The error of a failing call without its values."""
     text = own_text(call)
     return template(text, call.arguments, call.tool)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.mapping.recalls import RecallEntry
+from selfcorrect.mapping.rules import ErrorRule
 
 _HEAD: Final = """\
 # Repairs learnt from recorded runs. Read them before you use them: what an entry does first is done
@@ -17,11 +18,15 @@ _HEAD: Final = """\
 # file, `selfcorrect learn --stats LEDGER` tells how its entries have fared since.
 
 format = 1
-extends = ["default"]
 """
 
 
-def as_toml(entries: Sequence[RecallEntry], *, head: str = _HEAD) -> str:
+def as_toml(
+    entries: Sequence[RecallEntry | ErrorRule],
+    *,
+    head: str = _HEAD,
+    extends: Sequence[str] = ("default",),
+) -> str:
     """The map file that holds these entries, a table each.
 
     >>> entry = RecallEntry(tool="write", error="No file '{args.file}'",
@@ -38,7 +43,16 @@ def as_toml(entries: Sequence[RecallEntry], *, head: str = _HEAD) -> str:
     agreement = 0.0
     <BLANKLINE>
     """
-    return head + "".join(_table(entry) for entry in entries)
+    said = f"extends = {toml(list(extends))}\n" if head else ""
+    rules = [entry for entry in entries if isinstance(entry, ErrorRule)]
+    recalls = [entry for entry in entries if isinstance(entry, RecallEntry)]
+    return head + said + "".join([*map(_rule, rules), *map(_table, recalls)])
+
+
+def _rule(rule: ErrorRule) -> str:
+    said = rule.model_dump(mode="json", exclude_defaults=True)
+    lines = ["[[rule]]", *(f"{_key(key)} = {toml(value)}" for key, value in said.items())]
+    return "\n" + "\n".join(lines) + "\n"
 
 
 def _table(entry: RecallEntry) -> str:

@@ -365,7 +365,7 @@ class StrategyMap:
             retry_after=retry_after,
             captures=dict(captures),
             rule=placed.id,
-            ladder=self._binder.ladder(placed.id),
+            ladder=() if rule.suggest else self._binder.ladder(placed.id),
         )
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:

@@ -13,9 +13,9 @@ from selfcorrect.learning.auditing import Audit
 from selfcorrect.notebook.html import asset
 
 _MOST: Final = 12
-_WIDTH: Final = 640
+_WIDTH: Final = 760
 _ROW: Final = 26
-_LABEL: Final = 190
+_LABEL: Final = 270
 _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "mended": ("mended without a model", "--good"),
     "proposed": ("mended, and only proposed", "--accent"),
@@ -116,7 +116,7 @@ def _plot(
         y, width = place * _ROW, max(2, round(room * number / most))
         colour = (colours or {}).get(name) or ("--good" if good else "--accent")
         mended = round(width * (part or {}).get(name, 0) / number)
-        label = _shown(name if len(name) <= 40 else f"{name[:39]}…")
+        label = _shown(name if len(name) <= 36 else f"{name[:35]}…")
         rows.append(
             f'<text x="{_LABEL - 8}" y="{y + 17}" text-anchor="end">{label}</text>'
             f'<rect x="{_LABEL}" y="{y + 4}" width="{width}" height="18" rx="3"'
