@@ -42,7 +42,9 @@ _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 class Binder:
     """The ladders of all rules, and their strategies."""
 
-    __slots__ = ("_absent", "_bound", "_ladders", "_recalling", "_run", "_used", "recalls")
+    __slots__ = (
+        *("_absent", "_bound", "_known", "_ladders", "_recalling", "_run", "_used", "recalls"),
+    )
 
     def __init__(
         self, used: Mapping[str, Factory], recalls: tuple[RecallEntry, ...], *, run: bool
@@ -50,6 +52,7 @@ class Binder:
         self._used = used
         self._run = run
         self.recalls = recalls
+        self._known = frozenset(entry.tool for entry in recalls)
         self._recalling: dict[str | None, tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
@@ -67,9 +70,9 @@ class Binder:
             faults += binder._add(placed, broken)
         return binder, faults
 
-    def ladder(self, rule_id: str | None) -> tuple[str, ...]:
-        """The names of a rule's strategies; without a rule, what is recalled, if anything is."""
-        if not self.recalls:
+    def ladder(self, rule_id: str | None, tool: str | None = None) -> tuple[str, ...]:
+        """The names of a rule's strategies; of a tool that something was learnt about, that too."""
+        if tool not in self._known:
             return self._ladders[rule_id] if rule_id is not None else ()
         if rule_id not in self._recalling:
             self._recalling[rule_id] = self._with_recall(rule_id)

@@ -18,6 +18,7 @@ from selfcorrect.recalling.template import is_template
 
 _MOST_STEPS = 4
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Mark = Annotated[str, StringConstraints(min_length=12, max_length=12)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 
 
@@ -51,9 +52,7 @@ class RecallEntry(MapModel):
     """The tool whose call failed."""
     error: Text
     """Its error, with a name in braces for each value: `No file '{args.path}'`."""
-    schemas: Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")] | SkipJsonSchema[None] = (
-        None
-    )
+    schemas: Mark | SkipJsonSchema[None] = None
     """Marks the schemas of the tools when it was learnt; with others it is skipped, and named."""
     first: Annotated[tuple[RecallStep, ...], Field(max_length=_MOST_STEPS)] = ()
     """Calls of other tools before this one, in order."""

@@ -19,7 +19,7 @@ from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_se
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
-from selfcorrect.model import ErrorKind, Finding, Safety
+from selfcorrect.model import OWN_CHECKS, ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
 
 OWN: Final = "own"
@@ -330,9 +330,10 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            return replace(finding, rule=None, ladder=self._binder.ladder(None), captures={})
+            ladder = self._binder.ladder(None, _learner(finding, tool))
+            return replace(finding, rule=None, ladder=ladder, captures={})
         position, captures = found
-        return self._decided(finding, self._rules[position], captures)
+        return self._decided(finding, self._rules[position], captures, tool)
 
     def _first(self, finding: Finding, tool: str | None) -> Met | None:
         """The first rule that is met, and its captures; for our own check's words, remembered."""
@@ -341,8 +342,11 @@ class StrategyMap:
             return self._first_own(finding.text, finding.code, tool)
         return self._index.first(Evidence.of(finding, tool))
 
-    def _decided(self, finding: Finding, placed: MapRule, captures: Mapping[str, str]) -> Finding:
+    def _decided(
+        self, finding: Finding, placed: MapRule, captures: Mapping[str, str], tool: str | None
+    ) -> Finding:
         rule = placed.rule
+        ladder = self._binder.ladder(placed.id, _learner(finding, tool))
         category = rule.category or finding.category
         paths = finding.paths
         if not paths:
@@ -365,7 +369,7 @@ class StrategyMap:
             retry_after=retry_after,
             captures=dict(captures),
             rule=placed.id,
-            ladder=() if rule.suggest else self._binder.ladder(placed.id),
+            ladder=() if rule.suggest else ladder,
         )
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
@@ -379,6 +383,11 @@ class StrategyMap:
             elif not matches:
                 missed.append(Missed(placed.id, met))
         return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
+
+
+def _learner(finding: Finding, tool: str | None) -> str | None:
+    """The tool of whose errors something may be learnt: what our own checks find is no such."""
+    return tool if OWN_CHECKS.isdisjoint(finding.types) else None
 
 
 class _Loader:

@@ -16,7 +16,7 @@ from selfcorrect.model import JSON, JsonObject
 SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
     "date": re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])"),
     "email": re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"),
-    "file": re.compile(r"(?<![\w./-])[\w-]{1,80}\.[A-Za-z]{1,5}(?![\w/.])"),
+    "file": re.compile(r"(?<![\w./@-])[\w-]{1,80}\.[A-Za-z]{1,5}(?![\w/.])"),
     "code": re.compile(r"(?<![\w-])[A-Z]{3,10}(?![\w-])"),
     "quoted": re.compile(r"(?<!\w)['\"]([^'\"\n]{1,200})['\"](?!\w)"),
     "number": re.compile(r"(?<![\w.-])\d{1,15}(?:\.\d{1,6})?(?![\w-]|\.\d)"),

@@ -84,7 +84,7 @@ def test_a_constant_is_learnt_where_the_schema_names_it():
         for task in "ab"
         for call in run(
             task, ("start", {}, "The pressure is low."), ("open", {"level": 1.0}), ("start", {})
-        )  # fmt: skip
+        )
     ]
     (entry,) = learn(calls).entries
     assert entry.first[0].args == {"level": 1}
@@ -119,7 +119,7 @@ def test_an_error_with_a_word_that_may_be_somebodys_is_left_out():
             ("look", {"valve": "Miriam"}),
             ("open", {"valve": "M-1"}),
             ("start", {"valve": "M-1"}),
-        )  # fmt: skip
+        )
     ]
     found = learn(calls)
     assert (found.entries, found.unvouched) == ((), 1)
@@ -136,7 +136,7 @@ def test_a_call_that_gets_further_was_helped():
             ("start", {"valve": "M-1"}, "The pressure is low."),
             ("open", {"level": 1}),
             ("start", {"valve": "M-1"}),
-        )  # fmt: skip
+        )
     ]
     assert {entry.error for entry in learn(calls).entries} == {
         "The valve {args.valve} is shut.",
