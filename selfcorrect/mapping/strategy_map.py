@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -10,8 +11,9 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.mapping.binding import Binder, Code
+from selfcorrect.mapping.binding import Binder, Code, learnt_about, not_run
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
+from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
 from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
@@ -19,7 +21,7 @@ from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_se
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
-from selfcorrect.model import OWN_CHECKS, ErrorKind, Finding, Safety
+from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
 
 OWN: Final = "own"
@@ -210,7 +212,7 @@ class StrategyMap:
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
-        self._unchecked = _not_run(documents) if code == "read" else {}
+        self._unchecked = not_run(documents) if code == "read" else {}
 
     @property
     def rules(self) -> tuple[MapRule, ...]:
@@ -256,6 +258,16 @@ class StrategyMap:
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed.rule if placed is not None else None
 
+    def source(self, rule_id: str | None) -> tuple[Path, int] | None:
+        """The file of the rule of this full id, and the line that names it; None if unknown."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        if placed is None or placed.source.file is None:
+            return None
+        named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(placed.rule.id)}["']""")
+        lines = placed.source.file.read_text(encoding="utf-8").splitlines()
+        found = (number for number, line in enumerate(lines, 1) if named.match(line))
+        return placed.source.file, next(found, 1)
+
     def allowed(self, rule_id: str | None) -> frozenset[Safety]:
         """The classes of change that a rule allows beside the policy's own.
 
@@ -280,6 +292,11 @@ class StrategyMap:
         """
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed is not None and not placed.source.built_in and placed.rule.kind is not None
+
+    def rests_on_words(self, rule_id: str | None) -> bool:
+        """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        return placed is not None and rests_on_words(placed)
 
     def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
         """What a rule of a map of one's own says of what was done; built-in rules say nothing."""
@@ -330,8 +347,10 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            ladder = self._binder.ladder(None, _learner(finding, tool))
-            return replace(finding, rule=None, ladder=ladder, captures={})
+            confidence, witness = certainty_without_rule(finding)
+            undecided = replace(finding, confidence=confidence, witness=witness)
+            ladder = self._binder.ladder(None, learnt_about(finding, tool))
+            return replace(undecided, rule=None, ladder=ladder, captures={})
         position, captures = found
         return self._decided(finding, self._rules[position], captures, tool)
 
@@ -346,7 +365,7 @@ class StrategyMap:
         self, finding: Finding, placed: MapRule, captures: Mapping[str, str], tool: str | None
     ) -> Finding:
         rule = placed.rule
-        ladder = self._binder.ladder(placed.id, _learner(finding, tool))
+        ladder = self._binder.ladder(placed.id, learnt_about(finding, tool))
         category = rule.category or finding.category
         paths = finding.paths
         if not paths:
@@ -359,8 +378,11 @@ class StrategyMap:
         kind = rule.kind or finding.kind
         if kind is ErrorKind.RATE_LIMIT and retry_after is None and str(finding.status) == "429":
             kind = ErrorKind(self._policy.bare_429 or kind)
+        confidence, witness = certainty(finding, placed)
         return replace(
             finding,
+            confidence=confidence,
+            witness=witness,
             kind=kind,
             category=category,
             paths=paths,
@@ -385,11 +407,6 @@ class StrategyMap:
         return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
 
 
-def _learner(finding: Finding, tool: str | None) -> str | None:
-    """The tool of whose errors something may be learnt: what our own checks find is no such."""
-    return tool if OWN_CHECKS.isdisjoint(finding.types) else None
-
-
 class _Loader:
     """Reads the maps that others extend, each file once."""
 
@@ -408,15 +425,6 @@ class _Loader:
         if key not in self._read:
             self._read[key] = read_map(path)
         return self._read[key]
-
-
-def _not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
-    used: dict[str, MapFault] = {}
-    for document in documents:
-        for name, place in document.content.use.items():
-            why = f"{place} is not run; its options are checked as far as its source shows them"
-            used.setdefault(name, document.fault(why, key=f"use.{name}"))
-    return used
 
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
