@@ -109,7 +109,6 @@ class RepairContext:
         proposals: The same changes, those of one answer together.
         beside: The strategies of the same ladder that may be called as well, in its order.
         hidden: Pointers of arguments whose values may not be shown, but to a person who decides.
-        retired: What was learnt and has failed too often since, by id.
         ask_model: Asks the model, or None if there is none or policy forbids it.
         now: The current time.
     """
@@ -127,7 +126,6 @@ class RepairContext:
     proposals: tuple[tuple[Change, ...], ...] = ()
     beside: tuple[Strategy, ...] = ()
     hidden: frozenset[str] = frozenset()
-    retired: frozenset[str] = frozenset()
     ask_model: ModelPort | None = None
     now: Clock = utc_now
 

@@ -95,7 +95,7 @@ async def prepared(
     counts["allowed_attempts"] = max(
         counts.get("attempts", 0) + 1, counts.get("allowed_attempts", 0)
     )
-    notes = [("prepared", ", ".join(step.name for step in first.calls))] if shown else []
+    notes = [("prepared", "; ".join(_told(step, context) for step in first.calls))] if shown else []
     return Prepared(counts, notes, shown, is_ready=True)
 
 

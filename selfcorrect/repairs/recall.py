@@ -87,8 +87,6 @@ def _meant(
     entry: RecallEntry, form: Template, call: Call, context: RepairContext, known: _Entries
 ) -> First | str:
     """What an entry comes to for this call, or why it is skipped."""
-    if entry.id in context.retired:
-        return f"the entry {entry.id} has failed too often: it is retired"
     tools = [context.tools.get(step.tool) for step in entry.first]
     for step, tool in zip(entry.first, tools, strict=True):
         if tool is None:
