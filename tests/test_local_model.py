@@ -186,9 +186,7 @@ def test_what_it_proposes_passes_the_gates_or_is_refused(model):
         said = f"Start {name}, please."
         made = [("start", shut), ("open", None), ("start", None)]
         return [
-            RecordedCall(
-                task, seq, tool, args, error, "idempotent", valve, f"Start {name}, please."
-            )
+            RecordedCall(task, seq, tool, args, error, "idempotent", valve, said)
             for seq, (tool, error) in enumerate(made)
         ]
 
