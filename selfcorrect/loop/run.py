@@ -11,7 +11,6 @@ from selfcorrect.log import summary
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
-from selfcorrect.loop.recalls import count_recalls
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.model import Safety
@@ -48,6 +47,8 @@ async def run_node(
     if target == END:
         context.readings.forget(state.get("run", ""))
         if "recalled" in (counts := update.get("counts") or state.get("counts") or {}):
+            from selfcorrect.loop.recalls import count_recalls
+
             await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
     _mask(update, state, context)
