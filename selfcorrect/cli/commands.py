@@ -17,6 +17,7 @@ from selfcorrect.cli import (
     learn,
     listing,
     propose,
+    proxy,
     repair,
     replay,
     run,
@@ -78,6 +79,8 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "audit": "selfcorrect audit conversations.jsonl --html audit.html",
     "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
     "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
+    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
+selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -101,4 +104,5 @@ _add("strategies", listing.strategies)
 _add("audit", audit.audit)
 _add("learn", learn.learn)
 _add("propose", propose.propose)
+_add("proxy", proxy.proxy, proxy.HELP)
 _add("init", init.init)

@@ -234,16 +234,6 @@ def _unusable(name: str, value: Any, document: Document, code: Code) -> str | No
     return None
 
 
-def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
-    """The strategies that were read, but not run, by name."""
-    used: dict[str, MapFault] = {}
-    for document in documents:
-        for name, place in document.content.use.items():
-            why = f"{place} is not run; its options are checked as far as its source shows them"
-            used.setdefault(name, document.fault(why, key=f"use.{name}"))
-    return used
-
-
 def learnt_about(finding: Finding, tool: str | None) -> str | None:
     """The tool of whose errors something may be learnt: what our own checks find is no such."""
     return tool if OWN_CHECKS.isdisjoint(finding.types) else None

@@ -58,10 +58,12 @@ class SafetyPolicy:
             findings: What they mend, if they are to be executed.
         """
         classes = self.allow | frozenset(allow)
+        # What comes in without anything going is no respelling of something that was said.
+        adds = all(change.before is ABSENT for change in changes)
         doubt = next((why for each in findings if (why := self.unsure(each))), None)
         refused = []
         for change in changes:
-            why = self._refusal(change, tools, tool, classes)
+            why = self._refusal(change, tools, tool, classes, adds=adds)
             if why is None and change.safety is not Safety.LEARNED:
                 why = doubt  # what was learnt rests on the same error, whatever it means
             if why is not None and change.safety is not Safety.HUMAN:
@@ -74,6 +76,8 @@ class SafetyPolicy:
         tools: Mapping[str, Tool],
         tool: Tool | None,
         classes: frozenset[Safety],
+        *,
+        adds: bool,
     ) -> str | None:
         safety = change.safety
         if change.path == "/name" and change.before is not ABSENT:
@@ -82,7 +86,7 @@ class SafetyPolicy:
                 return "there is no such tool"
             if target.effect == "destructive":
                 return "a call is never renamed onto a destructive tool"
-        if safety is not Safety.EXACT:
+        if adds or safety is not Safety.EXACT:
             # Which tool a name means is settled later; until then, what any tool marks counts.
             meant = [tool] if tool is not None else [None, *tools.values()]
             fields = (self.sensitive_field(change.path, each) for each in meant)
