@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from selfcorrect.ledger.counts import RecallCount
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
+
+if TYPE_CHECKING:
+    from selfcorrect.ledger.counts import RecallCount
 
 _HELD: Final = Record("held")
 
@@ -90,6 +92,8 @@ class MemoryLedger:
 
     def count_recall(self, entry: str, helped: bool) -> None:
         """Note that what was learnt was done, and whether it helped."""
+        from selfcorrect.ledger.counts import RecallCount
+
         with self._lock:
             known = self._recalls.get(entry) or RecallCount(entry)
             self._recalls[entry] = known.after(helped=helped)
