@@ -30,7 +30,7 @@ LAYERS = (
     | {"report", "results", "sizes", "state"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
-    {"values"},
+    {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},
     {"models", "tools"},
@@ -40,7 +40,7 @@ LAYERS = (
     {"evidence", "forms", "ledger", "mending", "policies", "reading", "repairs"},
     {"handlers"},
     {"drawing", "loop"},
-    {"batch", "combinators"},
+    {"batch", "combinators", "learning"},
     # who uses it
     {"cli", "integrations", "notebook", "proxy", "testing"},
     {"__main__"},

@@ -63,7 +63,7 @@ class ToolCalls:
     Args:
         options: What the loop is made of.
         ask_person: Whether a person may be asked, by an interrupt of the host's graph.
-        on_trail: Gets the record of every call that was not simply done.
+        on_trail: Gets the record of every call, those that were simply done too.
     """
 
     def __init__(
@@ -133,6 +133,7 @@ class ToolCalls:
             and type(args) is dict
             and not BESIDE & call.keys()
             and not self._always
+            and self._on_trail is None
             and not (self._ask_person and self._waiting)
             and sink() is None
             and spec.is_valid(args)
@@ -153,8 +154,7 @@ class ToolCalls:
         if request.tool_call["name"] in box.elsewhere:
             value = handler(request)
             return await value if inspect.isawaitable(value) else value
-        config = request.runtime.config if request.runtime is not None else {}
-        configurable = config.get("configurable") or {}
+        configurable = _configurable(request)
         host = kind(request, handler, box.tools, first)
         changes: dict[str, Any] = {"host": host}
         key: tuple[str, ...] | None = None
@@ -210,8 +210,7 @@ class ToolCalls:
             note["tokens"] = tokens
         if "raw" in request.tool_call and host.made is not None:
             note["call"] = host.made
-        if note or len(host.happened) > 1:
-            self._tell(request, out)
+        self._tell(request, out, simply_done=not note and len(host.happened) <= 1)
         last = host.happened[-1].error if host.happened else None
         if failure and isinstance(last, HardFailure):
             report = FailureReport.from_state({"failure": failure})
@@ -236,13 +235,21 @@ class ToolCalls:
             return response.model_copy(update={"response_metadata": metadata})
         return response
 
-    def _tell(self, request: ToolCallRequest, out: Mapping[str, Any]) -> None:
+    def _tell(self, request: ToolCallRequest, out: Mapping[str, Any], *, simply_done: bool) -> None:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
         if self._on_trail is not None:
-            self._on_trail(record)
+            thread = _configurable(request).get("thread_id")
+            self._on_trail(record | ({} if thread is None else {"task_id": str(thread)}))
+        if simply_done:
+            return
         writer = getattr(request.runtime, "stream_writer", None)
         if writer is not None:
             writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})
+
+
+def _configurable(request: ToolCallRequest) -> Mapping[str, Any]:
+    config = request.runtime.config if request.runtime is not None else {}
+    return config.get("configurable") or {}
 
 
 def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:

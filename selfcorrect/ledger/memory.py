@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
+
+if TYPE_CHECKING:
+    from selfcorrect.ledger.counts import RecallCount
 
 _HELD: Final = Record("held")
 
@@ -36,6 +39,7 @@ class MemoryLedger:
         self._settled: OrderedDict[str, Record] = OrderedDict()
         self._scopes: dict[str, dict[str, str]] = {}
         self._scope_in_doubt: dict[str, str] = {}
+        self._recalls: dict[str, RecallCount] = {}
         self._board: OrderedDict[str, Posted] = OrderedDict()
         self._lock = Lock()
 
@@ -85,6 +89,23 @@ class MemoryLedger:
             self._settled.move_to_end(key)
             while len(self._settled) > self._capacity:
                 self._note("", self._settled.popitem(last=False)[0], in_doubt=False)
+
+    def count_recall(self, entry: str, helped: bool) -> None:
+        """Note that what was learnt was done, and whether it helped."""
+        from selfcorrect.ledger.counts import RecallCount
+
+        with self._lock:
+            known = self._recalls.get(entry) or RecallCount(entry)
+            self._recalls[entry] = known.after(helped=helped)
+
+    def recall_count(self, entry: str) -> RecallCount | None:
+        """What became of an entry so far, or None."""
+        return self._recalls.get(entry)
+
+    def recall_counts(self) -> list[RecallCount]:
+        """What became of all entries, those first that were done most often."""
+        with self._lock:
+            return sorted(self._recalls.values(), key=lambda each: (-each.seen, each.entry))
 
     def look(self, name: str) -> Posted:
         """What stands on the board under this name."""

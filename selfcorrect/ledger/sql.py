@@ -12,6 +12,8 @@ from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.counting import RecallCounting
+from selfcorrect.ledger.counts import TABLE
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
@@ -40,6 +42,7 @@ TABLES: Final = (
         id TEXT PRIMARY KEY, host TEXT, pid INTEGER NOT NULL, started TEXT, beat INTEGER NOT NULL
     )
     """,
+    TABLE,
     """
     CREATE TABLE IF NOT EXISTS selfcorrect_board (
         name TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL,
@@ -112,7 +115,7 @@ class Cursor(Protocol):
     def fetchall(self) -> Any: ...
 
 
-class SqlLedger(ABC):
+class SqlLedger(RecallCounting, ABC):
     """What all SQL ledgers share. A backend says how a transaction is run.
 
     Args:

@@ -59,6 +59,14 @@ class Node(Protocol):
     ) -> Update | Awaitable[Update]: ...
 
 
+class Inner(Protocol):
+    """Makes one call in a run of its own; what it came to, and what it cost."""
+
+    def __call__(
+        self, given: Mapping[str, JSON], context: RunContext, /
+    ) -> Awaitable[tuple[Update, Update]]: ...
+
+
 class Time(Protocol):
     """Where time comes from; tests bring their own."""
 
@@ -258,6 +266,8 @@ class RunContext:
         step: The step of a graph around this one, the same however often it is tried again.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
+        inner: Makes a call in a run of its own, inside this one.
+        under: Keys of the calls that this run is made for, the outermost first.
         tool_words: Whether the model reads what a failed tool said: `show` or `hide`.
     """
 
@@ -290,6 +300,8 @@ class RunContext:
     step: str | None = None
     person: str | None = None
     again: bool = False
+    inner: Inner | None = None
+    under: tuple[str, ...] = ()
     tool_words: ToolWords = "show"
 
     def starting_policy(self) -> ToolErrorPolicy:

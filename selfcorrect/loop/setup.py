@@ -23,6 +23,7 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.own_keys import own_keys
+from selfcorrect.loop.walk import walk_inside
 from selfcorrect.mapping.document import ToolResults
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -77,7 +78,9 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         tool_words=_tool_words(options.tool_words, strategies),
     )
     foreign = frozenset(name for name, node in nodes.items() if node is not NODES.get(name))
-    return Loop(nodes, table, context, own, foreign)
+    loop = Loop(nodes, table, context, own, foreign)
+    context.inner = None if options.is_dry else partial(walk_inside, loop)
+    return loop
 
 
 def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:

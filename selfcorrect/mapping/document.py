@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
     Classes,
@@ -211,6 +212,8 @@ class MapDocument(MapModel):
     """When calls of a service that fails are held back; left out, they never are."""
     rule: tuple[ErrorRule, ...] = ()
     """The rules."""
+    recall: tuple[RecallEntry, ...] = ()
+    """What mended errors in recorded runs; `selfcorrect learn` writes it."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
@@ -245,7 +248,10 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapBreaker, MapPolicy, MapReading, ToolEffect, ToolResults):
+    for model in (
+        *(ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
+        *(ToolEffect, ToolResults),
+    ):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

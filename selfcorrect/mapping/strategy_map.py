@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.mapping.binding import Binder, Code
+from selfcorrect.mapping.binding import Binder, Code, learnt_about
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
 from selfcorrect.mapping.document import (
@@ -20,11 +20,11 @@ from selfcorrect.mapping.document import (
     ToolEffect,
     ToolResults,
 )
-from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
+from selfcorrect.mapping.extending import Loader, compiled, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
+from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
-from selfcorrect.mapping.patterns import PatternError, compile_pattern
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
@@ -89,6 +89,7 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        recall: What mended errors in recorded runs.
         breaker: When calls of a service that fails are held back; None: never.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
@@ -126,6 +127,7 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        recall: Sequence[RecallEntry | Mapping[str, Any]] = (),
         breaker: MapBreaker | Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
@@ -142,6 +144,7 @@ class StrategyMap:
             "limits": dict(limits or {}),
             **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
+            "recall": list(recall),
         }
         content, faults = read_document(raw)
         root = Document(name, content, Path(), faults=tuple(faults))
@@ -211,7 +214,7 @@ class StrategyMap:
     def _assemble(self, documents: Sequence[Document], faults: list[MapFault], code: Code) -> None:
         rules, wrong = merged_rules(documents)
         faults += wrong
-        conditions, wrong = _compiled(rules)
+        conditions, wrong = compiled(rules)
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
@@ -346,6 +349,11 @@ class StrategyMap:
         said = entry_of(self._results, tool)
         return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
 
+    @property
+    def recalls(self) -> tuple[RecallEntry, ...]:
+        """What mended errors in recorded runs, the more specific map first."""
+        return self._binder.recalls
+
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""
         return self._binder.ladder(rule_id)
@@ -369,9 +377,10 @@ class StrategyMap:
         if found is None:
             confidence, witness = certainty_without_rule(finding)
             undecided = replace(finding, confidence=confidence, witness=witness)
-            return replace(undecided, rule=None, ladder=(), captures={})
+            ladder = self._binder.ladder(None, learnt_about(finding, tool))
+            return replace(undecided, rule=None, ladder=ladder, captures={})
         position, captures = found
-        return self._decided(finding, self._rules[position], captures)
+        return self._decided(finding, self._rules[position], captures, tool)
 
     def _first(self, finding: Finding, tool: str | None) -> Met | None:
         """The first rule that is met, and its captures; for our own check's words, remembered."""
@@ -380,8 +389,11 @@ class StrategyMap:
             return self._first_own(finding.text, finding.code, tool)
         return self._index.first(Evidence.of(finding, tool))
 
-    def _decided(self, finding: Finding, placed: MapRule, captures: Mapping[str, str]) -> Finding:
+    def _decided(
+        self, finding: Finding, placed: MapRule, captures: Mapping[str, str], tool: str | None
+    ) -> Finding:
         rule = placed.rule
+        ladder = self._binder.ladder(placed.id, learnt_about(finding, tool))
         category = rule.category or finding.category
         paths = finding.paths
         if not paths:
@@ -407,7 +419,7 @@ class StrategyMap:
             retry_after=retry_after,
             captures=dict(captures),
             rule=placed.id,
-            ladder=self._binder.ladder(placed.id),
+            ladder=() if rule.suggest else ladder,
         )
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
@@ -433,18 +445,3 @@ def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
     return index.first(Evidence.of(Finding(text, _OWN_CHECK, code=code), tool))
-
-
-def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
-    """The conditions of every rule, and the patterns that cannot be used."""
-    conditions, faults = [], []
-    for placed in rules:
-        pattern = None
-        if placed.rule.match is not None:
-            try:
-                own = placed.source.built_in
-                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
-            except PatternError as error:
-                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
-        conditions.append(Conditions.of(placed.rule, pattern))
-    return conditions, faults

@@ -37,6 +37,7 @@ _LONGEST_DIAGNOSIS: Final = 480
 _LONGEST_PROPOSAL: Final = 360
 _LEAST_WORDS: Final = 160
 _LONGEST_WHOLE: Final = 500
+_LONGEST_BEFORE: Final = 360
 
 CORRECT: Final = "Correct the call and call again."
 CORRECT_OR_FIRST: Final = (
@@ -92,6 +93,7 @@ class Known:
         unsaid: Pointers of missing values of which nothing in the conversation speaks.
         readings: What a value could mean, where it has several meanings and none was chosen.
         destroys: Whether the tool destroys something.
+        before: What came before such a call in recorded runs, and how often.
     """
 
     tool_words: ToolWords = "show"
@@ -101,6 +103,7 @@ class Known:
     unsaid: frozenset[str] = frozenset()
     readings: tuple[str, ...] = ()
     destroys: bool = False
+    before: str | None = None
 
 
 NOTHING_MORE: Final = Known()
@@ -117,12 +120,25 @@ def for_model(report: FailureReport, known: Known = NOTHING_MORE) -> str:
     closing = _closing(report, known)
     proposal = _proposal(report) if closing.startswith("Correct the call") else ""
     opening = _opening(report, known)
-    rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal))
+    before = _before(known)
+    rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal, before))
     words = _words(report, known)
     room = min(_LONGEST_DIAGNOSIS, rest - _LEAST_WORDS) if words else rest
     diagnosis = _within(_diagnosis(report, known), room)
     shown = _shown(words, rest - len(diagnosis) - 1)
-    return " ".join(part for part in (opening, diagnosis, shown, closing, proposal) if part)
+    parts = (opening, diagnosis, shown, before, closing, proposal)
+    return " ".join(part for part in parts if part)
+
+
+def _before(known: Known) -> str:
+    """What mended such a call elsewhere; it may repeat words of the tool."""
+    if not known.before or known.tool_words == "hide":
+        return ""
+    return f"{_cut(known.before, _LONGEST_BEFORE)}."
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 # --- what became of the call ----------------------------------------------------------------------

@@ -34,6 +34,7 @@ from selfcorrect.loop.intents import (
 )
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add
+from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, canonical, clean, plain, storable
@@ -260,7 +261,7 @@ def _done(
         **update,
         "attempts": [*(state.get("attempts") or ()), attempt],
         "counts": counts,
-        "trail": [{"attempt": number, "ok": True, **said, **shown}],
+        "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
     }
 
 
@@ -284,7 +285,8 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
         outcome = found if found is Outcome.NOT_DONE else outcome
     text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
-    update = _failed("tool", findings, {"attempt": this.number, "seconds": round(seconds, 6)})
+    said = {"attempt": this.number, "seconds": round(seconds, 6)}
+    update = _failed("tool", findings, {**said, **of_tool(tool)})
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
     if ending.is_fault:
         update["error"]["fault"] = True
@@ -317,7 +319,7 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     It is diagnosed once more, for rungs that were not tried; then the run ends.
     """
     _, past = failed_before(state, context)
-    if not past:
+    if not past or state["counts"].get("steps"):
         return None
     key = call_key(call, context.tools.get(call.name))
     item = past.get(key)

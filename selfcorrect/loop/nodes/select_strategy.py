@@ -24,6 +24,8 @@ from selfcorrect.state import CorrectionState
 
 _COST = {"nothing": 0, "model": 1, "person": 2}
 _MOST_NAMED = 12
+_NOT_OVER = ("wait", "prepared")
+"""Outcomes after which the same strategy may be tried against the same finding again."""
 
 
 async def select_strategy(state: CorrectionState, context: RunContext) -> Update:
@@ -42,7 +44,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
 
     call = call_from_json(state["current"])
     key = call_key(call, context.tools.get(call.name))
-    tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
+    tried = {item["key"] for item in state.get("tried") or () if item["outcome"] not in _NOT_OVER}
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
     offer = _Offer(key, tried, counts, call.name, state.get("barred") is not None)
