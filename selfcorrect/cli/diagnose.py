@@ -15,6 +15,7 @@ from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding
+from selfcorrect.policies.safety import DEFAULT_SURE
 
 GIVEN: Final = {
     "id": "what the answer is known by, if anything",
@@ -58,7 +59,7 @@ def diagnose(
     except MapError as error:
         refuse(str(error))
     all_done = True
-    with lines.reader(jsonl) as given, lines.writer(out, jsonl) as stream:
+    with lines.reader(jsonl, python=True) as given, lines.writer(out, jsonl) as stream:
         for line in given:
             answer = answered(line, policy)
             lines.write(stream, answer)
@@ -69,7 +70,7 @@ def diagnose(
 def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
     """The answer to one line; whatever is wrong with it becomes an answer too."""
     given = line.value if isinstance(line.value, Mapping) else {}
-    answer: dict[str, Any] = {"id": given.get("id")}
+    answer: dict[str, Any] = {"id": line.id}
     if line.error is not None:
         return answer | {"error": line.error}
     wrong = _wrong(line.value)
@@ -120,8 +121,13 @@ def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
         "constraint": dict(first.constraint) or None,
         "confidence": first.confidence,
         "witness": first.witness.value,
-        "retryable": is_retryable(first, policy),
+        "retryable": is_retryable(first, policy) and first.confidence >= _sure(policy),
         "retry_after_s": first.retry_after,
         "rule": first.rule,
         "ladder": list(first.ladder),
     }
+
+
+def _sure(policy: StrategyMap) -> float:
+    """From which confidence it is said that repeating helps: a guess is harmless, a promise not."""
+    return DEFAULT_SURE if policy.policy.sure is None else policy.policy.sure

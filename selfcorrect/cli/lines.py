@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final
 
 from selfcorrect.cli.screen import dump, refuse
 from selfcorrect.model import JSON
@@ -20,16 +20,26 @@ _HEAD: Final = 16
 _MARK: Final = 4
 """Bytes at the start of a file by which formats are told apart."""
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+_ID: Final = re.compile(r'\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,18}\b)')
+"""An id that stands first in its line."""
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: its value, or what is wrong with it."""
+    """One line of a file: its value, or what is wrong with it.
+
+    Attributes:
+        where: File and number of the line.
+        value: What it holds.
+        error: What is wrong with it, else None.
+        id: The `id` of an object, also of one that cannot be read, as far as it shows.
+    """
 
     where: str
     value: JSON = None
     error: str | None = None
+    id: JSON = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +57,19 @@ class Raw:
     content: bytes
 
 
-def parse(text: str) -> JSON:
+def parse(text: str, *, python: bool = False) -> JSON:
     """Read JSON strictly: no duplicate keys, no NaN, no number beyond the range of a float.
+
+    Args:
+        text: The text.
+        python: Whether the numbers that Python writes are read as well: `NaN`, `Infinity`.
 
     Raises:
         ValueError: If the text is not such JSON, naming the place where that is known.
     """
+    numbers: Any = {} if python else {"parse_constant": _constant, "parse_float": _number}
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
-        )
+        return json.loads(text, object_pairs_hook=_object, **numbers)
     except json.JSONDecodeError as error:
         at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}"
         raise ValueError(f"not JSON: {error.msg} at {at}") from None
@@ -65,14 +78,14 @@ def parse(text: str) -> JSON:
 
 
 @contextmanager
-def reader(path: str) -> Iterator[Iterator[Line]]:
+def reader(path: str, *, python: bool = False) -> Iterator[Iterator[Line]]:
     """The lines of a JSON lines file (`-` is stdin), one at a time; empty lines are left out.
 
     A file that cannot be opened, or is no text at all, is refused at once, before the first line is
-    asked for.
+    asked for. `python` as in `parse`.
     """
     with raw_reader(path) as given:
-        yield (line for raw in given if (line := read(raw)) is not None)
+        yield (line for raw in given if (line := read(raw, python=python)) is not None)
 
 
 @contextmanager
@@ -115,16 +128,34 @@ def write(stream: IO[str], value: JSON) -> None:
     stream.flush()
 
 
-def read(raw: Raw) -> Line | None:
-    """What a line holds, or None if it is empty."""
+def read(raw: Raw, *, python: bool = False) -> Line | None:
+    """What a line holds, or None if it is empty. `python` as in `parse`."""
     where = f"{raw.name}:{raw.number}"
     try:
         text = raw.content.decode("utf-8-sig" if raw.number == 1 else "utf-8").strip()
-        return Line(where, parse(text)) if text else None
     except UnicodeDecodeError as error:
-        return Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
+        shown = raw.content.decode("utf-8", "replace")
+        return Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}", id=_id_in(shown))
+    if not text:
+        return None
+    try:
+        value = parse(text, python=python)
     except ValueError as error:
-        return Line(where, error=f"{where}: {error}")
+        return Line(where, error=f"{where}: {error}", id=_id_in(text))
+    return Line(where, value, id=value.get("id") if isinstance(value, dict) else None)
+
+
+def _id_in(text: str) -> JSON:
+    """The id of a line that cannot be read, if one can be seen, so that its answer has it too."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        found = _ID.match(text)
+        try:
+            return json.loads(found[1]) if found else None
+        except ValueError:
+            return None
+    return value.get("id") if isinstance(value, dict) else None
 
 
 def _refuse_binary(stream: BinaryIO, name: str) -> None:

@@ -103,7 +103,8 @@ def answer_in_worker(chunk: list[lines.Raw], strategies: str | None) -> batch.An
 
 def answer_all(chunk: list[lines.Raw], policy: StrategyMap) -> batch.Answers:
     """The answers to a chunk of lines, as text, and whether every call may run now."""
-    answers = [answered(line, policy) for raw in chunk if (line := lines.read(raw)) is not None]
+    given = (lines.read(raw, python=True) for raw in chunk)
+    answers = [answered(line, policy) for line in given if line is not None]
     done = all(answer["outcome"] in ("valid", "repaired") for answer in answers)
     return "".join(f"{dump(answer)}\n" for answer in answers), done
 
@@ -115,7 +116,6 @@ def _policy(strategies: str | None) -> StrategyMap:
 
 def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
     """The answer to one line; whatever is wrong with it becomes an answer too."""
-    given = line.value if isinstance(line.value, Mapping) else {}
     try:
         outcome = _mended(line, policy)
     except (_Unusable, SelfCorrectError) as error:
@@ -130,7 +130,7 @@ def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
     }
     each = [_of_several(one) for one in outcome.each if outcome.outcome in ("ask", "failed")]
     return {
-        "id": given.get("id"),
+        "id": line.id,
         "outcome": outcome.outcome,
         "calls": _calls(outcome),
         "changes": [_shown(change) for change in outcome.changes],
