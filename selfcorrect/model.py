@@ -265,10 +265,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """This strategy cannot mend it; the next rung of the ladder is tried.
-
-    `readings` names what a value could mean, where it has several meanings and none was chosen.
-    """
+    """This strategy cannot mend it: the next rung. `readings` are what a value could mean."""
 
     reason: str
     readings: tuple[str, ...] = ()

@@ -137,6 +137,15 @@ def tokens(text: str) -> tuple[str, ...]:
     return _tokens(text) if len(text) <= LONGEST else ()
 
 
+def words_of(name: str) -> list[str]:
+    """The words of a name in the singular, bounded.
+
+    >>> words_of("departureDates")
+    ['departure', 'date']
+    """
+    return [singular(word) for word in tokens(name[:LONGEST])]
+
+
 @lru_cache(maxsize=4_096)
 def _tokens(text: str) -> tuple[str, ...]:
     return tuple(word.casefold() for word in _words(text, _is_border))

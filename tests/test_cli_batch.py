@@ -267,13 +267,39 @@ def test_explain_shows_evidence_decision_and_the_rules_before_it(tmp_path):
         'format = 1\nextends = ["default"]\n'
         f'[[rule]]\nid = "other"\ntool = "fly"\n{rule}[[rule]]\nid = "tea"\n{rule}'
     )
-    done = cli("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    given = ("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    done = cli(*given, "--all")
     assert done.exit_code == 0, done.output
     assert "rule      m/tea" in done.stdout
     assert "kind      conflict" in done.stdout
     assert 'captures  {"got": "tea"}' in done.stdout
     assert "not       m/other  tool" in done.stdout
     assert "\x1b" not in done.stdout
+    brief = cli(*given).stdout
+    assert len(brief.splitlines()) <= 15
+    assert "m.toml:10" in brief
+    assert "we are ⟦Out of tea⟧" in brief
+    assert 'pattern   "(?i)out of (?P<got>tea)"' in brief
+    assert "not  " not in brief
+    assert "before it do not: --all" in brief
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(("", "--status", "429"), "TEXT is empty"), (("no", "--status", "banana"), "--status banana")],
+)
+def test_explain_refuses_what_is_no_error(given, told):
+    done = cli("explain", "default", *given)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_explain_is_one_screen_with_the_wait():
+    done = cli(
+        "explain", "default", "429 Too Many Requests, retry in 30 seconds", "--status", "429"
+    )
+    assert len(done.stdout.splitlines()) <= 15
+    assert "wait      30 s" in done.stdout
 
 
 def test_explain_refuses_a_map_that_is_none():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 from selfcorrect.batch.written import WANTED, Unusable, arguments_of, written
 from selfcorrect.json_forms import (
@@ -25,13 +25,13 @@ from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, Finding
-from selfcorrect.models.advice import advice
-from selfcorrect.models.telling import for_model
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
-from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
+
+if TYPE_CHECKING:
+    from selfcorrect.repairs.fix_json import FixJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,9 @@ def _mend_text(loop: Loop, raw: str, given: Mapping[str, Any]) -> RepairOutcome:
 
 def _unusable(error: Unusable) -> RepairOutcome:
     """The report on what is neither a call nor a text."""
+    from selfcorrect.models.advice import advice
+    from selfcorrect.models.telling import for_model
+
     detail = str(error)
     kind, category = ErrorKind.VALIDATION, Category.MALFORMED_JSON
     cut = Finding(
@@ -176,6 +179,8 @@ def _holds_several(out: Mapping[str, Any]) -> bool:
 
 def _reader(context: RunContext) -> FixJson | None:
     """What the map reads malformed calls with, if it lets rules read them."""
+    from selfcorrect.repairs.fix_json import FixJson
+
     finding = context.strategies.decide(_MALFORMED)
     rungs = (context.strategies.strategy(finding.rule or "", name) for name in finding.ladder)
     return next((rung for rung in rungs if isinstance(rung, FixJson)), None)

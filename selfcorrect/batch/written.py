@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from selfcorrect import reading
 from selfcorrect.errors import ModelFailed
 from selfcorrect.model import Call
-from selfcorrect.models.port import text_of
 from selfcorrect.plain import problem
-from selfcorrect.reading import MOST_CALLS, Ending, ending_in, read_call_object
 
 WANTED: Final = (
     "pass the text that a model wrote, a call as an object with name and args, a message or a "
@@ -86,7 +85,7 @@ def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     if type(call) is dict and call.keys() - {"id"} == _OWN_KEYS and type(call["args"]) is dict:
         return call["args"] if type(call["name"]) is str else None
-    found = read_call_object(call)
+    found = reading.read_call_object(call)
     return None if found is None else found.args
 
 
@@ -107,8 +106,8 @@ def _as_object(call: Call | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_list(given: list[Any]) -> Written:
-    if len(given) > MOST_CALLS:
-        raise Unusable(f"a list of more than {MOST_CALLS} calls")
+    if len(given) > reading.MOST_CALLS:
+        raise Unusable(f"a list of more than {reading.MOST_CALLS} calls")
     if given and all(map(_is_call, given)):
         return Written(calls=tuple(map(_as_object, given)))
     return _of_response(given)
@@ -121,7 +120,7 @@ def _of_response(given: Mapping[str, Any] | list[Any]) -> Written:
         raise Unusable(f"an empty {type(given).__name__} holds no call: {WANTED}")
     if (found := problem(value)) is not None:
         raise Unusable(f"at {found[0] or 'the top'}: {found[1]}: {WANTED}")
-    if any(not ending_in(said, Ending()).closers for said in _endings(value)):
+    if any(not reading.ending_in(said, reading.Ending()).closers for said in _endings(value)):
         raise _cut()
     return Written(json.dumps(value, ensure_ascii=False))
 
@@ -150,11 +149,13 @@ def _is_message(given: Any) -> bool:
 def _of_message(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
-    ending = ending_in(told, Ending())
+    ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
     unread = getattr(given, "invalid_tool_calls", None) or ()
     calls = getattr(given, "tool_call_chunks", None) or (*given.tool_calls, *unread)
     if not calls:
+        from selfcorrect.models.port import text_of
+
         try:
             return Written(text_of(given), finish_reason=reason)
         except ModelFailed as error:

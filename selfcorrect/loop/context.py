@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
@@ -191,44 +191,38 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     )
 
 
-class LiveErrors:
-    """The exceptions of running runs, which no checkpoint can hold. Bounded; safe for threads."""
-
-    def __init__(self, capacity: int = 4096) -> None:
-        self._capacity = capacity
-        self._errors: OrderedDict[str, list[BaseException]] = OrderedDict()
-
-    def add(self, run: str, error: BaseException) -> None:
-        self._errors.setdefault(run, []).append(error)
-        while len(self._errors) > self._capacity:
-            self._errors.popitem(last=False)
-
-    def of(self, run: str) -> list[BaseException]:
-        """The exceptions of a run, in order; empty after a resume in another process."""
-        return self._errors.get(run, [])
-
-    def forget(self, run: str) -> None:
-        self._errors.pop(run, None)
-
-
-class LiveReadings:
-    """What was read of the texts of running runs, so that a repair reads none again. Bounded."""
+class Live(Generic[T]):
+    """What belongs to running runs, and no checkpoint can hold. Bounded; safe for threads."""
 
     def __init__(self, capacity: int = 256) -> None:
         self._capacity = capacity
-        self._readings: OrderedDict[str, object] = OrderedDict()
+        self._kept: OrderedDict[str, T] = OrderedDict()
 
-    def keep(self, run: str, reading: object) -> None:
-        self._readings[run] = reading
-        while len(self._readings) > self._capacity:
-            self._readings.popitem(last=False)
+    def keep(self, run: str, what: T) -> None:
+        self._kept[run] = what
+        while len(self._kept) > self._capacity:
+            self._kept.popitem(last=False)
 
-    def of(self, run: str) -> object:
-        """What was read, or None: in another process, or long ago."""
-        return self._readings.get(run)
+    def of(self, run: str) -> T | None:
+        """What was kept, or None: in another process, or long ago."""
+        return self._kept.get(run)
 
     def forget(self, run: str) -> None:
-        self._readings.pop(run, None)
+        self._kept.pop(run, None)
+
+
+class LiveErrors(Live[list[BaseException]]):
+    """The exceptions of running runs."""
+
+    def __init__(self, capacity: int = 4096) -> None:
+        super().__init__(capacity)
+
+    def add(self, run: str, error: BaseException) -> None:
+        self.keep(run, [*self.of(run), error])
+
+    def of(self, run: str) -> list[BaseException]:
+        """The exceptions of a run, in order; empty after a resume in another process."""
+        return super().of(run) or []
 
 
 NOBODY = Handlers()
@@ -274,7 +268,7 @@ class RunContext:
     time: Time
     errors: LiveErrors
     senses: Senses = SENSES
-    readings: LiveReadings = field(default_factory=LiveReadings)
+    readings: Live[object] = field(default_factory=Live)
     on_failure: str = "report"
     on_error: Handlers = NOBODY
     on_model_error: OnModelError | None = None

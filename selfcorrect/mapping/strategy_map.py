@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -252,6 +253,16 @@ class StrategyMap:
         """The rule of this full id, or None."""
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed.rule if placed is not None else None
+
+    def source(self, rule_id: str | None) -> tuple[Path, int] | None:
+        """The file of the rule of this full id, and the line that names it; None if unknown."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        if placed is None or placed.source.file is None:
+            return None
+        named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(placed.rule.id)}["']""")
+        lines = placed.source.file.read_text(encoding="utf-8").splitlines()
+        found = (number for number, line in enumerate(lines, 1) if named.match(line))
+        return placed.source.file, next(found, 1)
 
     def allowed(self, rule_id: str | None) -> frozenset[Safety]:
         """The classes of change that a rule allows beside the policy's own.

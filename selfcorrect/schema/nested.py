@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,12 +10,15 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from selfcorrect.model import JSON, JsonObject
-from selfcorrect.schema.subschema import Root, at, declared
+from selfcorrect.pointer import join
+from selfcorrect.schema.subschema import Root, alternatives, at, declared
 from selfcorrect.text import spelling
 
 _DEPTH: Final = 3
 _MOST: Final = 200
 _MOST_NAMES: Final = 2_000
+_MOST_POINTERS: Final = 300
+_MOST_LEVELS: Final = 6
 _ANY_ITEM: Final = "0"
 
 
@@ -57,6 +61,33 @@ def names_below(root: JsonObject) -> tuple[str, ...]:
 def homes(root: JsonObject, tokens: tuple[str, ...]) -> Mapping[str, tuple[Home, ...]]:
     """The objects inside an object that know a name, by its spelling."""
     return _homes(Root(root), tokens)
+
+
+def declared_below(root: JsonObject) -> tuple[str, ...]:
+    """Pointers of all that a schema declares, items of a list under the list itself; bounded.
+
+    >>> declared_below({"properties": {"a": {"items": {"properties": {"b": {}}}}}})
+    ('/a', '/a/b')
+    """
+    return _pointers(Root(root)) if isinstance(root, Mapping) else ()
+
+
+@lru_cache(maxsize=512)
+def _pointers(whole: Root) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    todo = deque([(alternatives(whole.schema, whole.schema), "", 0)])
+    while todo and len(found) < _MOST_POINTERS:
+        here, path, depth = todo.popleft()
+        if path:
+            found.setdefault(path)
+        if depth >= _MOST_LEVELS:
+            continue
+        for name, below in declared(here).items():
+            todo.append((alternatives(below, whole.schema), path + join(name), depth + 1))
+        for one in here:
+            if isinstance(items := one.get("items"), Mapping):
+                todo.append((alternatives(items, whole.schema), path, depth + 1))
+    return tuple(found)
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from selfcorrect.effects import Outcome, may_call_again, settled
+from selfcorrect.effects import Outcome, acts, may_call_again, settled
 from selfcorrect.errors import (
     GraphSetupError,
     LedgerError,
@@ -20,6 +20,7 @@ from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
     begin,
     doubts_of,
+    failed_before,
     first_keys,
     forget,
     idempotency_key,
@@ -31,6 +32,7 @@ from selfcorrect.loop.intents import (
     settle_now,
     verified,
 )
+from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add
 from selfcorrect.model import Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, canonical, clean, plain, storable
@@ -72,7 +74,7 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     call = call_from_json(state["current"])
     tool = context.tools.get(call.name)
     if tool is None or call.raw is not None:
-        finding = Finding("there is no such tool", ("UnknownTool",), code="unknown_tool")
+        finding = unknown_tool(context.tools) if tool is None else still_raw()
         return _failed("plan", (finding,), {})
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
         return _stopped("invalid_input", wrong)
@@ -114,7 +116,7 @@ def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
 async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
     """The answer from memory, where an equal call may have been done; else what is now settled."""
     state, context, call, tool = this.state, this.context, this.call, this.tool
-    doubts = await doubts_of(state, call, tool, context, this.key)
+    doubts = await doubts_of(state, call, tool, context, this.key) if acts(tool) else ()
     if not doubts:
         return None, {}
     if not context.again:
@@ -275,8 +277,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
 
 def _no_longer_failing(this: _Execution) -> dict[str, Any]:
     """What a call that succeeds says of the failures of its thread."""
-    task = this.state["given"].get("task_id")
-    past = {**this.context.failures.of(task), **(this.state.get("failed") or {})}
+    task, past = failed_before(this.state, this.context)
     if not past or (key := call_key(this.call, this.tool)) not in past:
         return {}
     rest = {name: item for name, item in past.items() if name != key}
@@ -289,8 +290,7 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
 
     It is diagnosed once more, for rungs that were not tried; then the run ends.
     """
-    task = state["given"].get("task_id")
-    past = {**context.failures.of(task), **(state.get("failed") or {})}
+    _, past = failed_before(state, context)
     if not past:
         return None
     key = call_key(call, context.tools.get(call.name))
