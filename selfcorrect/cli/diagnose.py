@@ -107,6 +107,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         schema=schema,
         arguments=arguments,
         tool=tool,
+        bodies=policy.bodies,
     )
     return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
 

@@ -49,7 +49,9 @@ def explain(
     except MapError as error:
         refuse(str(error))
     known = int(status) if status is not None and status.isdecimal() else status
-    findings = read_report(text, exception=exception, status=known, tool=tool)
+    findings = read_report(
+        text, exception=exception, status=known, tool=tool, bodies=strategies.bodies
+    )
     screen = console()
     decided = True
     for finding in findings:
@@ -116,9 +118,7 @@ def _counted(explanation: Explanation) -> list[Text]:
     if not also and not before:
         return []
     rules = f"{also} rule{'' if also == 1 else 's'}"
-    return [
-        row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))
-    ]
+    return [row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))]
 
 
 def _where(rule: str, strategies: StrategyMap) -> list[str]:

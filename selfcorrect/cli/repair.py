@@ -208,7 +208,11 @@ def _rejecting(error: str) -> Node:
             return update
         call: Call = call_from_json(state["current"])
         findings = read_report(
-            error, schema=context.tools[call.name].schema, arguments=call.args, tool=call.name
+            error,
+            schema=context.tools[call.name].schema,
+            arguments=call.args,
+            tool=call.name,
+            bodies=context.strategies.bodies,
         )
         items = [to_json(finding) for finding in findings]
         return {

@@ -52,7 +52,9 @@ def classify(
     rules = load_map(strategies)
     if isinstance(error, Finding):
         return rules.decide(replace(error, kind=kind_of(error))).kind
-    return interpreted(read_error(error, Call(""), None)[0], rules, None, {}).kind
+    return interpreted(
+        read_error(error, Call(""), None, bodies=rules.bodies)[0], rules, None, {}
+    ).kind
 
 
 def diagnosed(
@@ -188,7 +190,7 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
     return replace(finding, confidence=_borne_out(finding, place))
 
 
-def _borne_out(finding: Finding, place: Place) -> float:
+def _borne_out(finding: Finding, place: Places) -> float:
     """How sure a finding is: surer where the constraint that it states is broken where it says."""
     if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
         return finding.confidence

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
     Classes,
@@ -191,6 +192,8 @@ class MapDocument(MapModel):
     """How much a run may cost."""
     rule: tuple[ErrorRule, ...] = ()
     """The rules."""
+    body: tuple[BodyRow, ...] = ()
+    """Forms of error bodies, known before those that come along."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
@@ -220,7 +223,7 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults):
+    for model in (BodyRow, ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
 from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
@@ -25,7 +26,6 @@ from selfcorrect.protocols import Effect, Strategy, TextPolicy
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
-
 
 _OWN_CHECK: Final = ("InvalidArgs",)
 _SHORT: Final = 300
@@ -83,6 +83,7 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        body: Forms of error bodies, known before those that come along.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
 
@@ -117,6 +118,7 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        body: Sequence[BodyRow | Mapping[str, Any]] = (),
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
@@ -131,6 +133,7 @@ class StrategyMap:
             "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
             "rule": list(rules),
+            "body": list(body),
         }
         content, faults = read_document(raw)
         root = Document(name, content, Path(), faults=tuple(faults))
@@ -236,6 +239,11 @@ class StrategyMap:
         return self._effects
 
     @property
+    def bodies(self) -> tuple[BodyRow, ...]:
+        """Forms of error bodies of maps of one's own, the more specific map first."""
+        return tuple(b for d in self._documents if not d.built_in for b in d.content.body)
+
+    @property
     def documents(self) -> tuple[Document, ...]:
         """This map and all that it extends, as they were written, each before what it extends."""
         return self._documents
@@ -291,7 +299,7 @@ class StrategyMap:
 
     def rests_on_words(self, rule_id: str | None) -> bool:
         """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id or "")
         return placed is not None and rests_on_words(placed)
 
     def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
@@ -338,9 +346,9 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            confidence, witness = certainty_without_rule(finding)
-            undecided = replace(finding, confidence=confidence, witness=witness)
-            return replace(undecided, rule=None, ladder=(), captures={})
+            sure, by = certainty_without_rule(finding)
+            bare = replace(finding, rule=None, ladder=(), captures={})
+            return replace(bare, confidence=sure, witness=by)
         position, captures = found
         return self._decided(finding, self._rules[position], captures)
 
