@@ -7,7 +7,18 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, listing, repair, replay, run
+from selfcorrect.cli import (
+    check,
+    diagnose,
+    explain,
+    graph,
+    init,
+    listing,
+    proxy,
+    repair,
+    replay,
+    run,
+)
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -62,6 +73,8 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "check": "selfcorrect check strategies/mine.toml",
     "maps": "selfcorrect maps",
     "strategies": "selfcorrect strategies convert-type",
+    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
+selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -82,4 +95,5 @@ _add("explain", explain.explain)
 _add("check", check.check)
 _add("maps", listing.maps)
 _add("strategies", listing.strategies)
+_add("proxy", proxy.proxy, proxy.HELP)
 _add("init", init.init)

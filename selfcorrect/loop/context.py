@@ -25,6 +25,7 @@ from selfcorrect.log import Sink
 from selfcorrect.loop.failures import FailureMemory
 from selfcorrect.loop.senses import SENSES
 from selfcorrect.model import JSON, Safety
+from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.state import CorrectionState
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SafetyPolicy,
         ToolErrorPolicy,
     )
+    from selfcorrect.policies.breaker import Breaker
     from selfcorrect.tools import ToolSpec
 
 T = TypeVar("T")
@@ -240,6 +242,8 @@ class RunContext:
         ledger: The caller's ledger, or None.
         memory: Takes its place for runs that may come again.
         failures: What failed in earlier runs of a task, without help of a checkpointer.
+        budgets: How many repeats the tools have left.
+        breaker: Holds back calls of services that fail, or None.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         senses: What calls and errors are read with.
         readings: What was read of the texts of running runs.
@@ -277,6 +281,8 @@ class RunContext:
     ask_person: Callable[[JSON], JSON] | None = None
     memory: Ledger = field(default_factory=MemoryLedger)
     failures: FailureMemory = field(default_factory=FailureMemory)
+    budgets: Budgets = field(default_factory=Budgets)
+    breaker: Breaker | None = None
     emit: Sink | None = None
     tenant: str | None = None
     thread: str | None = None

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
-from selfcorrect.mapping.patterns import Pattern, PatternSet, window
+from selfcorrect.errors import MapFault
+from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.patterns import Pattern, PatternError, PatternSet, compile_pattern, window
 from selfcorrect.mapping.rules import MOST_NAME_PARTS, ErrorRule
 from selfcorrect.model import Finding
 
@@ -237,3 +239,18 @@ class RuleIndex:
             if len(self._by_tool) < _MOST_TOOLS:
                 self._by_tool[tool] = known
         return known
+
+
+def compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
+    """The conditions of every rule, and the patterns that cannot be used."""
+    conditions, faults = [], []
+    for placed in rules:
+        pattern = None
+        if placed.rule.match is not None:
+            try:
+                own = placed.source.built_in
+                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
+            except PatternError as error:
+                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
+        conditions.append(Conditions.of(placed.rule, pattern))
+    return conditions, faults
