@@ -97,9 +97,14 @@ class Seen:
 
 
 class Witness(Protocol):
-    """Says what an exception shows; never raises. `home` is the module of the tool's own code."""
+    """Says what an exception shows; never raises.
 
-    def __call__(self, error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen: ...
+    `home` is the module of the tool's own code; `bodies` are a deployment's rows for error bodies.
+    """
+
+    def __call__(
+        self, error: BaseException, call: Call, tool: Tool, home: str, bodies: Sequence[Any] = (), /
+    ) -> Seen: ...
 
 
 class Rules(Protocol):

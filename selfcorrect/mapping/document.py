@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
@@ -214,6 +215,8 @@ class MapDocument(MapModel):
     """The rules."""
     recall: tuple[RecallEntry, ...] = ()
     """What mended errors in recorded runs; `selfcorrect learn` writes it."""
+    body: tuple[BodyRow, ...] = ()
+    """Forms of error bodies, known before those that come along."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
@@ -249,7 +252,7 @@ def map_json_schema() -> dict[str, Any]:
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
     for model in (
-        *(ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
+        *(BodyRow, ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
         *(ToolEffect, ToolResults),
     ):
         _describe(schema["$defs"][model.__name__], model)
