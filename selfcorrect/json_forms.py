@@ -8,7 +8,17 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from selfcorrect.model import ABSENT, JSON, Call, Category, Change, ErrorKind, Finding, Safety
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Category,
+    Change,
+    ErrorKind,
+    Finding,
+    Safety,
+    Source,
+)
 
 _PLAIN: Final = frozenset({str, int, float, bool})
 
@@ -70,6 +80,9 @@ def finding_to_json(finding: Finding) -> dict[str, JSON]:
         "captures": to_json(finding.captures),
         "rule": finding.rule,
         "ladder": list(finding.ladder),
+        "confidence": finding.confidence,
+        "witness": str(finding.witness),
+        "spoke": [list(each) for each in finding.spoke] or None,
     }
     return {key: item for key, item in out.items() if item is not None}
 
@@ -80,7 +93,10 @@ def call_from_json(data: Mapping[str, Any]) -> Call:
 
 
 def finding_from_json(data: Mapping[str, Any]) -> Finding:
-    """The finding that `finding_to_json` wrote."""
+    """The finding that `finding_to_json` wrote.
+
+    One that does not say how sure it is comes from a node of one's own, whose word counts.
+    """
     return Finding(
         text=data["text"],
         types=tuple(data.get("types", ())),
@@ -95,6 +111,9 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         captures=data.get("captures", {}),
         rule=data.get("rule"),
         ladder=tuple(data.get("ladder", ())),
+        confidence=data.get("confidence", 1.0),
+        witness=Source(data.get("witness", "structure")),
+        spoke=tuple((word, weight) for word, weight in data.get("spoke", ())),
     )
 
 

@@ -8,71 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
+from selfcorrect.kinds import Category as Category
+from selfcorrect.kinds import ErrorKind as ErrorKind
+from selfcorrect.kinds import Safety as Safety
+from selfcorrect.kinds import Severity as Severity
+from selfcorrect.kinds import Source as Source
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, list of JSON, or dict of str to JSON."""
 
 JsonObject: TypeAlias = Mapping[str, JSON]
-
-
-class ErrorKind(StrEnum):
-    """What sort of failure it is: decides whether repeating or changing the call can help."""
-
-    TRANSIENT = "transient"
-    RATE_LIMIT = "rate_limit"
-    TIMEOUT = "timeout"
-    VALIDATION = "validation"
-    AUTH = "auth"
-    QUOTA = "quota"
-    NOT_FOUND = "not_found"
-    CONFLICT = "conflict"
-    PERMANENT = "permanent"
-    INTERNAL = "internal"
-    CANCELLED = "cancelled"
-
-
-class Category(StrEnum):
-    """What is wrong with the input: decides what to repair."""
-
-    MISSING_PARAM = "missing_param"
-    EXTRA_PARAM = "extra_param"
-    WRONG_TYPE = "wrong_type"
-    ENUM = "enum"
-    RANGE = "range"
-    LENGTH = "length"
-    FORMAT_DATE = "format_date"
-    FORMAT_PATTERN = "format_pattern"
-    FORMAT_OTHER = "format_other"
-    MALFORMED_JSON = "malformed_json"
-    UNKNOWN_TOOL = "unknown_tool"
-    UNKNOWN_RESOURCE = "unknown_resource"
-    DUPLICATE = "duplicate"
-    BUSINESS_RULE = "business_rule"
-    SYNTAX = "syntax"
-    NONE = "none"
-
-
-class Safety(StrEnum):
-    """How far a change may be from what was written; the policy says which classes run unasked."""
-
-    EXACT = "exact"
-    INFERRED = "inferred"
-    LOSSY = "lossy"
-    MODEL = "model"
-    HUMAN = "human"
-
-
-class Severity(StrEnum):
-    """How urgent an escalation is."""
-
-    LOW = "LOW"
-    MEDIUM = "MEDIUM"
-    HIGH = "HIGH"
-    CRITICAL = "CRITICAL"
 
 
 @final
@@ -161,6 +110,10 @@ class Finding:
         captures: Named groups of the rule's pattern.
         rule: Id of the rule that decided.
         ladder: Names of the strategies to try, in order.
+        confidence: How sure kind and category are, from 0 to 1.
+        witness: Who saw them. In a finding that no map has decided: `structure` where status, code
+            and classes are the error's own, `none` where they were read in its text.
+        spoke: The words that spoke for it, with their weights, where the witness is `model`.
     """
 
     text: str
@@ -176,6 +129,9 @@ class Finding:
     captures: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
     ladder: tuple[str, ...] = ()
+    confidence: float = 0.0
+    witness: Source = Source.NONE
+    spoke: tuple[tuple[str, float], ...] = ()
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -240,6 +196,14 @@ class Diagnosis:
     @property
     def rule(self) -> str | None:
         return self.finding.rule
+
+    @property
+    def confidence(self) -> float:
+        return self.finding.confidence
+
+    @property
+    def witness(self) -> Source:
+        return self.finding.witness
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from selfcorrect.effects import Outcome
-from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
+from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Repair
 from selfcorrect.protocols import TextPolicy, Tool
 
 
@@ -102,16 +102,64 @@ class Witness(Protocol):
     def __call__(self, error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen: ...
 
 
-Decide: TypeAlias = Callable[[Finding], Finding]
-"""What the error-strategy map makes of a finding."""
+class Rules(Protocol):
+    """What is asked of an error-strategy map about a finding."""
+
+    def decide(self, finding: Finding, tool: str | None = None, /) -> Finding: ...
+
+    def rests_on_words(self, rule_id: str | None, /) -> bool:
+        """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
+        ...
 
 
 class Interpreter(Protocol):
     """Asks the map what a finding means, and settles which parameters are at fault."""
 
     def __call__(
-        self, finding: Finding, decide: Decide, args: Any, schema: JsonObject | None, /
+        self, finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
     ) -> Finding: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """What a trained witness says of an error.
+
+    Attributes:
+        kind: What sort of failure it is.
+        category: What is wrong with the input.
+        confidence: How often such an answer is right, from 0 to 1: kind and category together.
+        paths: JSON Pointers (from `/args`) of the parameters at fault; empty: the text says it.
+        spoke: The words that spoke for it, with their weights, the heaviest first.
+    """
+
+    kind: ErrorKind
+    category: Category
+    confidence: float
+    paths: tuple[str, ...] = ()
+    spoke: tuple[tuple[str, float], ...] = ()
+
+
+class LastWitness(Protocol):
+    """Reads the text of an error for which the rules of the map left something open.
+
+    Asked where no rule speaks, where nothing but a phrase decides, and where a validation has no
+    category yet; never about what structure or a deployment's own rule says. What it says stands
+    only where it is surer than the rule (`evidence.testifying`).
+
+    Args:
+        text: The sentence, with what it echoes of the arguments masked: nothing that a caller wrote
+            may speak.
+        finding: As the rules decided it, with its evidence (classes, status, code, constraint).
+        args: The arguments of the call.
+        schema: Their schema, if known.
+
+    Returns:
+        What it makes of the error, or None where it cannot tell. It never raises.
+    """
+
+    def __call__(
+        self, text: str, finding: Finding, args: Any, schema: JsonObject | None, /
+    ) -> Testimony | None: ...
 
 
 @dataclass(frozen=True, slots=True)

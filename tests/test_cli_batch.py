@@ -248,7 +248,7 @@ def test_an_error_is_diagnosed(given, expected):
     assert answer["id"] == "e1"
     assert answer.items() >= expected.items()
     keys = {"id", "kind", "category", "params", "constraint", "retryable", "retry_after_s"}
-    assert answer.keys() == keys | {"rule", "ladder"}
+    assert answer.keys() == keys | {"rule", "ladder", "confidence", "witness"}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "selfcorrect"
 
 LAYERS = (
-    {"errors"},
+    {"errors", "kinds"},
     {"model"},
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}

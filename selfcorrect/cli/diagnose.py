@@ -10,7 +10,7 @@ import typer
 from selfcorrect.cli import lines
 from selfcorrect.cli.screen import clip, refuse
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -79,10 +79,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         arguments=arguments,
         tool=tool,
     )
-    return [
-        diagnosed(finding, lambda item: policy.decide(item, tool), arguments, schema)
-        for finding in found
-    ]
+    return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
@@ -93,6 +90,8 @@ def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
         "category": first.category.value,
         "params": list(dict.fromkeys(name for finding in findings for name in finding.params)),
         "constraint": dict(first.constraint) or None,
+        "confidence": first.confidence,
+        "witness": first.witness.value,
         "retryable": is_retryable(first, policy),
         "retry_after_s": first.retry_after,
         "rule": first.rule,

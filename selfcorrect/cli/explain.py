@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,10 +10,10 @@ from rich.text import Text
 
 from selfcorrect.cli.screen import console, refuse, row, short
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import read_report
+from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import Explanation, StrategyMap
-from selfcorrect.model import Finding
+from selfcorrect.model import Finding, Source
 
 
 def explain(
@@ -40,6 +41,9 @@ def explain(
     decided = True
     for finding in findings:
         explanation = strategies.explain(finding, tool)
+        heard = interpreted(finding, strategies, tool, None)
+        if heard.witness is Source.MODEL:
+            explanation = replace(explanation, finding=heard)
         for line in told(finding, explanation):
             screen.print(line)
         for rung in explanation.finding.ladder:
@@ -70,6 +74,10 @@ def told(evidence: Finding, explanation: Explanation) -> list[Text]:
     )
     lines.append(row("kind", finding.kind.value))
     lines.append(row("category", finding.category.value))
+    lines.append(row("sure", f"{finding.confidence:.2f}", f"  by {finding.witness.value}"))
+    if finding.spoke:
+        words = ", ".join(f"{short(word, 40)} {weight:+.2f}" for word, weight in finding.spoke)
+        lines.append(row("spoke", words))
     if finding.captures:
         lines.append(row("captures", short(dict(finding.captures), 200)))
     if finding.rule:

@@ -149,7 +149,14 @@ def _finding(finding: Mapping[str, Any]) -> Text:
         (clip(finding.get("text", ""), 160), "red"),
         (f"  {sort}", "dim"),
         (f"  rule {rule}", "cyan") if rule else ("  no rule", "yellow"),
+        (sureness(finding), "dim"),
     )
+
+
+def sureness(finding: Mapping[str, Any]) -> str:
+    """How sure a finding is, and who saw it: `  0.83 by rule`; nothing where nobody says."""
+    sure, witness = finding.get("confidence"), finding.get("witness")
+    return f"  {sure:.2f} by {witness}" if isinstance(sure, int | float) and witness else ""
 
 
 def _repair(event: Mapping[str, Any]) -> Iterator[Text]:

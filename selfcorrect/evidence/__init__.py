@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
-    from selfcorrect.evidence.deciding import classify, diagnosed, masked, settled
+    from selfcorrect.evidence.deciding import classify, diagnosed, interpreted, masked, settled
     from selfcorrect.evidence.reading_errors import read_error, read_report
 
 _HOMES = {
     "classify": "selfcorrect.evidence.deciding",
     "diagnosed": "selfcorrect.evidence.deciding",
+    "interpreted": "selfcorrect.evidence.deciding",
     "masked": "selfcorrect.evidence.deciding",
     "read_error": "selfcorrect.evidence.reading_errors",
     "read_report": "selfcorrect.evidence.reading_errors",
     "settled": "selfcorrect.evidence.deciding",
 }
 
-__all__ = ["classify", "diagnosed", "masked", "read_error", "read_report", "settled"]
+__all__ = ["classify", "diagnosed", "interpreted", "masked", "read_error", "read_report", "settled"]
 
 __getattr__ = lazily(__name__, _HOMES)

@@ -18,7 +18,7 @@ from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits.prose import wait_in_text
-from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.pointer import split
 
 CATEGORIES: Final = {
@@ -58,8 +58,10 @@ def complete(
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
         status = status_in_text(blind) or status
+    seen = finding.witness if status == finding.status else Source.NONE
     finding = replace(
         finding,
+        witness=seen,
         paths=tuple(dict.fromkeys("/args" + path for path in placed if path)),
         status=status,
         constraint=finding.constraint or put_back(constraint_in(hidden.text), hidden),
@@ -70,11 +72,12 @@ def complete(
     number = finding.code if finding.code and len(finding.code) == 3 else ""
     reply = reply_class(f"{number} {blind}".lstrip(), finding.types)
     if reply is not None:
-        finding = replace(finding, types=(reply, *finding.types))
+        finding = replace(finding, types=(reply, *finding.types), witness=Source.NONE)
     found = _culprits(finding, hidden, place)
     if found:
         kind, known = CLASSES[found[0]]
-        return replace(finding, types=(*found, *finding.types), kind=kind, category=known)
+        types = (*found, *finding.types)
+        return replace(finding, types=types, kind=kind, category=known, witness=Source.NONE)
     kind = ErrorKind.VALIDATION if stated else kind_of(finding)
     counted = category in (Category.MISSING_PARAM, Category.EXTRA_PARAM)
     if counted and kind is ErrorKind.INTERNAL:

@@ -15,10 +15,12 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
+from selfcorrect.evidence.testifying import is_open, last_witness, testified
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.ports import Rules
 
 _SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
 """A code within a text: `NT_STATUS_ACCESS_DENIED`."""
@@ -45,10 +47,10 @@ def classify(
     >>> classify(Finding("too many requests", status=429))
     <ErrorKind.RATE_LIMIT: 'rate_limit'>
     """
-    decide = load_map(strategies).decide
+    rules = load_map(strategies)
     if isinstance(error, Finding):
-        return decide(replace(error, kind=kind_of(error))).kind
-    return diagnosed(read_error(error, Call(""), None)[0], decide, {}).kind
+        return rules.decide(replace(error, kind=kind_of(error))).kind
+    return interpreted(read_error(error, Call(""), None)[0], rules, None, {}).kind
 
 
 def diagnosed(
@@ -94,6 +96,41 @@ def diagnosed(
         return shown
 
 
+def interpreted(
+    finding: Finding,
+    rules: Rules,
+    tool: str | None,
+    arguments: JSON,
+    schema: JsonObject | None = None,
+) -> Finding:
+    """The finding as rules decide it and, where they leave something open, the trained witness.
+
+    Never raises.
+
+    Args:
+        finding: What `read_error` or `read_report` found.
+        rules: The error-strategy map.
+        tool: The tool that the call names.
+        arguments: The arguments of the call.
+        schema: Their schema, if known.
+    """
+    decided = diagnosed(finding, lambda item: rules.decide(item, tool), arguments, schema)
+    last = last_witness(rules)
+    if last is None or not is_open(decided, rules):
+        return decided
+    try:
+        text = masked(finding, arguments)
+        said = last(text, decided, arguments, schema)
+        heard = testified(decided, said, rules, tool) if said is not None else None
+        if heard is None or said is None:
+            return decided
+        if said.paths:
+            return replace(heard, paths=said.paths)
+        return settled(replace(heard, paths=finding.paths), arguments, schema)
+    except Exception:  # a mistake of the witness must not hide what the rules say
+        return decided
+
+
 def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]) -> Finding:
     """What the words of the error's code or class say, where its text said nothing in particular.
 
@@ -117,6 +154,8 @@ def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Fin
                 category=found.category,
                 rule=found.rule,
                 ladder=found.ladder,
+                confidence=found.confidence,
+                witness=found.witness,
             )
     return decided
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -16,7 +17,7 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.messages import over, read_body, read_text
 from selfcorrect.evidence.waits.fields import wait_in_headers
 from selfcorrect.foreign import is_plain, told, unreadable
-from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject
+from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.protocols import Tool
 
 MOST: Final = 50
@@ -48,8 +49,9 @@ def _heard(error: BaseException) -> tuple[tuple[Facts, ...], tuple[Finding, ...]
         data = structured.carried(layer.error) if not found else None
         found = found or (read_body(data) if data else ())
         if found:
+            outer = Finding(layer.text, types=layer.types)
             return layers, tuple(
-                over(Finding(layer.text, types=layer.types), item) for item in found
+                replace(over(outer, item), witness=Source.STRUCTURE) for item in found
             )
     return layers, ()
 
@@ -68,8 +70,18 @@ def read_report(
     outer = Finding("", types=(exception,) if exception else (), status=status)
     found = read_text(message, arguments, schema or {})
     return tuple(
-        complete(over(outer, finding), arguments, schema or {}, now) for finding in found[:MOST]
+        complete(_joined(outer, finding), arguments, schema or {}, now) for finding in found[:MOST]
     )
+
+
+def _joined(outer: Finding, inner: Finding) -> Finding:
+    """A finding with what its error carries; it is structure where its text adds no fact to that.
+
+    A class, status or code that stands in a text may be somebody else's.
+    """
+    joined = over(outer, inner)
+    own = (joined.types, joined.status, joined.code) == (outer.types, outer.status, outer.code)
+    return replace(joined, witness=Source.STRUCTURE) if own else joined
 
 
 def _from_error(
@@ -136,4 +148,4 @@ def _finish(
         retry_after=wait,
     )
     items = found[:MOST] or (outer,)
-    return tuple(complete(over(outer, item), arguments, schema, now) for item in items)
+    return tuple(complete(_joined(outer, item), arguments, schema, now) for item in items)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
-from selfcorrect.ports import Beside, Decide, ReadCall, Seen, Senses
+from selfcorrect.ports import Beside, ReadCall, Rules, Seen, Senses
 from selfcorrect.protocols import Tool
 
 
@@ -24,11 +24,11 @@ def _witness(error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen
 
 
 def _interpret(
-    finding: Finding, decide: Decide, args: Any, schema: JsonObject | None, /
+    finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
 ) -> Finding:
-    from selfcorrect.evidence import diagnosed
+    from selfcorrect.evidence import interpreted
 
-    return diagnosed(finding, decide, args, schema)
+    return interpreted(finding, rules, tool or None, args, schema)
 
 
 def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON]) -> Repair:

@@ -28,6 +28,7 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
+from selfcorrect.policies.safety import DEFAULT_SURE
 from selfcorrect.protocols import ToolWords
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import DEFAULT, END, Table
@@ -195,7 +196,9 @@ def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     classes = SafetyPolicy().allow if allow is None else frozenset(Safety(item) for item in allow)
     if model is not None:
         classes |= {Safety.MODEL}
-    return SafetyPolicy(classes, tuple(strategies.policy.sensitive or ()))
+    sure = strategies.policy.sure
+    sensitive = tuple(strategies.policy.sensitive or ())
+    return SafetyPolicy(classes, sensitive, DEFAULT_SURE if sure is None else sure)
 
 
 def _ledger(ledger: Any) -> Any:

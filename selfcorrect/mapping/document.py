@@ -11,6 +11,7 @@ from pydantic import (
     Discriminator,
     Field,
     StrictBool,
+    StrictFloat,
     Tag,
     WithJsonSchema,
     model_validator,
@@ -41,6 +42,7 @@ class MapPolicy(MapModel):
         sensitive: Fields whose value never changes without a person.
         bare_429: What a 429 means that says nothing of when to come back.
         tool_words: Whether the model reads what a failed tool said.
+        sure: From which confidence a finding may lead to an unasked repair.
     """
 
     allow: Classes | SkipJsonSchema[None] = None
@@ -55,6 +57,10 @@ class MapPolicy(MapModel):
     """What a 429 means that says nothing of when to come back; the default is rate_limit."""
     tool_words: ToolWords | SkipJsonSchema[None] = None
     """Whether the model reads what a failed tool said; "hide" leaves it the diagnosis alone."""
+    sure: Annotated[StrictFloat, Field(ge=0.0, le=1.0)] | SkipJsonSchema[None] = None
+    """From which confidence (0 to 1) a finding may lead to an unasked repair; the default is 0.7.
+    At 1 only structure and rules of one's own may; whether a tool that acts may be called again
+    does not depend on it."""
 
     if TYPE_CHECKING:
 
@@ -67,6 +73,7 @@ class MapPolicy(MapModel):
             sensitive: Sequence[str] | None = None,
             bare_429: Literal["rate_limit", "quota"] | None = None,
             tool_words: ToolWords | None = None,
+            sure: float | None = None,
         ) -> None: ...
 
 

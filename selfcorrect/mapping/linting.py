@@ -32,6 +32,7 @@ _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Ex
 _MOST_VALUES: Final = 10_000
 _MOST_NAMED: Final = 5
 """Values of one key that are looked at; in Python they may hold themselves."""
+_TOSSED: Final = 0.5
 _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
 
 
@@ -69,6 +70,7 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
         *_unreachable(strategies),
         *_hopeless(strategies),
         *_told_by_words(strategies),
+        *_unsure(strategies),
         *_secrets(strategies),
     ]
 
@@ -264,6 +266,15 @@ def _told_by_words(strategies: StrategyMap) -> Iterator[LintFault]:
         if rule.outcome is not None and not (rule.tool or rule.error or rule.status or rule.code):
             message = f"words alone say {rule.outcome!r}: add tool, error, status or code"
             yield _fault(placed, message, "outcome", "warning")
+
+
+def _unsure(strategies: StrategyMap) -> Iterator[LintFault]:
+    """Maps that let a diagnosis change a call which is as likely wrong as right."""
+    for document in strategies.documents:
+        sure = document.content.policy.sure
+        if sure is not None and sure < _TOSSED:
+            message = f"a diagnosis that is wrong as often as right changes calls: {sure:g}"
+            yield LintFault(message, document.label, None, "policy.sure", level="warning")
 
 
 def _secrets(strategies: StrategyMap) -> Iterator[LintFault]:

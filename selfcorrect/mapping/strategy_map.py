@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
+from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
 from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
@@ -277,6 +278,11 @@ class StrategyMap:
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed is not None and not placed.source.built_in and placed.rule.kind is not None
 
+    def rests_on_words(self, rule_id: str | None) -> bool:
+        """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        return placed is not None and rests_on_words(placed)
+
     def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
         """What a rule of a map of one's own says of what was done; built-in rules say nothing."""
         placed = self._by_id.get(rule_id) if rule_id is not None else None
@@ -321,7 +327,9 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            return replace(finding, rule=None, ladder=(), captures={})
+            confidence, witness = certainty_without_rule(finding)
+            undecided = replace(finding, confidence=confidence, witness=witness)
+            return replace(undecided, rule=None, ladder=(), captures={})
         position, captures = found
         return self._decided(finding, self._rules[position], captures)
 
@@ -346,8 +354,11 @@ class StrategyMap:
         kind = rule.kind or finding.kind
         if kind is ErrorKind.RATE_LIMIT and retry_after is None and str(finding.status) == "429":
             kind = ErrorKind(self._policy.bare_429 or kind)
+        confidence, witness = certainty(finding, placed)
         return replace(
             finding,
+            confidence=confidence,
+            witness=witness,
             kind=kind,
             category=category,
             paths=paths,

@@ -165,9 +165,19 @@ def _finding(item: Mapping[str, Any], strategies: StrategyMap | None) -> dict[st
         "category": cut(str(item.get("category") or ""), 40),
         "places": [cut(str(path), 120) for path in _listed(item, "paths", of=str)],
         "ladder": [cut(str(name), 80) for name in _listed(item, "ladder", of=str)],
+        "sure": _sure(item),
         "conditions": _conditions(known),
         **marked(str(item.get("text", "")), known.match if known else None, texts),
     }
+
+
+def _sure(item: Mapping[str, Any]) -> str:
+    """How sure a finding is, who saw it, and the words that spoke."""
+    sure, witness = item.get("confidence"), item.get("witness")
+    if not isinstance(sure, int | float) or not witness:
+        return ""
+    spoke = [str(each[0]) for each in _listed(item, "spoke", of=list) if each]
+    return cut(f"{sure:.2f} by {witness}{': ' if spoke else ''}{', '.join(spoke)}", 200)
 
 
 def _conditions(rule: Any) -> list[list[str]]:

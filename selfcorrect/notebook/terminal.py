@@ -58,6 +58,7 @@ def _step(frame: Frame, *, here: bool, left: bool) -> list[str]:
     lines += [
         f"{_INDENT}{''.join(text for text, _ in finding['pieces'])}"
         + (f"  [{finding['rule']}]" if finding["rule"] else "")
+        + (f"  {finding['sure']}" if finding["sure"] else "")
         for finding in (frame.findings if "diagnose" in frame.nodes else ())
     ]
     return lines

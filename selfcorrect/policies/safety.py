@@ -8,12 +8,13 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Final
 
-from selfcorrect.model import ABSENT, Change, Safety
+from selfcorrect.model import ABSENT, Change, Finding, Safety
 from selfcorrect.pointer import split
 from selfcorrect.policies.marks import marked_field
 from selfcorrect.protocols import Tool
 
 DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+DEFAULT_SURE: Final = 0.7
 
 _MOST_VALUES: Final = 20_000
 
@@ -25,10 +26,19 @@ class SafetyPolicy:
     Attributes:
         allow: Classes that run unasked on any tool (`lossy` only on read_only tools even then).
         sensitive: Names of fields whose value never changes without a person; `*` globs.
+        sure: From which confidence a finding may lead to a change that runs unasked. Whether the
+            tool may be called again at all is a question of its own: `selfcorrect.effects`.
     """
 
     allow: frozenset[Safety] = DEFAULT_ALLOW
     sensitive: tuple[str, ...] = ()
+    sure: float = DEFAULT_SURE
+
+    def unsure(self, finding: Finding) -> str | None:
+        """Why nothing may be changed unasked because of a finding, or None: it is sure enough."""
+        if finding.confidence >= self.sure:
+            return None
+        return f"the diagnosis is not sure enough: {finding.confidence:.2f} of {self.sure:.2f}"
 
     def refusals(
         self,
@@ -36,6 +46,7 @@ class SafetyPolicy:
         tools: Mapping[str, Tool],
         tool: Tool | None,
         allow: Iterable[Safety] = (),
+        findings: Sequence[Finding] = (),
     ) -> list[tuple[Change, str]]:
         """The changes that may not run unasked, each with the reason; empty if all may.
 
@@ -44,13 +55,15 @@ class SafetyPolicy:
             tools: The tools on offer, by name.
             tool: The tool that the changed call names.
             allow: Classes that the matched rule allows beside the policy's own.
+            findings: What they mend, if they are to be executed.
         """
         classes = self.allow | frozenset(allow)
+        doubt = next((why for each in findings if (why := self.unsure(each))), None)
         return [
             (change, why)
             for change in changes
             if change.safety is not Safety.HUMAN
-            and (why := self._refusal(change, tools, tool, classes)) is not None
+            and (why := self._refusal(change, tools, tool, classes) or doubt) is not None
         ]
 
     def _refusal(

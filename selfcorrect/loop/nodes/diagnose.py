@@ -13,7 +13,7 @@ from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable
-from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding
+from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
 from selfcorrect.plain import as_text, clean
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
@@ -69,14 +69,11 @@ def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunCo
     """What the map says; of a tool's own words it sees none that only repeat the arguments."""
     name = call["name"] or None
     if source != "tool" and not OWN_CHECKS.isdisjoint(finding.types):
-        return context.strategies.decide(finding, name)
+        seen = replace(finding, witness=Source.STRUCTURE)
+        return context.strategies.decide(seen, name)
     tool = context.tools.get(call["name"])
-    return context.senses.interpret(
-        finding,
-        lambda item: context.strategies.decide(item, name),
-        call["args"],
-        tool.schema if tool is not None else None,
-    )
+    schema = tool.schema if tool is not None else None
+    return context.senses.interpret(finding, context.strategies, call["name"], call["args"], schema)
 
 
 def _may_mend_value(findings: list[Finding], call: Mapping[str, Any], context: RunContext) -> bool:
@@ -105,6 +102,8 @@ def _as_fault(finding: Finding, call: Mapping[str, Any], context: RunContext) ->
         constraint={},
         suggestions=(),
         ladder=(),
+        confidence=1.0,
+        witness=Source.STRUCTURE,
     )
 
 

@@ -325,9 +325,10 @@ class _Round:
             self._not_made(asked, item, group, "failed", new)
             return
         tool = self.context.tools.get(new.name)
-        refusals = self.context.safety.refusals(
-            made, self.context.tools, tool, self.context.allowed(item["rule"], item["strategy"])
-        )
+        allowed = self.context.allowed(item["rule"], item["strategy"])
+        # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
+        mends = [] if self.barred or item["strategy"] == ON_ERROR else group
+        refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
             whys = {id(change): why for change, why in refusals}
             whole, group_id = "belongs to a change that is refused", len(self._all_refused())

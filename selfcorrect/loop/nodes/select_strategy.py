@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.errors import StrategyNotFound, is_control_flow
@@ -43,8 +44,9 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
+    offer = _Offer(key, tried, counts, call.name, state.get("barred") is not None)
     for index, finding in enumerate(findings):
-        rungs.append(_next_rung(index, finding, key, tried, counts, context, skipped, call.name))
+        rungs.append(_next_rung(index, finding, offer, context, skipped))
     return await _cheapest(state, context, findings, call, rungs, skipped)
 
 
@@ -86,24 +88,41 @@ async def _cheapest(
     return _selected([rung | {"question": question}], skipped)
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What rungs are looked for.
+
+    Attributes:
+        key: Marks the call.
+        tried: What was tried against it.
+        counts: What the run has used.
+        tool: Name of its tool.
+        barred: The tool may not run again: whatever is mended is only proposed.
+    """
+
+    key: str
+    tried: set[str]
+    counts: Mapping[str, Any]
+    tool: str
+    barred: bool
+
+
 def _next_rung(
     index: int,
     finding: Finding,
-    call: str,
-    tried: set[str],
-    counts: Mapping[str, Any],
+    offer: _Offer,
     context: RunContext,
     skipped: list[dict[str, str]],
-    tool_name: str,
 ) -> dict[str, Any] | None:
-    tool = context.tools.get(tool_name)
+    tool = context.tools.get(offer.tool)
     found: dict[str, Any] | None = None
     for name in finding.ladder:
-        if try_key(call, finding, name) in tried:
+        if try_key(offer.key, finding, name) in offer.tried:
             continue
         strategy = _strategy(context, finding, name)
         needs = getattr(strategy, "needs", "nothing")
-        why = _forbidden(needs, name, counts, context) or _useless(strategy, finding, tool, context)
+        why = _forbidden(needs, name, offer.counts, context)
+        why = why or _useless(strategy, finding, tool, context, barred=offer.barred)
         if strategy is None:
             why = "the map no longer has this strategy"
         cost = _COST.get(needs, 0)
@@ -140,11 +159,15 @@ def _forbidden(needs: str, name: str, counts: Mapping[str, Any], context: RunCon
     return None
 
 
-def _useless(strategy: Any, finding: Finding, tool: Any, context: RunContext) -> str | None:
+def _useless(
+    strategy: Any, finding: Finding, tool: Any, context: RunContext, *, barred: bool
+) -> str | None:
     """Why paying a model for this finding would come to nothing, whatever it says."""
     classes = getattr(strategy, "safety", None) or (Safety.MODEL,)
     if getattr(strategy, "needs", None) != "model" or set(classes) != {Safety.MODEL}:
         return None
+    if not barred and (doubt := context.safety.unsure(finding)) is not None:
+        return doubt
     if tool is not None and tool.effect == "destructive":
         return "a model may not change the call of a destructive tool"
     if Safety.MODEL not in context.safety.allow | context.strategies.allowed(finding.rule):

@@ -78,6 +78,7 @@ function finding(item) {
     h("p", { class: "sc-rule" },
       item.rule ? h("strong", {}, item.rule) : h("em", {}, item.open ? "error" : "no rule"),
       sort ? h("span", { class: "sc-tag" }, sort) : null,
+      item.sure ? h("span", { class: "sc-muted" }, ` ${item.sure} `) : null,
       item.places.map((place) => h("code", { class: "sc-path" }, place))),
     marked(item),
     item.pattern ? h("p", { class: "sc-line-of" }, h("span", {}, "pattern"), h("code", {}, item.pattern)) : null,
