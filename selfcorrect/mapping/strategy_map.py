@@ -19,8 +19,10 @@ from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.trained import trained_by
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
+from selfcorrect.weights import Weights
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
@@ -101,6 +103,7 @@ class StrategyMap:
         "_reading",
         "_results",
         "_rules",
+        "_trained",
         "_unchecked",
     )
 
@@ -190,6 +193,8 @@ class StrategyMap:
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
+        self._trained, wrong = trained_by(documents)
+        faults += wrong
         if faults:
             raise MapError(list(dict.fromkeys(faults)))
         self._rules = tuple(rules)
@@ -218,6 +223,11 @@ class StrategyMap:
     def policy(self) -> MapPolicy:
         """What runs unasked and what ends a run; None where no map says anything."""
         return self._policy
+
+    @property
+    def trained(self) -> Weights | None:
+        """What the trained witness learned; None where no map asks for one."""
+        return self._trained()
 
     @property
     def reading(self) -> TextPolicy:

@@ -12,17 +12,12 @@ from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.place import Place
 from selfcorrect.evidence.kinds.words import words_of
 from selfcorrect.evidence.masking import mask
-from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.model import ABSENT, JSON, Finding, JsonObject
 from selfcorrect.pointer import split
-
-BUCKETS: Final = 1 << 16
-"""Features are hashed into so many buckets."""
+from selfcorrect.weights import BUCKETS, MOST
 
 LONGEST: Final = 600
 """Characters of a sentence that are looked at."""
-
-MOST: Final = 250
-"""Features of one finding: as many as can be added up without a carry."""
 
 _TOKEN: Final = re.compile("[\U000f0000-\U0010ffff]|[^\\W\\d_]+|\\d+|[?!%*<>=]")
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?\Z")
@@ -172,7 +167,3 @@ def _schema_of(place: Place, path: str) -> Iterator[str]:
             yield keyword
     if isinstance(node.get("format"), str):
         yield f"format-{node['format'][:20]}"
-
-
-KINDS: Final = tuple(ErrorKind)
-CATEGORIES: Final = tuple(Category)
