@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         Diagnosis,
         ErrorKind,
         Escalate,
-        FailureReport,
         Finding,
         Fix,
         GiveUp,
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     )
     from selfcorrect.policies import ToolErrorPolicy
     from selfcorrect.protocols import RepairContext
+    from selfcorrect.report import FailureReport
     from selfcorrect.state import CorrectionState
     from selfcorrect.tools import ToolSpec
 
@@ -73,6 +73,7 @@ _HOMES = {
     "Fit": "mending.choice",
     "classify": "evidence",
     "Limits": "limits",
+    "FailureReport": "report",
     "ToolErrorPolicy": "policies",
     "RepairContext": "protocols",
     "CorrectionState": "state",
@@ -87,7 +88,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "ABSENT", "Ask", "Call", "Category", "Change", "Changed", "Diagnosis", "ErrorKind",
-            "Escalate", "FailureReport", "Finding", "Fix", "GiveUp", "Repair", "Result", "Retry",
+            "Escalate", "Finding", "Fix", "GiveUp", "Repair", "Result", "Retry",
             "Safety", "Severity", "Terminal", "Wait",
         ),
         "model",

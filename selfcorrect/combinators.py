@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from selfcorrect.errors import GraphSetupError, is_control_flow
 from selfcorrect.json_forms import to_json
 from selfcorrect.loop.context import run_sync
-from selfcorrect.model import FailureReport
+from selfcorrect.report import FailureReport
 
 Output: TypeAlias = Any
 Run: TypeAlias = Callable[[Any], Awaitable[Output]]

@@ -31,7 +31,16 @@ LONGEST_TYPO: Final = 4
 
 
 class Unclear(ValueError):
-    """A text means nothing that is asked for, or could mean more than one thing; says which."""
+    """A text means nothing that is asked for, or could mean more than one thing; says which.
+
+    Attributes:
+        readings: What it could mean, where these are few and can be told.
+    """
+
+    def __init__(self, reason: str, readings: tuple[str, ...] = ()) -> None:
+        """Say why, and between what it is unclear."""
+        super().__init__(reason)
+        self.readings = readings
 
 
 def normal(text: str) -> str:

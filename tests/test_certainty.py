@@ -12,7 +12,7 @@ from selfcorrect.errors import MapError
 from selfcorrect.evidence import interpreted, read_error, read_report
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.progress import RETRYABLE, is_retryable
-from selfcorrect.mapping.certainty import MEASURED, measured
+from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, measured
 from selfcorrect.mapping.linting import lint
 from selfcorrect.model import Call, Category, ErrorKind, Finding, Source
 
@@ -66,6 +66,17 @@ def test_a_rule_of_a_deployment_is_sure():
     assert (found.confidence, found.witness) == (1.0, Source.RULE)
 
 
+@pytest.mark.parametrize(("age", "is_borne_out"), [(17, True), (19, False)])
+def test_a_reading_is_surer_where_the_arguments_bear_it_out(age, is_borne_out):
+    text = "'age' must be at least 18"
+    given = {"age": age}
+    found = interpreted(read_report(text, arguments=given)[0], ALONE, None, given)
+    alone = interpreted(read_report(text)[0], ALONE, None, None)
+    assert found.witness is alone.witness is Source.RULE
+    assert found.confidence == (measured()[BORNE_OUT] if is_borne_out else alone.confidence)
+    assert alone.confidence < measured()[BORNE_OUT] < 1.0
+
+
 def test_our_own_check_is_structure():
     def book(seats: int) -> int:
         return seats
@@ -78,7 +89,7 @@ def test_our_own_check_is_structure():
 
 
 def test_every_rule_of_the_built_in_maps_was_measured():
-    assert set(measured()) == {placed.id for placed in DEFAULT.rules}, (
+    assert set(measured()) == {placed.id for placed in DEFAULT.rules} | {BORNE_OUT}, (
         "measure again: python tests/training/rule_confidence.py MESSAGES… --write"
     )
     assert all(0.0 < sure < 1.0 for sure in measured().values())

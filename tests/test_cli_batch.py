@@ -295,7 +295,7 @@ def test_check_tells_every_fault_of_every_map(tmp_path):
         '[[rule]]\nid = "b"\nkind = "auth"\nmatch = "("\n'
     )
     done = cli("check", tmp_path / "bad.toml", "default", "nowhere")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     text = done.stdout
     assert "rule 'a': key 'reapir'" in text
     assert "rule 'b': key 'match'" in text
@@ -303,10 +303,22 @@ def test_check_tells_every_fault_of_every_map(tmp_path):
     assert "there is no map named 'nowhere'" in text
 
 
-def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
-    done = cli("init", tmp_path / "mine")
+@pytest.mark.parametrize("given", [(), ("--examples",)])
+def test_init_lays_out_a_deployment_whose_test_passes(tmp_path, given):
+    done = cli("init", tmp_path / "mine", *given)
     assert done.exit_code == 0, done.output
-    for name in ("langgraph.json", "graphs/flight_booking.py", "strategies/travel.toml"):
+    files = {
+        path.relative_to(tmp_path / "mine").as_posix()
+        for path in (tmp_path / "mine").rglob("*")
+        if path.is_file()
+    }
+    assert files >= {"langgraph.json", "requirements.txt", "tests/test_graphs.py"}
+    assert len(files) == 5 or given
+    for name in (
+        ()
+        if not given
+        else ("langgraph.json", "graphs/flight_booking.py", "strategies/travel.toml")
+    ):
         ours = (starter_dir() / name).read_bytes()
         assert (tmp_path / "mine" / name).read_bytes() == ours
     assert not list((tmp_path / "mine").rglob("__pycache__"))
@@ -324,7 +336,7 @@ def test_init_lays_out_a_deployment_whose_test_passes(tmp_path):
 def test_init_overwrites_nothing(tmp_path):
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "flight_booking.py").write_text("mine")
-    done = cli("init", tmp_path)
+    done = cli("init", tmp_path, "--examples")
     assert done.exit_code == 2
     assert "flight_booking.py; nothing was written" in done.stderr
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["flight_booking.py"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -82,7 +83,7 @@ def line(**args) -> str:
 
 def test_the_examples_of_a_file_are_played_and_summed_up(here):
     done = cli("run", "shop.py")
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 0, done.output
     assert "■ fine  healthy" in done.stdout
     assert "■ text for a number  mended" in done.stdout
     assert 'mended    /args/count  "2" → 2  convert-type, exact' in done.stdout
@@ -204,12 +205,66 @@ def test_a_person_is_asked_and_the_answer_runs(here, answers, result):
     assert 'argument "count" is missing' in done.stderr
 
 
-@pytest.mark.parametrize("answers", ["", "reject\n", "null\n"])
-def test_the_end_of_input_means_reject(here, answers):
+@pytest.mark.parametrize("answers", ["reject\n", "null\n"])
+def test_a_person_can_reject(here, answers):
     given = ("--json", "--interactive", "--call", call(item="tea"))
     done = cli("run", "shop.py", *given, stdin=answers)
     assert done.exit_code == 1
     assert json.loads(done.stdout)["failure"]["reason"] == "rejected"
+
+
+def test_at_the_end_of_input_nobody_has_answered(here):
+    given = ("--json", "--interactive", "--call", call(item="tea"))
+    done = cli("run", "shop.py", *given, stdin="")
+    assert done.exit_code == 1
+    out = json.loads(done.stdout)
+    assert out["failure"]["reason"] == "needs_person"
+    assert out["failure"]["question"]["question"]
+    assert out["failure"]["call"]["args"] == {"item": "tea"}
+    assert [event["node"] for event in out["trail"]][:2] == ["plan", "execute"]
+
+
+def test_an_example_that_ends_otherwise_is_no_success(here):
+    other = (here / "shop.py").read_text(encoding="utf-8").replace('"healthy"', '"reported"')
+    (here / "other.py").write_text(other, encoding="utf-8")
+    done = cli("run", "other.py")
+    assert done.exit_code == 1
+    assert "  expected  reported" in done.stdout
+
+
+def test_mended_calls_come_first_below_a_legend():
+    heads = [line for line in cli("run").stdout.splitlines() if line.startswith("■ ")]
+    assert heads[0].split("   ")[0] == "■ mended and done"
+    ends = [head.rpartition("  ")[2] for head in heads[1:]]
+    assert ends == sorted(ends, key=["mended", "asked", "reported"].index)
+
+
+def test_the_demonstration_takes_the_map_of_the_environment(monkeypatch):
+    usual = cli("run").stdout
+    monkeypatch.setenv("SELFCORRECT_STRATEGIES", "strict")
+    strict = cli("run")
+    assert strict.exit_code == 1
+    assert strict.stdout != usual
+    monkeypatch.setenv("SELFCORRECT_STRATEGIES", "nosuch")
+    refused = cli("run")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "there is no map named 'nosuch'" in refused.stderr
+
+
+def test_what_is_too_long_goes_on_below_itself_on_a_terminal():
+    from io import StringIO
+
+    from rich.console import Console
+
+    from selfcorrect.cli.screen import row, show
+
+    out = StringIO()
+    screen = Console(file=out, width=40, force_terminal=True)
+    show(screen, row("wrong", "one two three four five six seven eight nine ten"))
+    assert re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()).splitlines() == [
+        "  wrong     one two three four five six ",
+        "            seven eight nine ten",
+    ]
 
 
 def test_an_option_is_chosen_by_its_number(here):
@@ -236,7 +291,7 @@ def test_events_are_logged_to_stderr_on_request(here):
 
 def test_every_run_is_recorded_with_its_input_and_trail(here):
     done = cli("run", "shop.py", "--record", "trail.jsonl")
-    assert done.exit_code == 1
+    assert done.exit_code == 0
     runs = [json.loads(each) for each in (here / "trail.jsonl").read_text().splitlines()]
     assert [run["title"] for run in runs] == ["fine", "text for a number", "no such tool"]
     assert all(run["trail"] and run["input"]["call"]["name"] for run in runs)
@@ -331,7 +386,7 @@ def selfcorrect(*args, **options):
 
 def test_the_demonstration_mends_bookings(here):
     done = selfcorrect("run", cwd=here)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 0, done.stderr
     assert "mended" in done.stdout.splitlines()[-1]
     assert done.stderr == ""
 
@@ -433,3 +488,42 @@ def test_what_may_have_been_done_is_done_once_more_only_with_again(here):
         done = cli("run", "losing.py", "--json", *options, "--call", paying("c2"))
         assert json.loads(done.stdout).get("result") == "paid", done.output
     assert (here / "paid").read_text() == "ann 5\n" * 2
+
+
+def test_the_maps_and_strategies_that_there_are_can_be_listed():
+    maps, strategies = cli("maps").stdout, cli("strategies").stdout
+    assert "  default  " in maps
+    assert "  travel               for a deployment  The map of a travel agency" in maps
+    assert "  convert-type         exact, inferred  Writes a value in the type" in strategies
+    assert "  ask-human            asks a person  " in strategies
+
+
+def test_a_strategy_is_told_with_its_options():
+    told = cli("strategies", "rename-argument")
+    assert told.exit_code == 0
+    assert "option    synonyms {}" in told.stdout
+    unknown = cli("strategies", "rename-argment")
+    assert unknown.exit_code == 2
+    assert "did you mean 'rename-argument'" in unknown.stderr
+
+
+COMMANDS = (
+    "run",
+    "repair",
+    "diagnose",
+    "replay",
+    "explain",
+    "check",
+    "graph",
+    "init",
+    "maps",
+    "strategies",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_short_for_help_and_shows_an_example(command):
+    short = cli(command, "-h")
+    assert short.exit_code == 0
+    assert short.stdout == cli(command, "--help").stdout
+    assert "Example" in short.stdout

@@ -6,11 +6,13 @@ import ast
 import doctest
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
+from urllib.parse import unquote
 
 import pytest
 
@@ -50,13 +52,54 @@ def test_every_name_of_the_reference_exists(path: Path) -> None:
         assert (found.__doc__ or "").strip(), f"{name} says nothing of itself"
 
 
-def test_the_pages_are_built_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="needs the extra dev: mkdocs-material, mkdocstrings")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    command += ["--config-file", str(ROOT / "docs" / "mkdocs.yml"), "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, encoding="utf-8")
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as they are built, from a copy: what is built lies beside them."""
+    pytest.importorskip("zensical", reason="needs the extra dev: zensical, mkdocstrings")
+    root = tmp_path_factory.mktemp("docs")
+    shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
+    for name in ("selfcorrect", "CHANGELOG.md", "SECURITY.md"):
+        (root / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    command += ["--config-file", "docs/mkdocs.yml"]
+    done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "build_graph" in (tmp_path / "reference" / "loop.html").read_text(encoding="utf-8")
+    assert "No issues found" in done.stdout + done.stderr
+    return root / "docs" / "site"
+
+
+def test_the_pages_are_built_without_a_warning(site: Path) -> None:
+    assert "build_graph" in (site / "reference" / "loop.html").read_text(encoding="utf-8")
+
+
+def test_examples_of_docstrings_are_code_on_every_page(site: Path) -> None:
+    for page in (site / "reference").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(p|blockquote)>\s*(<p>)?\s*&gt;&gt;", text), page.name
+    assert 'class="gp">' in (site / "reference" / "loop.html").read_text(encoding="utf-8")
+
+
+def test_the_pages_can_be_read_and_searched_without_a_network(site: Path) -> None:
+    assert "build_graph" in (site / "search.json").read_text(encoding="utf-8")
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(https?://[^\"]+)", text)
+        assert not [link for link in loaded if "canonical" not in link], page.name
+
+
+def test_no_link_leads_nowhere_and_no_picture_is_missing(site: Path) -> None:
+    pages = {page.resolve(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    for page, text in pages.items():
+        if page.name == "404.html":
+            continue
+        for target in re.findall(r"(?:href|src)=\"([^\"]+)\"", text):
+            path, _, anchor = unquote(target).partition("#")
+            if "://" in path or path.startswith(("data:", "mailto:")):
+                continue
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            if anchor and file in pages:
+                assert f'id="{anchor}"' in pages[file], f"{page.name}: {target}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -154,3 +197,31 @@ def test_the_python_of_the_page_on_recorded_calls_gives_what_it_says() -> None:
         ]
     assert len(shown) == 3
     assert all(got == told for got, told in shown), shown
+
+
+def test_every_public_name_has_a_page(site: Path) -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in site.rglob("*.html"))
+    shown = set(re.findall(r'id="(selfcorrect[\w.]*)"', text))
+    last = {name.rpartition(".")[2] for name in shown}
+    for package in ("selfcorrect", "selfcorrect.testing", "selfcorrect.notebook"):
+        names = import_module(package).__all__
+        missing = [name for name in names if f"{package}.{name}" not in shown and name not in last]
+        assert not missing, package
+
+
+def test_every_key_of_a_map_has_a_page(site: Path) -> None:
+    from selfcorrect.mapping import document
+    from selfcorrect.mapping.rules import MapModel
+
+    shown = (site / "maps.html").read_text(encoding="utf-8")
+    models = [
+        model
+        for model in vars(document).values()
+        if isinstance(model, type) and issubclass(model, MapModel) and model is not MapModel
+    ]
+    assert len(models) >= 6
+    for model in models:
+        for key in model.model_fields:
+            assert f'id="{model.__module__}.{model.__name__}.{key}"' in shown, (model, key)
+    for key in set(document.Limits.model_fields) - {"ceiling"}:
+        assert f".Limits.{key}" in shown or f"<code>{key}</code>" in shown, key

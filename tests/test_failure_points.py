@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect import Escalation, Fix, HardFailure, Retry, ToolSpec, build_graph, on_error
-from selfcorrect.model import REASONS
+from selfcorrect.report import REASONS
 from selfcorrect.testing import ScriptedModel, tool_call
 
 BROKEN = {"call": {"name": "book", "args": {"to": "CDG", "cabin": "comfy"}}, "request": "for two"}

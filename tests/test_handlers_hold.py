@@ -31,7 +31,7 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
-from selfcorrect.model import REASONS
+from selfcorrect.report import REASONS
 from selfcorrect.testing import ScriptedModel, VirtualTime
 
 SCHEMA = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,11 @@ from typing import NamedTuple
 import importing
 import pytest
 
+from selfcorrect.handlers.by_tool import Handlers
+from selfcorrect.mapping.registry import built_in_names
+from selfcorrect.routing import ROUTES
+from selfcorrect.state import STATE_KEYS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "selfcorrect"
 
@@ -21,7 +27,7 @@ LAYERS = (
     {"model"},
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
-    | {"results", "sizes", "state"},
+    | {"report", "results", "sizes", "state", "weights"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
     {"values"},
@@ -32,7 +38,7 @@ LAYERS = (
     {"mapping"},
     # the senses
     {"evidence", "ledger", "mending", "policies", "reading", "repairs"},
-    {"handlers"},
+    {"handlers", "training"},
     {"drawing", "loop"},
     {"batch", "combinators"},
     # who uses it
@@ -45,7 +51,9 @@ FLAT = ("repairs", "loop/nodes")
 """Folders whose files do not import each other at all, but for those of a second layer."""
 
 UPPER_FILES = {
-    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors"},
+    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors", "testifying"},
+    "evidence/trained": {"witness"},
+    "training": {"fitting"},
     "evidence/faults": {"category", "settling"},
     "evidence/kinds": {"facts"},
     "evidence/constraints": {"stated"},
@@ -127,6 +135,20 @@ IMPORTS = {
     if not file.startswith("_starter/")
 }
 EACH = pytest.mark.parametrize("file", IMPORTS)
+
+
+def test_the_loop_knows_no_strategy_by_name():
+    words = STATE_KEYS | {outcome for routes in ROUTES.values() for outcome in routes}
+    names = {*built_in_names(), Handlers.name} - words
+    assert len(names) > 20
+    loop = {FILES[file] for file in FILES if file.startswith("loop/")}
+    assert not [
+        (path.name, node.lineno, node.value)
+        for path in loop
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if any(re.search(rf"(?<![\w-]){name}(?![\w-])", node.value) for name in names)
+    ]
 
 
 def test_every_room_has_a_layer():

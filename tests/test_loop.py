@@ -34,7 +34,7 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk
-from selfcorrect.model import REASONS
+from selfcorrect.report import REASONS
 from selfcorrect.testing import VirtualTime
 
 SCHEMA = {

@@ -85,8 +85,13 @@ def test_the_output_in_the_readme_is_what_the_command_prints():
         assert line == "…" or line in printed
 
 
-def test_the_tests_that_the_readme_names_exist():
-    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?", README)
+def test_the_readme_is_read_in_a_minute():
+    assert len(README.splitlines()) <= 120
+
+
+def test_the_tests_that_the_guarantees_name_exist():
+    page = (ROOT / "docs" / "pages" / "guarantees.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?", page)
     assert len(named) > 10
     for file, name in named:
         source = (ROOT / file).read_text(encoding="utf-8")

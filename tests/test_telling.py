@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import REASONS, Category, ErrorKind, FailureReport
+from selfcorrect.model import Category, ErrorKind
 from selfcorrect.models import telling
 from selfcorrect.models.describing import described, parameter
 from selfcorrect.models.telling import LONGEST, Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
+from selfcorrect.report import REASONS, FailureReport
 
 CLOSINGS = (
     telling.CORRECT,
@@ -174,8 +175,8 @@ def test_an_escalation_is_passed_on_word_for_word():
 
 def test_two_readings_are_both_offered():
     unclear = report("needs_person", finding("validation", "format_date", "/args/day"))
-    told = for_model(unclear, Known(readings="3 April or 4 March"))
-    assert "It could be 3 April or 4 March." in told
+    told = for_model(unclear, Known(readings=("3 April", "4 March")))
+    assert 'It could be "3 April or 4 March".' in told
     assert told.endswith(telling.ONE_OF_TWO)
 
 

@@ -24,12 +24,13 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import walk
-from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, FailureReport, Finding
+from selfcorrect.model import Call, Category, Change, Changed, ErrorKind, Finding
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import for_model
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson
+from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 
 

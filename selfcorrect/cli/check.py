@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import typer
 
 from selfcorrect.drawing.visible import visible
+from selfcorrect.errors import MapError, MapFault
+from selfcorrect.mapping.files import find_map
 from selfcorrect.mapping.linting import check_map
 
 
@@ -23,17 +26,37 @@ def check(
     Nothing of a map's Python is run without --allow-code: what [use] names is looked up in the
     source, and told as unchecked.
 
-    Exits with 1 if a map cannot be used or has an error; warnings alone do not count.
+    Exits with 1 if a map has an error, with 2 if there is no such map; warnings do not count.
     """
-    usable = True
+    worst = 0
     for name in maps:
         faults = list(dict.fromkeys(check_map(name, allow_code=allow_code)))
         errors = [fault for fault in faults if getattr(fault, "level", "error") == "error"]
-        usable = usable and not errors
+        worst = max(worst, _exit_code(name, allow_code=allow_code) if errors else 0)
         for fault in faults:
             level = getattr(fault, "level", "error")
             where = "" if fault.file else f"{name}: "
             typer.echo(visible(f"{level}: {where}{fault}"))
-        if all(getattr(fault, "level", "error") == "unchecked" for fault in faults):
-            typer.echo(visible(f"ok: {name}"))
-    raise typer.Exit(0 if usable else 1)
+        typer.echo(visible(_verdict(name, faults)))
+    raise typer.Exit(worst)
+
+
+def _exit_code(name: str, *, allow_code: bool) -> int:
+    """2 where there is no such map, as everywhere; 1 where there is one, with errors."""
+    try:
+        find_map(name, run_code=allow_code)
+    except MapError:
+        return 2
+    return 1
+
+
+def _verdict(name: str, faults: list[MapFault]) -> str:
+    """One line on whether the map can be used."""
+    counted = Counter(getattr(fault, "level", "error") for fault in faults)
+    told = ", ".join(
+        f"{counted[level]} {level}{'' if counted[level] == 1 else 's'}"
+        for level in ("error", "warning")
+        if counted[level]
+    )
+    found = f", {told}" if told else ""
+    return f"{'not usable' if counted['error'] else 'ok'}: {name}{found}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, repair, replay, run
+from selfcorrect.cli import check, diagnose, explain, graph, init, listing, repair, replay, run
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -42,18 +44,42 @@ def selfcorrect(
 ) -> None:
     """Mends failed tool calls of LLM agents: rules first, a model where rules end, then a person.
 
-    Exit codes: 0, all done; 1, some calls ended in a report or a question; 2, wrong usage or
-    unreadable input.
+    Exit codes: 0, all done, or each example ended as it should; 1, some calls ended in a report or
+    a question; 2, wrong usage or unreadable input.
     """
     if verbose:
         log_to_stderr()
 
 
-app.command("run")(run.run)
-app.command("replay")(replay.replay)
-app.command("graph")(graph.graph)
-app.command("repair", epilog=repair.HELP)(repair.repair)
-app.command("diagnose")(diagnose.diagnose)
-app.command("explain")(explain.explain)
-app.command("check")(check.check)
-app.command("init")(init.init)
+EXAMPLES: Final = {
+    "run": """selfcorrect run graphs/mine.py --call '{"name": "order", "args": {"count": "2"}}'
+selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
+    "replay": "selfcorrect replay trail.jsonl --html page.html",
+    "graph": "selfcorrect graph mine --format svg > mine.svg",
+    "repair": "selfcorrect repair --jsonl calls.jsonl --out mended.jsonl",
+    "diagnose": "selfcorrect diagnose --jsonl errors.jsonl --out read.jsonl",
+    "explain": "selfcorrect explain default 'too many requests' --status 429",
+    "check": "selfcorrect check strategies/mine.toml",
+    "maps": "selfcorrect maps",
+    "strategies": "selfcorrect strategies convert-type",
+    "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
+}
+"""How each command is called; its help ends with it."""
+
+
+def _add(name: str, command: Callable[..., None], more: str = "") -> None:
+    shown = "\n".join(f"  {line}" for line in EXAMPLES[name].splitlines())
+    example = f"\b\nExample:\n{shown}"
+    app.command(name, epilog=f"{more}\n\n{example}" if more else example)(command)
+
+
+_add("run", run.run)
+_add("replay", replay.replay)
+_add("graph", graph.graph)
+_add("repair", repair.repair, repair.HELP)
+_add("diagnose", diagnose.diagnose, diagnose.HELP)
+_add("explain", explain.explain)
+_add("check", check.check)
+_add("maps", listing.maps)
+_add("strategies", listing.strategies)
+_add("init", init.init)

@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from selfcorrect.cli import lines
-from selfcorrect.cli.screen import clip, refuse
+from selfcorrect.cli.screen import clip, listed, refuse
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding
+
+GIVEN: Final = {
+    "id": "what the answer is known by, if anything",
+    "message": "what the error says; must be given",
+    "status": "HTTP status, SQLSTATE, gRPC code or exit code",
+    "exception": "dotted name of the exception's class",
+    "tool": "the tool that failed",
+    "schema": "the JSON Schema of its arguments",
+    "arguments": "those that it was called with",
+}
+"""The keys of a line that is read."""
+ANSWERED: Final = {
+    "id": "the line's own",
+    "kind": "what may help: validation, transient, rate_limit, auth …",
+    "category": "what is wrong with the input: missing_param, enum, range …",
+    "params": "the arguments at fault",
+    "constraint": "what was violated, in words of JSON Schema, or null",
+    "retryable": "whether the same call may succeed when it is repeated",
+    "retry_after_s": "seconds that the error asks to wait, or null",
+    "rule": "the rule of the map that decided",
+    "ladder": "the strategies that it would try, in order",
+    "error": "why the line has no answer, in place of all this",
+}
+"""The keys of a line that is written."""
+HELP: Final = "\n\n".join(
+    (listed("A line of IN is an object in JSON:", GIVEN), listed("A line of OUT:", ANSWERED))
+)
+"""What `--help` says of the lines."""
 
 
 def diagnose(

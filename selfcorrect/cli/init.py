@@ -8,43 +8,23 @@ from typing import Annotated, Final
 
 import typer
 
+from selfcorrect.cli.project import PROJECT
 from selfcorrect.cli.screen import refuse
 from selfcorrect.drawing.visible import visible
 from selfcorrect.mapping.loading import starter_dir
 
 FOLDERS: Final = ("graphs", "strategies")
 LEFT_OUT: Final = frozenset({"__pycache__", ".langgraph_api"})
-TEST: Final = Path("tests") / "test_graphs.py"
-TEST_TEXT: Final = '''\
-"""Every graph of langgraph.json loads, and the examples that it brings along can be played."""
-
-import json
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-
-ROOT = Path(__file__).parents[1]
-GRAPHS = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_the_examples_are_played(name):
-    command = [sys.executable, "-m", "selfcorrect", "run", name, "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
-    assert done.returncode in (0, 1), done.stderr  # 1: some end in a report
-    outputs = [json.loads(line) for line in done.stdout.splitlines()]
-    assert outputs
-    assert all("result" in each or "failure" in each for each in outputs)
-'''
 
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if it is missing.")],
+    examples: Annotated[
+        bool, typer.Option("--examples", help="All graphs and maps that selfcorrect brings along.")
+    ] = False,
 ) -> None:
-    """Lay out graphs/, strategies/, langgraph.json and a test, and overwrite nothing."""
-    files = dict(_files())
+    """Lay out a graph, a map, langgraph.json and a test to start from, and overwrite nothing."""
+    files = dict(_everything() if examples else _small())
     there = sorted(str(path) for path in files if (folder / path).exists())
     if there:
         refuse(f"{folder} already has {', '.join(there)}; nothing was written")
@@ -56,10 +36,17 @@ def init(
                 stream.write(content)
     except OSError as error:
         refuse(f"{error.filename or folder}: {error.strerror or error}")
-    typer.echo(f"{len(files)} files in {visible(str(folder))}. Next, from there: selfcorrect run")
+    laid_out = f"{len(files)} files in {visible(str(folder))}"
+    graph = "" if examples else " mine"
+    typer.echo(f"{laid_out}. Next, from there: selfcorrect run{graph}, and pytest for its test")
 
 
-def _files() -> Iterator[tuple[Path, bytes]]:
+def _small() -> Iterator[tuple[Path, bytes]]:
+    for path, text in PROJECT.items():
+        yield Path(path), text.encode()
+
+
+def _everything() -> Iterator[tuple[Path, bytes]]:
     """Every file of the starter, and the test, with its path below the folder."""
     starter = starter_dir()
     yield Path("langgraph.json"), (starter / "langgraph.json").read_bytes()
@@ -67,4 +54,5 @@ def _files() -> Iterator[tuple[Path, bytes]]:
         for path in sorted((starter / name).rglob("*")):
             if path.is_file() and not LEFT_OUT & set(path.relative_to(starter).parts):
                 yield path.relative_to(starter), path.read_bytes()
-    yield TEST, TEST_TEXT.encode()
+    for name in ("requirements.txt", "tests/test_graphs.py"):
+        yield Path(name), PROJECT[name].encode()

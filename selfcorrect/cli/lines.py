@@ -79,6 +79,8 @@ def reader(path: str) -> Iterator[Iterator[Line]]:
 def raw_reader(path: str) -> Iterator[Iterator[Raw]]:
     """Like `reader`, without reading what the lines hold."""
     if path == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            refuse("-: stdin is closed; give a file, or pipe lines in")
         _refuse_binary(sys.stdin.buffer, "<stdin>")
         yield _raw(sys.stdin.buffer, "<stdin>")
         return

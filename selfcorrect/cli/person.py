@@ -1,4 +1,4 @@
-"""Asking the person at the terminal; the end of input means reject."""
+"""Asking the person at the terminal; the end of input means that nobody answered."""
 
 from __future__ import annotations
 
@@ -15,10 +15,17 @@ from selfcorrect.model import JSON
 REJECT: Final = {"action": "reject"}
 
 
+class Unanswered(Exception):
+    """The input ended before anybody answered."""
+
+
 def ask(question: JSON) -> JSON:
     """Show a question on stderr and read the answer from stdin, in the form of ask-human.
 
     What is typed is JSON, or else text: `2` is a number, `2024-10-26` and `"2"` are texts.
+
+    Raises:
+        Unanswered: If the input ends, or is closed.
     """
     asked = question if isinstance(question, Mapping) else {"question": str(question)}
     options = asked.get("options") or []
@@ -31,10 +38,10 @@ def ask(question: JSON) -> JSON:
     how = "a value, #1 for the first option, or reject" if options else "a value, or reject"
     while True:
         screen.print(row("answer?", (f"{how}:", "dim")), end=" ")
-        line = sys.stdin.readline()
+        line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
         if not line:
             screen.print()
-            return REJECT
+            raise Unanswered
         if (answer := read(line.strip(), len(options))) is not None:
             return answer
 
@@ -57,6 +64,8 @@ def read(text: str, options: int) -> JSON:
         value = parse(text)
     except ValueError:
         value = text
+    if value is None:
+        return REJECT
     if isinstance(value, Mapping) and "action" in value:
         return value
     return {"action": "answer", "value": value}

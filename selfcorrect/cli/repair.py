@@ -11,7 +11,7 @@ import typer
 
 from selfcorrect.batch.repairing import RepairOutcome, check_only, mend
 from selfcorrect.cli import batch, lines
-from selfcorrect.cli.screen import clip, dump, refuse
+from selfcorrect.cli.screen import clip, dump, listed, refuse
 from selfcorrect.errors import MapError, SelfCorrectError
 from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
@@ -54,15 +54,10 @@ ANSWERED: Final = {
 """The keys of a line that is written; those of a reason, and `each`, only where there is one."""
 
 
-def _listed(title: str, keys: Mapping[str, str]) -> str:
-    rows = "\n".join(f"  {key:<14} {what}" for key, what in keys.items())
-    return f"\b\n{title}\n{rows}"
-
-
 HELP: Final = "\n\n".join(
     (
-        _listed("A line of IN is an object in JSON; null means absent:", GIVEN),
-        _listed("A line of OUT:", ANSWERED),
+        listed("A line of IN is an object in JSON; null means absent:", GIVEN),
+        listed("A line of OUT:", ANSWERED),
     )
 )
 """What `--help` says of the lines."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,11 +15,14 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from selfcorrect.cli import lines, person, source
-from selfcorrect.cli.screen import console, refuse, row, short
-from selfcorrect.cli.show import Tally, story, verdict
+from selfcorrect.cli.screen import console, refuse, row, short, show
+from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
+from selfcorrect.json_forms import to_json
 from selfcorrect.loop.context import AGAIN
+from selfcorrect.mapping.loading import ENVIRONMENT
 from selfcorrect.model import JSON
+from selfcorrect.report import FailureReport
 
 INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""
@@ -63,17 +67,26 @@ def run(
         typer.Option(metavar="TRAIL.jsonl", help="Write every run, with its trail, to a file."),
     ] = None,
 ) -> None:
-    """Put calls through a graph; without options, the flight booking's own broken calls."""
+    """Put calls through a graph; without --call or --jsonl, the examples that it brings along.
+
+    Without GRAPH that is the flight booking, under the map that SELFCORRECT_STRATEGIES names.
+
+    Exit codes: 0, all calls were done, or each example ended as it says that it does; 1, some ended
+    otherwise; 2, wrong usage or unreadable input.
+    """
     if call is not None and jsonl is not None:
         refuse("give --call or --jsonl, not both")
     if interactive and jsonl == "-":
         refuse("--interactive reads answers from stdin, so --jsonl cannot be - as well")
     found = source.find(graph)
-    built = found.graph(strategies)
+    built = found.graph(strategies or (os.environ.get(ENVIRONMENT) if graph is None else None))
     tally = Tally()
+    as_told = True
     with ExitStack() as stack:
         given = stack.enter_context(lines.reader(jsonl)) if jsonl is not None else ()
         entries = _entries(found, call) if jsonl is None else map(_from_line, given)
+        if call is None and jsonl is None and not as_json:
+            show(console(), legend())
         graph_ = pausable(built) if interactive else built
         player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
@@ -83,12 +96,13 @@ def run(
         for entry in entries:
             output = player.play(entry)
             tally.add(output)
+            as_told = as_told and entry.expect == verdict(output)
             tell(entry, output)
             if trails is not None:
                 lines.write(trails, _recorded(entry, output))
             step(tally)
     console(stderr=as_json).print(tally.line())
-    raise typer.Exit(0 if tally.all_done else 1)
+    raise typer.Exit(0 if tally.all_done or as_told else 1)
 
 
 def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
@@ -98,7 +112,11 @@ def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
         return [_entry("call", given)]
-    return [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
+    examples = [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
+    order = list(STYLES)
+    return sorted(
+        examples, key=lambda each: order.index(each.expect) if each.expect in order else 0
+    )
 
 
 def _from_line(line: lines.Line) -> Entry:
@@ -146,7 +164,11 @@ class _Player:
         config = {"configurable": {"thread_id": thread, **self._configurable}}
         output = await self._graph.ainvoke(dict(given), config)
         while self._interactive and (questions := plain_questions(output).get(QUESTIONS)):
-            output = await self._graph.ainvoke(resume(person.ask(questions[0])), config)
+            try:
+                answer = person.ask(questions[0])
+            except person.Unanswered:
+                return _unanswered(output, questions[0])
+            output = await self._graph.ainvoke(resume(answer), config)
         return plain_questions(output) if isinstance(output, dict) else {"result": output}
 
     def _replace_runner(self) -> None:
@@ -157,12 +179,27 @@ class _Player:
         self._runner = asyncio.Runner()
 
 
+def _unanswered(output: Mapping[str, Any], question: JSON) -> dict[str, Any]:
+    """What a run that waits for an answer comes to where none will be given."""
+    asked: Mapping[str, Any] = (
+        question if isinstance(question, Mapping) else {"question": str(question)}
+    )
+    report = FailureReport(
+        "needs_person",
+        "nobody answered: the input ended",
+        call=asked.get("call"),
+        original=asked.get("original"),
+        question=dict(asked),
+    )
+    return {"failure": to_json(report), "trail": output.get("trail", [])}
+
+
 def _tell(entry: Entry, output: Mapping[str, Any]) -> None:
     screen = console()
     for line in story(entry.title, output):
-        screen.print(line)
+        show(screen, line)
     if entry.expect not in (None, verdict(output)):
-        screen.print(row("expected", (str(entry.expect), "bold yellow")))
+        show(screen, row("expected", (str(entry.expect), "bold yellow")))
     screen.print()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
 
 import typer
 from rich.console import Console
@@ -51,6 +52,22 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
+_LABEL: Final = 12
+"""Columns that the label of a row takes."""
+
+
+def show(screen: Console, line: Text) -> None:
+    """Print a line; on a terminal what is too long goes on below itself, beside the label."""
+    room = screen.width - _LABEL
+    if not screen.is_terminal or not line.plain.startswith("  ") or room < _LABEL:
+        screen.print(line)
+        return
+    first, *more = line[_LABEL:].wrap(screen, room)
+    screen.print(line[:_LABEL] + first)
+    for each in more:
+        screen.print(Text(" " * _LABEL) + each)
+
+
 def row(label: str, *parts: tuple[str, str] | str) -> Text:
     """One line of a story: a label and its parts, each plain or with a style."""
     line = Text(f"  {label:<9} ", style="dim")
@@ -58,6 +75,12 @@ def row(label: str, *parts: tuple[str, str] | str) -> Text:
         text, style = (part, "") if isinstance(part, str) else part
         line.append(visible(text), style=f"not dim {style}".strip())
     return line
+
+
+def listed(title: str, keys: Mapping[str, str]) -> str:
+    """What the keys of a line are, for the end of a command's help."""
+    rows = "\n".join(f"  {key:<14} {what}" for key, what in keys.items())
+    return f"\b\n{title}\n{rows}"
 
 
 class _OneLine(logging.Formatter):

@@ -23,6 +23,12 @@ STYLES: Final = {
 """What can become of an input, in the order of a summary, with its style."""
 
 
+_MEANINGS: Final = {
+    "mended": " and done",
+    "asked": ": a person decides",
+    "reported": ": not done, and why",
+}
+
 TOLD_ELSEWHERE: Final = ("changed", "wait", "answered")
 """Outcomes of a strategy that show in the changes, the wait or the result."""
 
@@ -79,6 +85,15 @@ class Tally:
         executions = _counted(self.executions, "execution")
         line.append(f" · {executions}, {_counted(self.model_calls, 'model call')}", "not bold")
         return line
+
+
+def legend() -> Text:
+    """What the words mean that the head of a run ends with, in their styles."""
+    line = Text()
+    for word, what in _MEANINGS.items():
+        line.append(f"■ {word}", STYLES[word]).append(f"{what}   ", "dim")
+    line.append("\n")
+    return line
 
 
 def story(title: str, output: Mapping[str, Any]) -> Iterator[Text]:

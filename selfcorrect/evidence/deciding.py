@@ -11,11 +11,13 @@ from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.category import category_at
 from selfcorrect.evidence.faults.place import Place
 from selfcorrect.evidence.faults.settling import settle
+from selfcorrect.evidence.faults.values import by_breaking
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
 from selfcorrect.evidence.testifying import last_witness, left_open, testified
+from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -180,4 +182,14 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
     }
     place = Place(arguments, schema or {})
     finding = replace(finding, paths=settle(finding, hidden.text, echoes, place))
-    return replace(finding, category=category_at(finding, place))
+    finding = replace(finding, category=category_at(finding, place))
+    return replace(finding, confidence=_borne_out(finding, place))
+
+
+def _borne_out(finding: Finding, place: Place) -> float:
+    """How sure a finding is: surer where the constraint that it states is broken where it says."""
+    if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
+        return finding.confidence
+    broken = {f"/args{path}" for path in by_breaking(finding.constraint, place)}
+    own = finding.confidence
+    return max(own, borne_out()) if broken.issuperset(finding.paths) else own

@@ -1,30 +1,40 @@
-"""Which handler an error of a tool goes to."""
+"""The rung before those of the map: which handler an error of a tool goes to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from selfcorrect.protocols import Tool
 
 if TYPE_CHECKING:
     from selfcorrect.handlers.handler import OnError
 
-ON_ERROR: Final = "on-error"
-"""The name of a tool's handler on a ladder, before the strategies of the map."""
-
 DESERIALIZATION: Final = "ArgumentDeserializationError"
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """A handler decided, and what it decided on is used up: the run ends."""
+
+    reason: str
 
 
 class Handlers:
     """Who handles a tool's errors: the tool's own handler, else the graph's, else the defaults.
+
+    It stands on a ladder like a strategy, by its name, and takes all findings of a round at once.
 
     Args:
         per_tool: The handlers that tools bring along, and those that the graph names by tool.
         graph: The graph's handler for all other tools.
         fallback: The process's defaults.
     """
+
+    name: ClassVar[str] = "on-error"
+    batch: ClassVar[bool] = True
 
     def __init__(
         self,

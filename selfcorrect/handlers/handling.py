@@ -17,7 +17,7 @@ from selfcorrect.errors import (
     ToolExecutionError,
     is_control_flow,
 )
-from selfcorrect.handlers.by_tool import DESERIALIZATION
+from selfcorrect.handlers.by_tool import DESERIALIZATION, Exhausted
 from selfcorrect.handlers.fixers import (
     Ask,
     Calls,
@@ -59,13 +59,6 @@ from selfcorrect.schema.subschema import same
 REDACTED: Final = "[secret]"
 _MOST_ASKS: Final = 8
 _LONGEST: Final = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Exhausted:
-    """The handler decided, and what it decided on is used up: the run ends."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,9 @@ from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
-from selfcorrect.model import JSON, Call, FailureReport
+from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text
+from selfcorrect.report import FailureReport
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 

@@ -31,7 +31,7 @@ from selfcorrect.integrations.toolbox import (
 from selfcorrect.integrations.turn import Counters, Turn, answer_to, with_calls
 from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost
 from selfcorrect.loop.options import Options
-from selfcorrect.model import JSON, FailureReport
+from selfcorrect.model import JSON
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
 from selfcorrect.models.recovery import Turn as ModelTurn
@@ -41,6 +41,7 @@ from selfcorrect.policies import (
     EmptyResponsePolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
+from selfcorrect.report import FailureReport
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import ModelRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
@@ -24,6 +24,10 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import as_text
 from selfcorrect.pointer import split
+
+_MOST: Final = 8
+_LONGEST: Final = 100
+"""Readings of a value, and characters of one."""
 
 
 def usable_answer(answer: Any) -> Repair:
@@ -48,8 +52,9 @@ def _checked(answer: Repair) -> Repair:
         case Retry(times):
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
-        case GiveUp(reason):
-            return GiveUp(as_text(reason))
+        case GiveUp(reason, readings):
+            named = tuple(as_text(each)[:_LONGEST] for each in readings[:_MOST])
+            return GiveUp(as_text(reason), named)
         case Terminal(reason):
             return Terminal(as_text(reason))
         case Escalate(reason, severity):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from selfcorrect.handlers.handling import Consultation, Exhausted, consult, error_of
+from selfcorrect.handlers.by_tool import Exhausted
+from selfcorrect.handlers.handling import Consultation, consult, error_of
 from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import usable_answer
 from selfcorrect.loop.context import RunContext
@@ -18,34 +18,20 @@ from selfcorrect.plain import own_copy
 from selfcorrect.state import CorrectionState
 
 
-@dataclass(frozen=True, slots=True)
-class Consulted:
-    """What a handler came to.
-
-    Attributes:
-        answer: What it decided.
-        counts: The counters of the run, with what was paid for it.
-        note: What its fixer was asked for.
-        exhausted: Why what it decided on is used up, if it is: the run ends.
-    """
-
-    answer: Repair
-    counts: dict[str, Any]
-    note: str = ""
-    exhausted: str | None = None
-
-
 async def consulted(
     call: Call,
     group: Sequence[Finding],
     state: CorrectionState,
     context: RunContext,
     counts: dict[str, Any],
-) -> Consulted:
-    """Let the tool's handler decide about these findings."""
+) -> tuple[Repair | Exhausted, str]:
+    """What the tool's handler decides about these findings, and what its fixer was asked for.
+
+    What is paid for it is counted in `counts`.
+    """
     handler, tool = context.on_error.of(call.name), context.tools.get(call.name)
     if handler is None or tool is None:
-        return Consulted(GiveUp("there is no handler any more"), counts)
+        return GiveUp("there is no handler any more"), ""
     attempts = state.get("attempts") or ()
     ours = group[0].types[:1] in (("InvalidArgs",), ("MalformedCall",))
     raised = context.errors.of(state["run"])
@@ -70,10 +56,9 @@ async def consulted(
     )
     handled, asks = await consult(handler, asked)
     for _ in range(asks):
-        counts = add_to(counts, "fixes", kind)
+        counts |= add_to(counts, "fixes", kind)
     if handled.raised is not None:
         context.errors.add(state["run"], handled.raised)
     if isinstance(handled.answer, Exhausted):
-        why = handled.answer.reason
-        return Consulted(GiveUp(why), counts, handled.note, why)
-    return Consulted(usable_answer(handled.answer), counts, handled.note)
+        return handled.answer, ""
+    return usable_answer(handled.answer), handled.note

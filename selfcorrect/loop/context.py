@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.handlers.by_tool import ON_ERROR, Handlers
+from selfcorrect.handlers.by_tool import Handlers
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.ledger.owners import speaking_for_task
 from selfcorrect.limits import Limits
@@ -301,6 +301,20 @@ class RunContext:
         said = ToolErrorPolicy.of_map(self.strategies.policy)
         return self.policy.policy(self.tenant).joined(said, self.tools)
 
+    def is_handler(self, strategy: str | None) -> bool:
+        """Whether this name on a ladder is that of the tool's own handler, who speaks for it."""
+        return strategy == self.on_error.name
+
+    def rung(self, rule: str | None, name: str) -> Any:
+        """What a name on a ladder stands for: the tool's handler, or a strategy of the rule.
+
+        Raises:
+            StrategyNotFound: If there is no such rule, or its ladder has no such rung.
+        """
+        return (
+            self.on_error if self.is_handler(name) else self.strategies.strategy(rule or "", name)
+        )
+
     def allowed(self, rule: str | None, strategy: str | None) -> frozenset[Safety]:
         """Classes of change that run unasked beside the policy's own.
 
@@ -308,7 +322,7 @@ class RunContext:
         policy lets no more than respellings run.
         """
         classes = self.strategies.allowed(rule)
-        if strategy == ON_ERROR and Safety.INFERRED in self.safety.allow:
+        if self.is_handler(strategy) and Safety.INFERRED in self.safety.allow:
             classes |= {Safety.MODEL}
         return classes
 

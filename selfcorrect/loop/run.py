@@ -13,8 +13,9 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
-from selfcorrect.model import REASONS, Safety
+from selfcorrect.model import Safety
 from selfcorrect.plain import copied, problem
+from selfcorrect.report import REASONS
 from selfcorrect.routing import END, ENTRY, REPORT, ROUTES, STOPPED
 from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
 

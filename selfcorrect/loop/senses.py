@@ -47,8 +47,10 @@ def _words(error: BaseException) -> str:
 
 def _kind_by_structure(finding: Finding) -> ErrorKind:
     from selfcorrect.evidence import classify
+    from selfcorrect.mapping.loading import DEFAULT
 
-    return classify(Finding("", finding.types, finding.status, finding.code))
+    bare = Finding("", finding.types, finding.status, finding.code)
+    return classify(bare, strategies=DEFAULT)  # whatever map the environment names
 
 
 SENSES: Final = Senses(_read, _witness, _interpret, _answer, _words, _kind_by_structure)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects import destroys
 from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import Category, FailureReport
+from selfcorrect.model import Category
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
 from selfcorrect.pointer import get, split
 from selfcorrect.protocols import Tool
+from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
-
-_TWO_READINGS: Final = ("format-date", "it could be ")
-"""The strategy that finds two readings of a value, and how it begins to name them."""
 
 
 def told(
@@ -83,16 +81,11 @@ def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) ->
                 yield path
 
 
-def _readings(report: FailureReport) -> str | None:
-    """The two readings of a value, where a strategy found two and chose none."""
-    strategy, begins = _TWO_READINGS
+def _readings(report: FailureReport) -> tuple[str, ...]:
+    """What a value that is still open could mean, where a strategy found several meanings."""
     open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
-    reasons = [
-        str(item.get("reason") or "")
-        for item in report.tried
-        if item.get("strategy") == strategy and item.get("path") in open_ones
-    ]
-    return next((why.removeprefix(begins) for why in reasons if why.startswith(begins)), None)
+    several = (item.get("readings") for item in report.tried if item.get("path") in open_ones)
+    return tuple(map(str, next(filter(None, several), ())))
 
 
 def nearest_first(

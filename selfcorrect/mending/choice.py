@@ -79,7 +79,7 @@ class Refusal(Unclear):
         by: By strategy, why its edges could name none.
     """
 
-    def __init__(self, reason: str, by: Mapping[str, str]) -> None:
+    def __init__(self, reason: str, by: Mapping[str, Unclear]) -> None:
         """Say why, and why each strategy did not."""
         super().__init__(reason)
         self.by = by
@@ -88,20 +88,20 @@ class Refusal(Unclear):
 def choose(place: Place, edges: Iterable[Priced]) -> Choice | Refusal:
     """The cheapest candidate for a place that fits there, if it is cheaper by a margin."""
     found: list[Choice] = []
-    whys: dict[str, str] = {}
+    whys: dict[str, Unclear] = {}
     for one in edges:
         try:
             found += _candidates(one, place)
         except Contested as why:
             return Refusal(str(why), {})
         except Unclear as why:
-            whys.setdefault(one.strategy, str(why))
+            whys.setdefault(one.strategy, why)
     found.sort(key=lambda choice: choice.cost)
     fitting = [choice for choice in found if place.fits(choice.fit.value)]
     if not fitting and len(found) == 1 and _opens(found[0].fit, place):
         return found[0]
     if not fitting:
-        first = next(iter(whys.values()), "")
+        first = str(next(iter(whys.values()), ""))
         return Refusal(first if first and not found else _loss(place, found), whys)
     best = fitting[0]
     rivals = [choice for choice in fitting if choice.cost < best.cost + MARGIN]

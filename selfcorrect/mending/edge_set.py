@@ -66,7 +66,8 @@ class EdgeSet(ABC):
         sets = [one for one in context.beside if isinstance(one, EdgeSet) and one.joins] or [self]
         found = _search(_Asked(call, diagnosis.finding, context, tuple(sets)))
         if isinstance(found, Refusal):
-            return GiveUp(found.by.get(self.name, str(found)))
+            why = found.by.get(self.name, found)
+            return GiveUp(str(why), why.readings)
         if any(_is_same(old, found) for old in context.refused):
             return GiveUp("the policy does not let run what the value would become")
         return Changed(found)

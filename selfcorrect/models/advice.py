@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.model import FailureReport
 from selfcorrect.models.describing import described, is_own
+from selfcorrect.report import FailureReport
 
 _MOST: Final = 12
 _LONGEST: Final = 60

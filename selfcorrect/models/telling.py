@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.model import OWN_CHECKS, FailureReport
+from selfcorrect.model import OWN_CHECKS
 from selfcorrect.models.describing import (
     KINDS,
     described,
@@ -26,6 +26,7 @@ from selfcorrect.models.describing import (
 )
 from selfcorrect.protocols import ToolWords
 from selfcorrect.redaction import literal, outside, quoted
+from selfcorrect.report import FailureReport
 
 LONGEST: Final = 1_200
 """Characters of the whole text, at most."""
@@ -88,7 +89,7 @@ class Known:
         kinds_by_structure: Kinds for which class, status or code of an error speak, and not only
             its text.
         unsaid: Pointers of missing values of which nothing in the conversation speaks.
-        readings: The two readings of a value, as `3 April or 4 March`.
+        readings: What a value could mean, where it has several meanings and none was chosen.
         destroys: Whether the tool destroys something.
     """
 
@@ -97,7 +98,7 @@ class Known:
     words: str | None = None
     kinds_by_structure: frozenset[str] = frozenset()
     unsaid: frozenset[str] = frozenset()
-    readings: str | None = None
+    readings: tuple[str, ...] = ()
     destroys: bool = False
 
 
@@ -185,7 +186,7 @@ def _diagnosis(report: FailureReport, known: Known) -> list[str]:
     if _is_fault(report):
         told = [line for line in told if "`" in line]
     if known.readings:
-        told.append(f"it could be {known.readings}")
+        told.append(f"it could be {quoted(' or '.join(known.readings), 200)}")
     waits = [wait for item in report.findings if (wait := item.get("retry_after"))]
     if waits:
         told.append(f"it asks not to be called before {seconds_shown(max(waits))} from now")

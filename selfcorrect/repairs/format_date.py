@@ -34,7 +34,7 @@ class FormatDate(EdgeSet):
     >>> change.after, change.safety.value
     ('2026-10-26', 'inferred')
     >>> try_strategy(FormatDate(), schema, {"day": "03/04/2026"})
-    GiveUp(reason='it could be 3 April or 4 March')
+    GiveUp(reason='it could be 3 April or 4 March', readings=('3 April', '4 March'))
     """
 
     name: ClassVar[str] = "format-date"

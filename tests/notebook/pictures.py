@@ -21,7 +21,7 @@ from selfcorrect.drawing.svg import picture
 from selfcorrect.notebook import Stepper, trail
 
 ROOT = Path(__file__).parents[2]
-OUT = ROOT / "docs" / "pictures"
+OUT = ROOT / "docs" / "pages" / "pictures"
 WORDS = "a date in words, a cabin by another name"
 
 

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from selfcorrect.evidence import diagnosed, read_report
-from selfcorrect.mapping.certainty import MEASURED
+from selfcorrect.mapping import certainty
+from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Category, Source
@@ -38,7 +39,10 @@ BARS: Final = (0.5, 0.7, 0.9)
 
 
 class Judged(NamedTuple):
-    """One message: whose, by which rule it was decided, and whether that was right."""
+    """One message: whose, by which rule it was decided, and whether that was right.
+
+    Where the arguments bear a rule out, `BORNE_OUT` stands for it.
+    """
 
     system: str
     rule: str
@@ -63,7 +67,9 @@ def judged(record: Mapping[str, Any], strategies: StrategyMap) -> Judged:
     right = found.kind in _many(labels["kind"])
     if labels["category"] != "none" and found.category is not Category.NONE:
         right = right and found.category in _many(labels["category"])
-    return Judged(record["system"], found.rule or "", right, found.witness)
+    is_borne_out = found.witness is Source.RULE and found.confidence == 1.0
+    rule = BORNE_OUT if is_borne_out else found.rule or ""
+    return Judged(record["system"], rule, right, found.witness)
 
 
 def _many(label: Any) -> Sequence[str]:
@@ -93,10 +99,10 @@ def measured(found: Iterable[Judged], strategies: StrategyMap) -> dict[str, floa
         )
         for kind in {form(placed.rule) for placed in strategies.rules}
     }
+    means = {placed.id: groups[form(placed.rule)] for placed in strategies.rules}
     return {
-        placed.id: min(MOST, round(_share([sums.get(placed.id, (0.0, 0))], mean), 3))
-        for placed in strategies.rules
-        if (mean := groups[form(placed.rule)]) is not None
+        rule: min(MOST, round(_share([sums.get(rule, (0.0, 0))], mean), 3))
+        for rule, mean in {**means, BORNE_OUT: everything}.items()
     }
 
 
@@ -135,6 +141,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     ap.add_argument("--write", action="store_true")
     args = ap.parse_args(argv)
     strategies = StrategyMap.load("default")
+    # Nothing is known yet but what the arguments bear out, which then is marked by a full 1.
+    certainty.measured = lambda: {BORNE_OUT: 1.0}
     found = [judged(record, strategies) for record in records(args.files)]
     sys.stdout.writelines(f"{line}\n" for line in told(left_out(found, strategies)))
     for witness in Source:

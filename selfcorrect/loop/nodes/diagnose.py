@@ -8,7 +8,6 @@ from typing import Any
 
 from selfcorrect.effects import Outcome, acts, settled
 from selfcorrect.errors import Escalation, HardFailure
-from selfcorrect.handlers.by_tool import ON_ERROR
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
@@ -147,12 +146,12 @@ def _handled(
     type_name = attempts[-1].get("type") if source == "tool" and attempts else None
     if not context.on_error.handles(tool, source, type_name):
         return {}
-    stop = update.get("stop")
+    stop, name = update.get("stop"), context.on_error.name
     out: dict[str, object] = {"outcome": "diagnosed", "stop": None}
     if stop is not None:
         out["barred"] = stop
     out["findings"] = [
-        finding_to_json(replace(each, ladder=(ON_ERROR, *(() if stop else each.ladder))))
+        finding_to_json(replace(each, ladder=(name, *(() if stop else each.ladder))))
         for each in findings
     ]
     return out

@@ -6,12 +6,12 @@ What a mend brings to light (a renamed argument with a bad value) goes through v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from selfcorrect.errors import is_control_flow
-from selfcorrect.handlers.by_tool import ON_ERROR
+from selfcorrect.handlers.by_tool import Exhausted
 from selfcorrect.json_forms import (
     call_from_json,
     call_to_json,
@@ -142,14 +142,6 @@ class _Round:
             if not is_open(finding, before, self.call):
                 self.settled.add(index)
                 continue
-            if item["strategy"] in batched:
-                continue
-            if item["strategy"] == ON_ERROR:
-                batched.append(ON_ERROR)
-                await self._ask_handler(item, [self.findings[o["finding"]] for o in selected])
-                if self.final is not None:
-                    return
-                continue
             strategy = self._strategy(item)
             group = [finding]
             if getattr(strategy, "batch", False):
@@ -169,6 +161,9 @@ class _Round:
         if self._beyond("strategy_calls", 1):
             return
         self.counts = add_to(self.counts, "per_strategy", item["strategy"])
+        if self.context.is_handler(item["strategy"]):
+            await self._ask_handler(item, group)
+            return
         beside = self._beside(item) if getattr(strategy, "joins", False) else ()
         self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside))
 
@@ -191,13 +186,12 @@ class _Round:
         return tuple(
             self._strategy({**item, "strategy": name})
             for name in ladder
-            if name == own
-            or (name != ON_ERROR and not spent(self.counts, limits, "per_strategy", name))
+            if name == own or not spent(self.counts, limits, "per_strategy", name)
         )
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
         """The strategy with the options of its rule."""
-        return self.context.strategies.strategy(item["rule"] or "", item["strategy"])
+        return self.context.rung(item["rule"], item["strategy"])
 
     def _together(self, selected: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Questions to a model become one: what one strategy covers of another goes to it."""
@@ -206,8 +200,6 @@ class _Round:
             return selected
         out = list(selected)
         for item in selected:
-            if item["strategy"] == ON_ERROR:
-                continue
             for name in getattr(self._strategy(item), "covers", ()):
                 same = {"strategy": item["strategy"], "rule": item["rule"]}
                 out = [each | same if each["strategy"] == name else each for each in out]
@@ -217,16 +209,15 @@ class _Round:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
         from selfcorrect.loop.consulting import consulted
 
-        found = await consulted(self.call, group, self.state, self.context, self.counts)
-        self.counts = found.counts
-        if found.exhausted is not None:
-            self.note(item, group, "exhausted", found.exhausted)
-            self.stop("attempts_exhausted", found.exhausted)
+        answer, note = await consulted(self.call, group, self.state, self.context, self.counts)
+        if isinstance(answer, Exhausted):
+            self.note(item, group, "exhausted", answer.reason)
+            self.stop("attempts_exhausted", answer.reason)
             return
-        self.take(item, group, found.answer)
-        if found.note:
+        self.take(item, group, answer)
+        if note:
             last = self.tried[-1]
-            last["reason"] = f"{found.note}: {last['reason']}" if last["reason"] else found.note
+            last["reason"] = f"{note}: {last['reason']}" if last["reason"] else note
 
     async def _ask_strategy(
         self, strategy: Any, diagnosis: Diagnosis, beside: tuple[Any, ...]
@@ -255,8 +246,8 @@ class _Round:
                 self.note(item, group, "failed", "only a person's answer is of class human")
             case Changed():
                 self.change(item, group, answer)
-            case GiveUp(reason):
-                self.note(item, group, "gave_up", reason)
+            case GiveUp(reason, readings):
+                self.note(item, group, "gave_up", reason, readings)
             case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
                 self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
             case Wait(seconds):
@@ -291,13 +282,18 @@ class _Round:
                 self.note(item, group, "escalated", reason)
                 said = clean(redact(reason[:_LONGEST]))
                 level = severity.value
-                self.stop("escalated", _by(item, said), severity=level, escalation=said)
+                self.stop("escalated", self._by(item, said), severity=level, escalation=said)
             case Terminal(reason):
                 self.note(item, group, "terminal", reason)
                 said = clean(redact(reason[:_LONGEST]))
-                self.stop("terminal_kind", _by(item, said), said=said)
+                self.stop("terminal_kind", self._by(item, said), said=said)
             case Fix():
                 self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
+
+    def _by(self, item: Mapping[str, Any], reason: str) -> str:
+        """Why the run ends, after the strategy that says so; a handler speaks for itself."""
+        own = self.context.is_handler(item["strategy"])
+        return reason if own else f"{item['strategy']}: {reason}"
 
     @property
     def _is_lost(self) -> bool:
@@ -310,7 +306,7 @@ class _Round:
         self.barred = None
 
     def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
-        if item["strategy"] == ON_ERROR and self._is_lost:
+        if self.context.is_handler(item["strategy"]) and self._is_lost:
             self.note(item, group, "gave_up", "nobody knows whether it was done already")
             return
         ladder = self.findings[item["finding"]].ladder
@@ -327,7 +323,7 @@ class _Round:
         tool = self.context.tools.get(new.name)
         allowed = self.context.allowed(item["rule"], item["strategy"])
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
-        mends = [] if self.barred or item["strategy"] == ON_ERROR else group
+        mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
             whys = {id(change): why for change, why in refusals}
@@ -339,7 +335,8 @@ class _Round:
             why = "; ".join(sorted({why for _, why in refusals}))
             self._not_made(asked, item, group, "refused", why)
             return
-        if item["strategy"] == ON_ERROR or any(each.safety is Safety.HUMAN for each in made):
+        by_person = any(each.safety is Safety.HUMAN for each in made)
+        if by_person or self.context.is_handler(item["strategy"]):
             self._lift()
         self.note(item, group, "changed", made[0].reason if made else "nothing to change")
         self.call = new
@@ -370,7 +367,14 @@ class _Round:
         stop = {"reason": reason, "detail": clean(detail), **more}
         self.final = {"outcome": "stopped", "stop": stop}
 
-    def note(self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str) -> None:
+    def note(
+        self,
+        item: dict[str, Any],
+        group: list[Finding],
+        outcome: str,
+        reason: str,
+        readings: Sequence[str] = (),
+    ) -> None:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
@@ -383,6 +387,7 @@ class _Round:
                 "reason": clean(reason[:500]),
                 "key": try_key(key, finding, item["strategy"]),
             }
+            | ({"readings": [clean(each) for each in readings]} if readings else {})
             for finding in group
         ]
 
@@ -413,11 +418,6 @@ class _Round:
         if self.wait is not None and not self.findings:
             return "changed" if self.state.get("pending") else "wait"
         return "gave_up"
-
-
-def _by(item: Mapping[str, Any], reason: str) -> str:
-    """Why the run ends, after the strategy that says so; a handler speaks for itself."""
-    return reason if item["strategy"] == ON_ERROR else f"{item['strategy']}: {reason}"
 
 
 def _answered(

@@ -10,13 +10,13 @@ from typing import Any, Final
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.foreign import told as heard
 from selfcorrect.foreign import unreadable
-from selfcorrect.handlers.by_tool import ON_ERROR
 from selfcorrect.json_forms import to_json
 from selfcorrect.log import warning
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.masking import Mask
-from selfcorrect.model import ErrorKind, FailureReport
+from selfcorrect.model import ErrorKind
 from selfcorrect.redaction import redact
+from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 
 _LONGEST_TRACEBACK: Final = 8_000
@@ -38,7 +38,11 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     _log(report, errors)
     context.errors.forget(state.get("run", ""))
     if context.on_failure == "raise":
-        _raise(report, errors, state)
+        acted = any(
+            context.is_handler(item.get("strategy")) and item.get("outcome") not in _DECLINED
+            for item in report.tried
+        )
+        _raise(report, errors, len(state.get("attempts") or ()), acted=acted)
     return {
         "outcome": "reported",
         "failure": to_json(report),
@@ -154,13 +158,10 @@ def _last_found(state: CorrectionState) -> Sequence[Any]:
     return ()
 
 
-def _raise(report: FailureReport, errors: Sequence[BaseException], state: CorrectionState) -> None:
-    """Raise what the contract says: the original where nobody acted on it, else our own."""
-    executed = len(state.get("attempts") or ())
-    acted = any(
-        item.get("strategy") == ON_ERROR and item.get("outcome") not in _DECLINED
-        for item in report.tried
-    )
+def _raise(
+    report: FailureReport, errors: Sequence[BaseException], executed: int, *, acted: bool
+) -> None:
+    """Raise what the contract says: the original where no handler acted on it, else our own."""
     if acted and report.reason in _ENDED_BY_HAND:
         first, last = (errors[0], errors[-1]) if errors else (None, None)
         tool, reason = report.tool or "", report.detail

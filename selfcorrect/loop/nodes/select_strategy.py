@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.errors import StrategyNotFound, is_control_flow
-from selfcorrect.handlers.by_tool import ON_ERROR
 from selfcorrect.json_forms import call_from_json, finding_from_json
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
@@ -139,10 +138,8 @@ def _next_rung(
 
 
 def _strategy(context: RunContext, finding: Finding, name: str) -> Any:
-    if name == ON_ERROR:
-        return context.on_error
     try:
-        return context.strategies.strategy(finding.rule or "", name)
+        return context.rung(finding.rule, name)
     except (KeyError, StrategyNotFound):
         return None
 
@@ -207,7 +204,7 @@ async def _question(
     rung: Mapping[str, Any],
     call: Call,
 ) -> dict[str, Any]:
-    strategy = context.strategies.strategy(finding.rule or "", rung["strategy"])
+    strategy = context.rung(finding.rule, rung["strategy"])
     try:
         asked = await context.host.call(
             strategy, own_copy(call), Diagnosis((finding,)), repair_context(state, context, None)

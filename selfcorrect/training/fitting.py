@@ -10,7 +10,6 @@ from typing import Any, Final
 from zlib import crc32
 
 from selfcorrect.errors import MissingExtra
-from selfcorrect.evidence.trained.rows import Row
 from selfcorrect.evidence.trained.witness import (
     CATEGORIES,
     KINDS,
@@ -18,6 +17,7 @@ from selfcorrect.evidence.trained.witness import (
     together,
 )
 from selfcorrect.model import Category, ErrorKind, Source
+from selfcorrect.training.rows import Row
 from selfcorrect.weights import BUCKETS, Weights
 
 FEATURES: Final = 8000
