@@ -53,7 +53,7 @@ FLAT = ("repairs", "loop/nodes")
 UPPER_FILES = {
     "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors", "testifying"},
     "evidence/trained": {"witness"},
-    "training": {"fitting"},
+    "training": {"figures", "fitting"},
     "evidence/faults": {"category", "settling"},
     "evidence/kinds": {"facts"},
     "evidence/constraints": {"stated"},

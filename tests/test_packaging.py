@@ -104,7 +104,7 @@ def test_the_metadata_says_what_pip_needs(wheel):
 def test_all_is_every_extra_a_user_may_need():
     extras = set(PROJECT["optional-dependencies"])
     (everything,) = PROJECT["optional-dependencies"]["all"]
-    assert extras - {"all", "dev", "local-model"} == set(
+    assert extras - {"all", "dev", "local-model", "train"} == set(
         everything.removeprefix("selfcorrect[").removesuffix("]").split(",")
     )
 

@@ -7,7 +7,18 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, listing, repair, replay, run
+from selfcorrect.cli import (
+    check,
+    diagnose,
+    explain,
+    graph,
+    init,
+    listing,
+    repair,
+    replay,
+    run,
+    train,
+)
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -62,6 +73,7 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "check": "selfcorrect check strategies/mine.toml",
     "maps": "selfcorrect maps",
     "strategies": "selfcorrect strategies convert-type",
+    "train": "selfcorrect train errors.jsonl -o witness.bin",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -82,4 +94,5 @@ _add("explain", explain.explain)
 _add("check", check.check)
 _add("maps", listing.maps)
 _add("strategies", listing.strategies)
+_add("train", train.train, train.HELP)
 _add("init", init.init)

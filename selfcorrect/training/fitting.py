@@ -18,7 +18,7 @@ from selfcorrect.evidence.trained.witness import (
 )
 from selfcorrect.model import Category, ErrorKind, Source
 from selfcorrect.training.rows import Row
-from selfcorrect.weights import BUCKETS, Weights
+from selfcorrect.weights import Weights
 
 FEATURES: Final = 8000
 """Features that are kept: those with the largest weights."""
@@ -111,16 +111,15 @@ def answered(heard: Heard, weights: Weights | None) -> Answer:
 
 def _linear(rows: Sequence[Row], features: int | None) -> Weights:
     """A linear model of kinds and categories, of the most telling features if not of all."""
-    kept = _matrix(rows, None)
-    tables = _tables(kept, rows)
+    candidates = _shared(rows)
+    tables = _tables(_matrix(rows, candidates), rows)
     if features:
         size = sum((table**2).sum(axis=0) for table, _ in tables)
-        best = sorted(int(each) for each in size.argsort(kind="stable")[::-1][:features])
-        best = [each for each in best if size[each] > 0]
+        heaviest = size.argsort(kind="stable")[::-1][:features]
+        best = sorted(candidates[each] for each in heaviest if size[each] > 0)
         tables = _tables(_matrix(rows, best), rows)
     else:
-        best = sorted({bucket for row in rows for bucket in row.buckets})
-        tables = [(table[:, best], bias) for table, bias in tables]
+        best = candidates
     scales, columns, biases = [], [], []
     for table, bias in tables:
         for line, start in zip(table, bias, strict=True):
@@ -142,19 +141,29 @@ def _linear(rows: Sequence[Row], features: int | None) -> Weights:
     )
 
 
-def _matrix(rows: Sequence[Row], kept: Sequence[int] | None) -> Any:
+def _shared(rows: Sequence[Row]) -> list[int]:
+    """The features that more than one system has: what one alone has tells nothing of others."""
+    found: dict[int, str] = {}
+    shared = set()
+    for row in rows:
+        for bucket in row.buckets:
+            if found.setdefault(bucket, row.system) != row.system:
+                shared.add(bucket)
+    return sorted(shared)
+
+
+def _matrix(rows: Sequence[Row], kept: Sequence[int]) -> Any:
     """Rows by features, one where a row has a feature."""
     try:
         from scipy.sparse import csr_matrix
     except ImportError as error:
         raise MissingExtra("train", "training a witness") from error
-    place = {bucket: number for number, bucket in enumerate(kept)} if kept is not None else None
+    place = {bucket: number for number, bucket in enumerate(kept)}
     ends, columns = [0], list[int]()
     for row in rows:
-        columns += row.buckets if place is None else [place[b] for b in row.buckets if b in place]
+        columns += [place[bucket] for bucket in row.buckets if bucket in place]
         ends.append(len(columns))
-    width = BUCKETS if place is None else len(place)
-    return csr_matrix(([1.0] * len(columns), columns, ends), shape=(len(rows), width))
+    return csr_matrix(([1.0] * len(columns), columns, ends), shape=(len(rows), len(kept)))
 
 
 def _tables(matrix: Any, rows: Sequence[Row]) -> list[tuple[Any, Any]]:
