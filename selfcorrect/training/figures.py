@@ -7,12 +7,14 @@ from zlib import crc32
 
 from selfcorrect.evidence.trained.witness import AGAIN
 from selfcorrect.model import Category
-from selfcorrect.training.fitting import Answer, Heard, answered, heard_apart, left_out
+from selfcorrect.training.fitting import Answer, Heard, answered, fit, heard_apart, left_out
 from selfcorrect.training.rows import Row
 
 BARS = (0.5, 0.7, 0.9)
 _LEAST = 15
 """Systems at the foot of the curve."""
+_EACH = 5
+"""Every fifth system is left out of the whole curve."""
 
 
 def told(apart: Sequence[Heard]) -> Iterator[str]:
@@ -31,15 +33,18 @@ def told(apart: Sequence[Heard]) -> Iterator[str]:
 
 
 def curve(rows: Sequence[Row]) -> Iterator[str]:
-    """Kind and category on systems left out, learned from more and more systems."""
-    systems = sorted(
-        {row.system for row in rows}, key=lambda name: (crc32(name.encode()[::-1]), name)
-    )
+    """What more and more systems teach of the same systems, which are left out of all of them."""
+    systems = sorted({row.system for row in rows}, key=lambda name: crc32(name[::-1].encode()))
+    others = set(systems[::_EACH])
+    left = [row for row in rows if row.system in others]
+    left = [row for row in left if not row.known] or left
+    taught = [system for system in systems if system not in others]
     number = _LEAST
-    while number < 2 * len(systems):
-        chosen = set(systems[:number])
-        some = [row for row in rows if row.system in chosen]
-        yield f"{min(number, len(systems))} systems: {_line(left_out(heard_apart(some)))}"
+    while number < 2 * len(taught):
+        some = [row for row in rows if row.system in set(taught[:number])]
+        weights = fit(some, heard_apart(some))
+        answers = [answered(Heard(row, weights.scores(row.buckets), 0), weights) for row in left]
+        yield f"{min(number, len(taught))} systems teach of others: {_line(answers)}"
         number *= 2
 
 
