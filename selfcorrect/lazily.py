@@ -22,6 +22,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
+        found = getattr(import_module(homes[name]), name)
+        setattr(import_module(package), name, found)  # found at once from now on
+        return found
 
     return load

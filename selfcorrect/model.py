@@ -265,13 +265,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """This strategy cannot mend it; the next rung of the ladder is tried.
+    """This strategy cannot mend it: the next rung.
 
-    `readings` names what a value could mean, where it has several meanings and none was chosen.
+    Attributes:
+        reason: Why not.
+        readings: What a value could mean, in words, and the value of each.
     """
 
     reason: str
-    readings: tuple[str, ...] = ()
+    readings: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.secret_forms import announces, spans
+from selfcorrect.secret_forms import announces, hints, spans
 
 LIMIT: Final = 2_000
 """Characters of outside text that go anywhere, unless the caller says otherwise."""
@@ -32,6 +32,8 @@ BARE: Final = frozenset({int, float, bool, type(None)})
 
 _SHORT: Final = 200
 _MOST_CLEAN: Final = 4_096
+_PLAIN: Final[set[str]] = set()
+"""Keys that hold no secret and announce none."""
 _CLEAN: Final[set[str]] = set()
 """Short texts that hold no secret: the same names and reasons come by again and again."""
 
@@ -115,15 +117,19 @@ def is_clean(value: Any) -> bool:
             inside += item
         elif kind is dict or (kind not in BARE and isinstance(item, Mapping)):
             for key, child in item.items():
-                if type(key) is str and not _is_clean_key(key, child):
+                if key not in _PLAIN and type(key) is str and not _is_clean_key(key, child):
                     return False
             inside += item.values()
     return True
 
 
 def _is_clean_key(key: str, value: Any) -> bool:
-    if key not in _CLEAN and len(key) >= SHORTEST and redact(key) != key:
+    if len(key) >= SHORTEST and redact(key) != key:
         return False
+    if not hints(key):
+        if len(key) <= _SHORT and len(_PLAIN) < _MOST_CLEAN:
+            _PLAIN.add(key)
+        return True
     return type(value) is not str or value == SECRET or not announces(key, value)
 
 

@@ -29,13 +29,22 @@ def spans(text: str) -> list[Span]:
     return _joined(found)
 
 
+def hints(name: str) -> bool:
+    """Whether a name may say at all that what stands behind it is a secret.
+
+    >>> hints("db_password"), hints("seats")
+    (True, False)
+    """
+    return _NAME_HINT.search(name) is not None
+
+
 def announces(name: str, value: str) -> bool:
     """Whether a name says that a value is a secret.
 
     >>> announces("db_password", "hunter"), announces("token", "invalid")
     (True, False)
     """
-    if _NAME_HINT.search(name) is None:
+    if not hints(name):
         return False
     return any(True for _ in _announced(f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"))
 

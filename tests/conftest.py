@@ -9,6 +9,9 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["typing"]
+"""For type checkers alone: a module of them is wrong by design, and never run."""
+
 pytest_plugins = ["pytester", "postgres"]
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from selfcorrect.cli import app, batch
-from selfcorrect.cli.lines import Raw
+from selfcorrect.batch import processes as batch
+from selfcorrect.batch.lines import Raw
+from selfcorrect.batch.processes import Job
+from selfcorrect.cli import app
 from selfcorrect.mapping.files import map_names, starter_dir
 
 ROOT = Path(__file__).parents[1]
@@ -267,13 +269,39 @@ def test_explain_shows_evidence_decision_and_the_rules_before_it(tmp_path):
         'format = 1\nextends = ["default"]\n'
         f'[[rule]]\nid = "other"\ntool = "fly"\n{rule}[[rule]]\nid = "tea"\n{rule}'
     )
-    done = cli("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    given = ("explain", tmp_path / "m.toml", "we are Out of tea\x1b[2J", "--tool", "order")
+    done = cli(*given, "--all")
     assert done.exit_code == 0, done.output
     assert "rule      m/tea" in done.stdout
     assert "kind      conflict" in done.stdout
     assert 'captures  {"got": "tea"}' in done.stdout
     assert "not       m/other  tool" in done.stdout
     assert "\x1b" not in done.stdout
+    brief = cli(*given).stdout
+    assert len(brief.splitlines()) <= 15
+    assert "m.toml:10" in brief
+    assert "we are ⟦Out of tea⟧" in brief
+    assert 'pattern   "(?i)out of (?P<got>tea)"' in brief
+    assert "not  " not in brief
+    assert "before it do not: --all" in brief
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(("", "--status", "429"), "TEXT is empty"), (("no", "--status", "banana"), "--status banana")],
+)
+def test_explain_refuses_what_is_no_error(given, told):
+    done = cli("explain", "default", *given)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_explain_is_one_screen_with_the_wait():
+    done = cli(
+        "explain", "default", "429 Too Many Requests, retry in 30 seconds", "--status", "429"
+    )
+    assert len(done.stdout.splitlines()) <= 15
+    assert "wait      30 s" in done.stdout
 
 
 def test_explain_refuses_a_map_that_is_none():
@@ -401,15 +429,17 @@ def test_chunks_are_bounded_by_lines_and_by_bytes():
     assert list(batch.chunks([])) == []
 
 
-def dies_in_a_worker(chunk, parent):
+def dies_in_a_worker(line, parent):
     """Answers in the process that started it, and takes every other one down."""
     if os.getpid() != parent:
         os._exit(1)
-    return "".join(f"{raw.number}\n" for raw in chunk), True
+    return {"id": line.where, "outcome": "valid"}
 
 
 def test_lines_of_a_worker_that_died_still_get_their_answers():
     raw = [Raw("f", n, b"{}") for n in range(1, 5_002)]
-    answered = batch.in_processes(raw, dies_in_a_worker, os.getpid(), 1)
-    numbers = "".join(text for text, _ in answered).split()
-    assert numbers == [str(n) for n in range(1, 5_002)]
+    job = Job(dies_in_a_worker, str)
+    answered = list(batch.answers(raw, job, os.getpid(), 2))
+    ids = [answer["id"] for part in answered for answer in part.items]
+    assert ids == [f"f:{n}" for n in range(1, 5_002)]
+    assert sum(part.outcomes.total() for part in answered) == 5_001

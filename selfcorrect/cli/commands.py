@@ -14,6 +14,7 @@ from selfcorrect.cli import (
     graph,
     init,
     listing,
+    proxy,
     repair,
     replay,
     run,
@@ -74,6 +75,8 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "maps": "selfcorrect maps",
     "strategies": "selfcorrect strategies convert-type",
     "train": "selfcorrect train errors.jsonl -o witness.bin",
+    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
+selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -95,4 +98,5 @@ _add("check", check.check)
 _add("maps", listing.maps)
 _add("strategies", listing.strategies)
 _add("train", train.train, train.HELP)
+_add("proxy", proxy.proxy, proxy.HELP)
 _add("init", init.init)

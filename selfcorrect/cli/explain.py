@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
-from selfcorrect.cli.screen import console, refuse, row, short
+from selfcorrect.cli.screen import clip, console, refuse, row, short, show
+from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import Explanation, StrategyMap
 from selfcorrect.model import Finding, Source
+
+_MOST: Final = 14
+"""Lines that tell a finding, and one more for the rest."""
+_STATUS: Final = re.compile(r"-?[0-9]{1,6}|[0-9A-Z]{5}|[A-Z]+(?:_[A-Z]+)*")
 
 
 def explain(
@@ -29,8 +35,15 @@ def explain(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Run the Python that the map names in [use].")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also each rule before it, and why it does not decide.")
+    ] = False,
 ) -> None:
-    """Show the evidence, the rule that decides, and why each earlier rule does not."""
+    """Show the evidence, the rule that decides, and where it is written."""
+    if not text.strip():
+        refuse("TEXT is empty: give what the error says")
+    if status is not None and not _STATUS.fullmatch(status):
+        refuse(f"--status {status}: an HTTP status (429), an SQLSTATE (23505) or a gRPC code")
     try:
         strategies = load_map(name) if allow_code else StrategyMap.read(name)
     except MapError as error:
@@ -44,8 +57,12 @@ def explain(
         heard = interpreted(finding, strategies, tool, None)
         if heard.witness is Source.MODEL:
             explanation = replace(explanation, finding=heard)
-        for line in told(finding, explanation):
-            screen.print(line)
+        lines = told(finding, explanation, strategies)
+        rest = missed(explanation)
+        if not everything:
+            lines, rest = lines[:_MOST], _counted(explanation)
+        for line in (*lines, *rest):
+            show(screen, line)
         for rung in explanation.finding.ladder:
             if rung in strategies.unchecked:
                 what = "its Python is not run without --allow-code"
@@ -54,11 +71,28 @@ def explain(
     raise typer.Exit(0 if decided else 1)
 
 
-def told(evidence: Finding, explanation: Explanation) -> list[Text]:
-    """The lines that tell one explanation: evidence, decision, and the rules before it."""
+def told(evidence: Finding, explanation: Explanation, strategies: StrategyMap) -> list[Text]:
+    """The lines that tell one explanation: decision, what matched, and the evidence."""
     finding = explanation.finding
+    lines = [
+        row("rule", (finding.rule, "bold green"), *_where(finding.rule, strategies))
+        if finding.rule
+        else row("rule", ("none matches", "bold yellow"))
+    ]
+    lines += _matched(evidence, finding, strategies)
+    lines.append(row("kind", finding.kind.value))
+    lines.append(row("category", finding.category.value))
+    lines.append(row("sure", f"{finding.confidence:.2f}", f"  by {finding.witness.value}"))
+    if finding.spoke:
+        words = ", ".join(f"{short(word, 40)} {weight:+.2f}" for word, weight in finding.spoke)
+        lines.append(row("spoke", words))
+    if finding.retry_after is not None:
+        lines.append(row("wait", f"{finding.retry_after:g} s"))
+    if finding.captures:
+        lines.append(row("captures", short(dict(finding.captures), 200)))
+    if finding.rule:
+        lines.append(row("ladder", " → ".join(finding.ladder) or "nothing"))
     facts = {
-        "text": evidence.text,
         "types": list(evidence.types),
         "status": evidence.status,
         "code": evidence.code,
@@ -66,24 +100,42 @@ def told(evidence: Finding, explanation: Explanation) -> list[Text]:
         "constraint": dict(evidence.constraint),
     }
     shown = ((key, value) for key, value in facts.items() if value not in (None, [], {}))
-    lines = [row("evidence", (f"{key} ", "bold"), short(value, 200)) for key, value in shown]
-    lines.append(
-        row("rule", (finding.rule, "bold green"))
-        if finding.rule
-        else row("rule", ("none matches", "bold yellow"))
-    )
-    lines.append(row("kind", finding.kind.value))
-    lines.append(row("category", finding.category.value))
-    lines.append(row("sure", f"{finding.confidence:.2f}", f"  by {finding.witness.value}"))
-    if finding.spoke:
-        words = ", ".join(f"{short(word, 40)} {weight:+.2f}" for word, weight in finding.spoke)
-        lines.append(row("spoke", words))
-    if finding.captures:
-        lines.append(row("captures", short(dict(finding.captures), 200)))
-    if finding.rule:
-        lines.append(row("ladder", " → ".join(finding.ladder) or "nothing"))
-    lines += [row("also", rule) for rule in explanation.matches[1:]]
-    lines += [
-        row("not", (missed.rule, "bold"), f"  {missed.condition}") for missed in explanation.missed
+    return lines + [row("evidence", (f"{key} ", "bold"), short(value, 200)) for key, value in shown]
+
+
+def missed(explanation: Explanation) -> list[Text]:
+    """The other rules that match, and those before the winner, each with what does not hold."""
+    also = [row("also", rule) for rule in explanation.matches[1:]]
+    return also + [
+        row("not", (each.rule, "bold"), f"  {each.condition}") for each in explanation.missed
     ]
-    return lines
+
+
+def _counted(explanation: Explanation) -> list[Text]:
+    also, before = len(explanation.matches[1:]), len(explanation.missed)
+    if not also and not before:
+        return []
+    rules = f"{also} rule{'' if also == 1 else 's'}"
+    return [row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))]
+
+
+def _where(rule: str, strategies: StrategyMap) -> list[str]:
+    place = strategies.source(rule)
+    return [] if place is None else [f"  {place[0]}:{place[1]}"]
+
+
+def _matched(evidence: Finding, finding: Finding, strategies: StrategyMap) -> list[Text]:
+    """The pattern of the rule, and the text with what it found in brackets."""
+    from selfcorrect.notebook.marked import marked
+
+    rule = strategies.rule(finding.rule)
+    pattern = rule.match if rule is not None else None
+    pieces = marked(evidence.text, pattern, finding.captures)["pieces"]
+    text = row("text")
+    for index, (piece, mark) in enumerate(pieces):
+        if mark and (index == 0 or not pieces[index - 1][1]):
+            text.append("⟦", "bold green")
+        text.append(clip(visible(piece), 200), "bold underline" if mark else "not dim")
+        if mark and (index + 1 == len(pieces) or not pieces[index + 1][1]):
+            text.append("⟧", "bold green")
+    return [*([row("pattern", short(pattern, 200))] if pattern else []), text]

@@ -10,7 +10,7 @@ from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.constraints.stated import constraint_in
 from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.culprits import CLASSES, culprits
-from selfcorrect.evidence.faults.place import Place, from_wire
+from selfcorrect.evidence.faults.place import Places, from_wire
 from selfcorrect.evidence.kinds.facts import category_of, kind_of
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.messages import put_back
@@ -53,7 +53,7 @@ def complete(
     blind = hidden.masked(hidden.text)
     stated = category_of_constraint(finding.constraint)
     category = stated or category_of_counts(blind) or category_of(finding)
-    place = Place(arguments, schema)
+    place = Places(arguments, schema)
     placed = (from_wire(path, place) for path in finding.paths)
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
@@ -87,7 +87,7 @@ def complete(
     return replace(finding, kind=kind, category=category)
 
 
-def _culprits(finding: Finding, hidden: Masked, place: Place) -> tuple[str, ...]:
+def _culprits(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     bare = hidden.text.strip(" \n\t'\"`.[]")
     echo = hidden.echo(bare) if len(bare) == 1 else None
     lacking = [split(path)[-1] for path in place.declared if place.value(path) is ABSENT]

@@ -9,7 +9,7 @@ from typing import Final
 
 from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.category import category_at
-from selfcorrect.evidence.faults.place import Place
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import settle
 from selfcorrect.evidence.faults.values import by_breaking
 from selfcorrect.evidence.kinds.facts import kind_of
@@ -180,13 +180,13 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
         for char in hidden.text
         if ord(char) >= 0xF0000 and (echo := hidden.echo(char)) is not None
     }
-    place = Place(arguments, schema or {})
+    place = Places(arguments, schema or {})
     finding = replace(finding, paths=settle(finding, hidden.text, echoes, place))
     finding = replace(finding, category=category_at(finding, place))
     return replace(finding, confidence=_borne_out(finding, place))
 
 
-def _borne_out(finding: Finding, place: Place) -> float:
+def _borne_out(finding: Finding, place: Places) -> float:
     """How sure a finding is: surer where the constraint that it states is broken where it says."""
     if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
         return finding.confidence

@@ -30,7 +30,7 @@ from selfcorrect.evidence import (
     zod_issues,
 )
 from selfcorrect.evidence.clean import sentence, visible
-from selfcorrect.evidence.faults.place import Place
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.waits.fields import wait_in_body
@@ -79,7 +79,7 @@ class _Source:
     hidden: Masked
     known: frozenset[str]
     arguments: JSON
-    place: Place
+    place: Places
 
     def is_echo(self, value: JSON) -> bool:
         """Whether a JSON value in a text is (a part of) the arguments themselves."""
@@ -95,7 +95,7 @@ def read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Findin
     Paths are those of the wire; kind and category are left open. At least one finding.
     """
     hidden = mask(visible(message), arguments, visible)
-    place = Place(arguments, schema)
+    place = Places(arguments, schema)
     known = frozenset(
         token for path in (*(p for p, _ in place.leaves), *place.declared) for token in split(path)
     )

@@ -77,7 +77,7 @@ class ToolCalls:
         self._boxes = boxes
         self._ask_person = ask_person
         self._on_trail = on_trail
-        self._always = options.sees_all
+        self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
         self._lock = Lock()

@@ -13,11 +13,11 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
+from selfcorrect.forms.names import usable_name
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
     rewritten,
-    usable_name,
     written_calls,
 )
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response

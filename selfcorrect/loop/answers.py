@@ -53,8 +53,8 @@ def _checked(answer: Repair) -> Repair:
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
         case GiveUp(reason, readings):
-            named = tuple(as_text(each)[:_LONGEST] for each in readings[:_MOST])
-            return GiveUp(as_text(reason), named)
+            few = list(readings.items())[:_MOST]
+            return GiveUp(as_text(reason), {as_text(key)[:_LONGEST]: value for key, value in few})
         case Terminal(reason):
             return Terminal(as_text(reason))
         case Escalate(reason, severity):

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
@@ -25,6 +25,7 @@ from selfcorrect.log import Sink
 from selfcorrect.loop.failures import FailureMemory
 from selfcorrect.loop.senses import SENSES
 from selfcorrect.model import JSON, Safety
+from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.state import CorrectionState
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SafetyPolicy,
         ToolErrorPolicy,
     )
+    from selfcorrect.policies.breaker import Breaker
     from selfcorrect.tools import ToolSpec
 
 T = TypeVar("T")
@@ -191,44 +193,38 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     )
 
 
-class LiveErrors:
-    """The exceptions of running runs, which no checkpoint can hold. Bounded; safe for threads."""
-
-    def __init__(self, capacity: int = 4096) -> None:
-        self._capacity = capacity
-        self._errors: OrderedDict[str, list[BaseException]] = OrderedDict()
-
-    def add(self, run: str, error: BaseException) -> None:
-        self._errors.setdefault(run, []).append(error)
-        while len(self._errors) > self._capacity:
-            self._errors.popitem(last=False)
-
-    def of(self, run: str) -> list[BaseException]:
-        """The exceptions of a run, in order; empty after a resume in another process."""
-        return self._errors.get(run, [])
-
-    def forget(self, run: str) -> None:
-        self._errors.pop(run, None)
-
-
-class LiveReadings:
-    """What was read of the texts of running runs, so that a repair reads none again. Bounded."""
+class Live(Generic[T]):
+    """What belongs to running runs, and no checkpoint can hold. Bounded; safe for threads."""
 
     def __init__(self, capacity: int = 256) -> None:
         self._capacity = capacity
-        self._readings: OrderedDict[str, object] = OrderedDict()
+        self._kept: OrderedDict[str, T] = OrderedDict()
 
-    def keep(self, run: str, reading: object) -> None:
-        self._readings[run] = reading
-        while len(self._readings) > self._capacity:
-            self._readings.popitem(last=False)
+    def keep(self, run: str, what: T) -> None:
+        self._kept[run] = what
+        while len(self._kept) > self._capacity:
+            self._kept.popitem(last=False)
 
-    def of(self, run: str) -> object:
-        """What was read, or None: in another process, or long ago."""
-        return self._readings.get(run)
+    def of(self, run: str) -> T | None:
+        """What was kept, or None: in another process, or long ago."""
+        return self._kept.get(run)
 
     def forget(self, run: str) -> None:
-        self._readings.pop(run, None)
+        self._kept.pop(run, None)
+
+
+class LiveErrors(Live[list[BaseException]]):
+    """The exceptions of running runs."""
+
+    def __init__(self, capacity: int = 4096) -> None:
+        super().__init__(capacity)
+
+    def add(self, run: str, error: BaseException) -> None:
+        self.keep(run, [*self.of(run), error])
+
+    def of(self, run: str) -> list[BaseException]:
+        """The exceptions of a run, in order; empty after a resume in another process."""
+        return super().of(run) or []
 
 
 NOBODY = Handlers()
@@ -246,6 +242,8 @@ class RunContext:
         ledger: The caller's ledger, or None.
         memory: Takes its place for runs that may come again.
         failures: What failed in earlier runs of a task, without help of a checkpointer.
+        budgets: How many repeats the tools have left.
+        breaker: Holds back calls of services that fail, or None.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         senses: What calls and errors are read with.
         readings: What was read of the texts of running runs.
@@ -274,7 +272,7 @@ class RunContext:
     time: Time
     errors: LiveErrors
     senses: Senses = SENSES
-    readings: LiveReadings = field(default_factory=LiveReadings)
+    readings: Live[object] = field(default_factory=Live)
     on_failure: str = "report"
     on_error: Handlers = NOBODY
     on_model_error: OnModelError | None = None
@@ -283,6 +281,8 @@ class RunContext:
     ask_person: Callable[[JSON], JSON] | None = None
     memory: Ledger = field(default_factory=MemoryLedger)
     failures: FailureMemory = field(default_factory=FailureMemory)
+    budgets: Budgets = field(default_factory=Budgets)
+    breaker: Breaker | None = None
     emit: Sink | None = None
     tenant: str | None = None
     thread: str | None = None

@@ -198,7 +198,13 @@ def compile_loop(
     return cast("CorrectionGraph", compiled)
 
 
-def _entry(state: Mapping[str, Any]) -> str:
+class _Entry(TypedDict, total=False):
+    """All that the entry reads: LangGraph need not make it the whole state."""
+
+    phase: Annotated[str | None, EphemeralValue]
+
+
+def _entry(state: _Entry) -> str:
     """A run starts at plan, or where another runner hands it over."""
     phase = state.get("phase") or ENTRY
     if phase not in ENTRIES:

@@ -301,6 +301,14 @@ async def _ask(ledger: Ledger, context: RunContext, method: Any, *args: Any) -> 
     return method(*args), None
 
 
+def failed_before(
+    state: CorrectionState, context: RunContext
+) -> tuple[str | None, Mapping[str, Any]]:
+    """The task of a run, and what failed in it and in its thread, by call."""
+    task: Any = state["given"].get("task_id")
+    return task, {**context.failures.of(task), **(state.get("failed") or {})}
+
+
 async def concluded(
     state: CorrectionState,
     context: RunContext,
@@ -334,8 +342,7 @@ async def concluded(
     if attempts and not attempts[-1].get("retryable"):
         failed_key = attempts[-1].get("key")
         if not any(item.get("key") == failed_key for item in attempts[:-1]):
-            task = state["given"].get("task_id")
-            past = {**context.failures.of(task), **(state.get("failed") or {})}
+            task, past = failed_before(state, context)
             shown = [finding_to_json(item) for item in findings]
             failed = noted(past, str(failed_key), fingerprint(findings), shown)
             context.failures.keep(task, failed)

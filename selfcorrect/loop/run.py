@@ -40,7 +40,8 @@ async def run_node(
     if fresh:
         returned = {**fresh, "original": returned.get("current"), **returned}
     update, target = loop.table.advance(node, state, returned)
-    if "stop" in update and (roomier := await more_room(node, state, update, context)) is not None:
+    roomier = await more_room(node, state, update, context) if update.get("stop") else None
+    if roomier is not None:
         again, target = await run_node(loop, node, roomier, context)
         return {"counts": roomier["counts"], **again}, target
     if target == END:

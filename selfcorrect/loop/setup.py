@@ -29,7 +29,8 @@ from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.policies.safety import DEFAULT_SURE
-from selfcorrect.protocols import ToolWords
+from selfcorrect.policies.shared_budget import Budgets
+from selfcorrect.protocols import Board, ToolWords
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import DEFAULT, END, Table
 from selfcorrect.state import STATE_KEYS
@@ -52,6 +53,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     strategies = load_map(options.strategies)
     own = own_keys(options.state)
     nodes, table = _nodes(options, own)
+    ledger, memory = _ledger(options.ledger), options.memory or MemoryLedger(REMEMBERED)
     specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
         tools=specs,
@@ -59,12 +61,14 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         limits=_limits(options.limits, strategies),
         policy=_terminal(options.policy, strategies, specs),
         safety=_safety(strategies, options.model),
-        ledger=_ledger(options.ledger),
+        ledger=ledger,
         model=_model(options.model),
         host=SyncHost(),
         time=options.time or SystemTime(),
         errors=LiveErrors(),
-        memory=options.memory or MemoryLedger(REMEMBERED),
+        memory=memory,
+        budgets=Budgets(_board(ledger)),
+        breaker=_breaker(strategies, _board(ledger) or memory),
         on_failure=options.on_failure,
         on_error=_handlers(options.on_error, specs),
         on_model_error=_callable(options.on_model_error, "on_model_error"),
@@ -208,6 +212,21 @@ def _ledger(ledger: Any) -> Any:
             f"ledger must have begin and settle, such as SqliteLedger(path), not {ledger!r:.80}"
         )
     return ledger
+
+
+def _board(ledger: Any) -> Board | None:
+    """The ledger, if what stands on it is shared with others."""
+    is_one = all(callable(getattr(ledger, name, None)) for name in ("look", "swap"))
+    board: Board | None = ledger if is_one else None
+    return board
+
+
+def _breaker(strategies: StrategyMap, board: Board) -> Any:
+    if strategies.breaker is None:
+        return None
+    from selfcorrect.policies.breaker import Breaker
+
+    return Breaker(strategies.breaker, board)
 
 
 def _callable(given: Any, name: str) -> Any:

@@ -16,6 +16,7 @@ from selfcorrect.models.unsaid import is_unsaid
 from selfcorrect.pointer import get, split
 from selfcorrect.protocols import Tool
 from selfcorrect.report import FailureReport
+from selfcorrect.schema.subschema import Alternatives, at, declared
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import similar_names
 
@@ -75,9 +76,9 @@ def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) ->
     args = (report.call or {}).get("args")
     for finding in report.findings:
         for path in finding.get("paths") or ():
-            schema = _schema_at(tool, path)
+            schemas = _schemas_at(tool, path)
             is_missing = finding.get("category") == Category.MISSING_PARAM
-            if is_missing and schema is not None and is_unsaid(texts, args, schema):
+            if is_missing and schemas and all(is_unsaid(texts, args, one) for one in schemas):
                 yield path
 
 
@@ -104,19 +105,16 @@ def nearest_first(
     wrong: Any = get(call, path) if path else None
     names = constraint.get("enum") or ()
     if finding.get("category") == Category.EXTRA_PARAM:
-        around = _schema_at(tools.get(name), path.rpartition("/")[0]) or {}
-        wrong, names = split(path)[-1], tuple(around.get("properties") or ())
+        around = _schemas_at(tools.get(name), path.rpartition("/")[0])
+        wrong, names = split(path)[-1], tuple(declared(around))
     if not isinstance(wrong, str):
         return finding
     near = similar_names(wrong, [name for name in names if isinstance(name, str)]).names
     return {**finding, "suggestions": list(near)}
 
 
-def _schema_at(tool: Tool | None, path: str) -> Mapping[str, Any] | None:
-    """What the tool's schema says of a place, as far as plain properties lead there."""
-    node: Any = tool.schema if tool is not None else None
-    for token in split(path)[1:] if path.startswith("/args") else ():
-        if not isinstance(node, Mapping):
-            return None
-        node = node.get("items") if token.isdigit() else (node.get("properties") or {}).get(token)
-    return node if isinstance(node, Mapping) else None
+def _schemas_at(tool: Tool | None, path: str) -> Alternatives:
+    """What the tool's schema says of a place among the arguments."""
+    if tool is None or not path.startswith("/args"):
+        return ()
+    return at(tool.schema, split(path)[1:]) or ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ T = TypeVar("T")
 _MOST_TYPES: Final = 100
 _LONGEST_TYPE: Final = 500
 _LONGEST_TOOL: Final = 500
-_FEW: Final = 8
+_FEW: Final = 16
 """Up to so many patterns are tried one by one."""
 _MOST_TOOLS: Final = 1_000
 """Tool names whose globs are remembered."""
@@ -203,25 +204,29 @@ class RuleIndex:
 
     def first(self, evidence: Evidence) -> tuple[int, Mapping[str, str]] | None:
         """The position of the first rule that is met, and its captures."""
-        for position in self._candidates(evidence):
+        globs = self._matching_globs(evidence.tool)
+        plain = {n for bucket in self._plain.buckets(evidence, globs) for n in bucket}
+        met = (n for n in sorted(plain) if not isinstance(self._rules[n].met(evidence), str))
+        end = next(met, len(self._rules))
+        for position in self._textual_before(end, evidence, globs):
             captures = self._rules[position].met(evidence)
             if not isinstance(captures, str):
                 return position, captures
-        return None
+        return (end, {}) if end < len(self._rules) else None
 
     def each(self, evidence: Evidence) -> Iterator[Mapping[str, str] | str]:
         """For every rule in order, its captures, or the first condition that does not hold."""
         return (rule.met(evidence) for rule in self._rules)
 
-    def _candidates(self, evidence: Evidence) -> Sequence[int]:
-        globs = self._matching_globs(evidence.tool)
-        found = [n for bucket in self._plain.buckets(evidence, globs) for n in bucket]
-        textual = self._textual.buckets(evidence, globs)
-        if sum(map(len, textual)) <= _FEW:
-            found += [n for bucket in textual for n in bucket]
-        else:
-            found += [self._with_text[n] for n in self._patterns.matching(evidence.text)]
-        return sorted(set(found))
+    def _textual_before(self, end: int, evidence: Evidence, globs: Iterable[str]) -> Sequence[int]:
+        """Rules before this position whose pattern may match, in order."""
+        near = [
+            bucket[: bisect_left(bucket, end)] for bucket in self._textual.buckets(evidence, globs)
+        ]
+        if sum(map(len, near)) <= _FEW:
+            return sorted({n for bucket in near for n in bucket})
+        found = (self._with_text[n] for n in self._patterns.matching(evidence.text))
+        return [n for n in found if n < end]
 
     def _matching_globs(self, tool: str | None) -> tuple[str, ...]:
         if tool is None or not self._globs:

@@ -13,11 +13,18 @@ from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
-from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
+from selfcorrect.mapping.compiling import compiled
+from selfcorrect.mapping.document import (
+    MapBreaker,
+    MapPolicy,
+    MapReading,
+    ToolEffect,
+    ToolResults,
+)
+from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
+from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
-from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.trained import trained_by
 from selfcorrect.model import ErrorKind, Finding, Safety
@@ -84,6 +91,7 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        breaker: When calls of a service that fails are held back; None: never.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
 
@@ -93,7 +101,9 @@ class StrategyMap:
 
     __slots__ = (
         "_binder",
+        "_breaker",
         "_by_id",
+        "_code",
         "_documents",
         "_effects",
         "_first_own",
@@ -119,6 +129,7 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        breaker: MapBreaker | Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
@@ -132,6 +143,7 @@ class StrategyMap:
             "results": dict(results or {}),
             "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
+            **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
         }
         content, faults = read_document(raw)
@@ -185,11 +197,24 @@ class StrategyMap:
         return self._unchecked
 
     def _link(self, root: Document, code: Code) -> None:
-        documents, faults = linked(root, _Loader(run_code=code != "read"))
+        documents, faults = linked(root, Loader(run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
+        self._assemble(documents, faults, code)
+
+    def __reduce__(self) -> tuple[Callable[..., StrategyMap], tuple[Any, ...]]:
+        """Pickled as it was written; maps of the package, and Python, are found where it is read.
+
+        That takes `[use]` files at their paths, and strategies that are importable.
+        """
+        if self._documents[0].built_in and self._code == "run":
+            return StrategyMap.load, (self._documents[0].name,)
+        written = [each.name if each.built_in else each for each in self._documents]
+        return _from_written, (written, self._code)
+
+    def _assemble(self, documents: Sequence[Document], faults: list[MapFault], code: Code) -> None:
         rules, wrong = merged_rules(documents)
         faults += wrong
-        conditions, wrong = _compiled(rules)
+        conditions, wrong = compiled(rules)
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
@@ -205,6 +230,8 @@ class StrategyMap:
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
         self._reading = TextPolicy(**merged_section([item.said_reading for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
+        said = [each for item in sections if (each := item.said_breaker) is not None]
+        self._breaker = MapBreaker(**merged_section(said)) if said else None
         self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
         )
@@ -212,7 +239,8 @@ class StrategyMap:
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
-        self._unchecked = _not_run(documents) if code == "read" else {}
+        self._code = code
+        self._unchecked = not_run(documents) if code == "read" else {}
 
     @property
     def rules(self) -> tuple[MapRule, ...]:
@@ -240,6 +268,11 @@ class StrategyMap:
         return self._limits
 
     @property
+    def breaker(self) -> MapBreaker | None:
+        """When calls of a service that fails are held back; None: never."""
+        return self._breaker
+
+    @property
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
         """What calling a tool does, by name or glob, the more specific map first."""
         return self._effects
@@ -262,6 +295,13 @@ class StrategyMap:
         """The rule of this full id, or None."""
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         return placed.rule if placed is not None else None
+
+    def source(self, rule_id: str | None) -> tuple[Path, int] | None:
+        """The file of the rule of this full id, and the line that names it; None if unknown."""
+        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        if placed is None or placed.source.file is None:
+            return None
+        return placed.source.file, line_of_rule(placed.source.file, placed.rule.id)
 
     def allowed(self, rule_id: str | None) -> frozenset[Safety]:
         """The classes of change that a rule allows beside the policy's own.
@@ -393,49 +433,13 @@ class StrategyMap:
         return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
 
 
-class _Loader:
-    """Reads the maps that others extend, each file once."""
-
-    def __init__(self, *, run_code: bool) -> None:
-        self._run_code = run_code
-        self._read: dict[Path, Document] = {}
-
-    def __call__(self, name: str, document: Document) -> Document | MapFault:
-        try:
-            path = find_map(name, document.folder, run_code=self._run_code)
-        except MapError as error:
-            fault = error.faults[0]
-            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
-            return document.fault(message, key="extends", hint=fault.hint)
-        key = path.resolve()
-        if key not in self._read:
-            self._read[key] = read_map(path)
-        return self._read[key]
-
-
-def _not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
-    used: dict[str, MapFault] = {}
-    for document in documents:
-        for name, place in document.content.use.items():
-            why = f"{place} is not run; its options are checked as far as its source shows them"
-            used.setdefault(name, document.fault(why, key=f"use.{name}"))
-    return used
+def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
+    """A map that was pickled; of maps of the package there are the names."""
+    made = StrategyMap.__new__(StrategyMap)
+    documents = [read_map(find_map(each)) if isinstance(each, str) else each for each in written]
+    made._assemble(documents, [], code)  # noqa: SLF001 -- its own
+    return made
 
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
     return index.first(Evidence.of(Finding(text, _OWN_CHECK, code=code), tool))
-
-
-def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
-    """The conditions of every rule, and the patterns that cannot be used."""
-    conditions, faults = [], []
-    for placed in rules:
-        pattern = None
-        if placed.rule.match is not None:
-            try:
-                own = placed.source.built_in
-                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
-            except PatternError as error:
-                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
-        conditions.append(Conditions.of(placed.rule, pattern))
-    return conditions, faults

@@ -57,6 +57,7 @@ OTHER_WAY_NOW: Final = "Try another way, or call again later: this call cannot s
 CORRECT_OR_OTHER: Final = "Correct the call and call again, or try another way."
 WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
 CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
+NOT_NOW: Final = "Try another way, or call again after that."
 DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
 
 _BEFORE_THE_TOOL: Final = "ArgumentDeserializationError"
@@ -133,6 +134,11 @@ def _opening(report: FailureReport, known: Known) -> str:
         if last.get("replayed"):
             return "An equal call was begun before, and broke off."
         return "The call failed, and how far it got is not known."
+    if report.reason == "unavailable" and report.until:
+        once_more = " again" if attempts else ""
+        return (
+            f"The call was not made{once_more}: its service fails, and rests until {report.until}."
+        )
     if report.reason == "no_call":
         return "No call was made: the text is not a call by itself."
     if report.reason == "escalated" and known.said:
@@ -212,7 +218,8 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
 
     What was read out of a long text stands for it; of a short one the model reads all.
     """
-    reason = known.said or ("" if report.findings or report.attempts else report.detail)
+    is_told = report.findings or report.attempts or report.reason == "unavailable"
+    reason = known.said or ("" if is_told else report.detail)
     said = [("The reason given", reason)] if reason else []
     if known.tool_words == "hide" or (said and report.reason == "escalated"):
         return said
@@ -267,6 +274,8 @@ def _closing(report: FailureReport, known: Known) -> str:
         return WHOLE_AGAIN
     if report.reason == "no_call":
         return CALL_ALONE
+    if report.reason == "unavailable":
+        return NOT_NOW
     if known.readings:
         return ONE_OF_TWO
     if any(not known.unsaid.isdisjoint(item.get("paths") or ()) for item in report.findings):

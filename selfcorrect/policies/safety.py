@@ -58,12 +58,14 @@ class SafetyPolicy:
             findings: What they mend, if they are to be executed.
         """
         classes = self.allow | frozenset(allow)
+        # What comes in without anything going is no respelling of something that was said.
+        adds = all(change.before is ABSENT for change in changes)
         doubt = next((why for each in findings if (why := self.unsure(each))), None)
         return [
             (change, why)
             for change in changes
             if change.safety is not Safety.HUMAN
-            and (why := self._refusal(change, tools, tool, classes) or doubt) is not None
+            and (why := self._refusal(change, tools, tool, classes, adds=adds) or doubt) is not None
         ]
 
     def _refusal(
@@ -72,6 +74,8 @@ class SafetyPolicy:
         tools: Mapping[str, Tool],
         tool: Tool | None,
         classes: frozenset[Safety],
+        *,
+        adds: bool,
     ) -> str | None:
         safety = change.safety
         if change.path == "/name" and change.before is not ABSENT:
@@ -80,7 +84,7 @@ class SafetyPolicy:
                 return "there is no such tool"
             if target.effect == "destructive":
                 return "a call is never renamed onto a destructive tool"
-        if safety is not Safety.EXACT:
+        if adds or safety is not Safety.EXACT:
             # Which tool a name means is settled later; until then, what any tool marks counts.
             meant = [tool] if tool is not None else [None, *tools.values()]
             fields = (self.sensitive_field(change.path, each) for each in meant)

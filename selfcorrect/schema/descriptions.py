@@ -74,10 +74,10 @@ def is_turned(description: str) -> bool:
     return not _TURNS.isdisjoint(_split(first))
 
 
-def words_of(description: str) -> frozenset[str]:
+def terms_of(description: str) -> frozenset[str]:
     """All words of a description, in the singular; bounded.
 
-    >>> "score" in words_of("keys represent subjects and values represent scores")
+    >>> "score" in terms_of("keys represent subjects and values represent scores")
     True
     """
     return _all_words(description[:_LONGEST])

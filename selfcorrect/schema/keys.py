@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.descriptions import is_turned, speaks_of, subject_of, words_of
+from selfcorrect.schema.descriptions import is_turned, speaks_of, subject_of, terms_of
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.schema.wording import (
     IDENTIFIES,
@@ -130,10 +130,10 @@ def is_described(key: str, value: JSON, name: str, around: Surroundings) -> bool
         return not any(speaks_of(said_of(told), words) for n, told in others if n != name)
     if list(around.required) != [name] or not kinds or "string" in kinds:
         return False
-    if not has_type(value, kinds) or words - words_of(here):
+    if not has_type(value, kinds) or words - terms_of(here):
         return False
     return not any(
-        words <= words_of(said_of(told)) | {*_words(n)} for n, told in others if n != name
+        words <= terms_of(said_of(told)) | {*_words(n)} for n, told in others if n != name
     )
 
 
@@ -291,7 +291,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], name: str, around: Su
 def _says_more(more: frozenset[str], description: str) -> bool:
     """Whether a longer key only says what the description says: `city_name` for a city."""
     if more == {"name"}:
-        return words_of(description).isdisjoint(IDENTIFIES)
+        return terms_of(description).isdisjoint(IDENTIFIES)
     return more <= subject_of(description)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
-from selfcorrect.schema.subschema import Root, at, declared
-from selfcorrect.text import spelling
+from selfcorrect.pointer import join
+from selfcorrect.schema.subschema import Root, alternatives, at, declared
 
 _DEPTH: Final = 3
 _MOST: Final = 200
 _MOST_NAMES: Final = 2_000
+_MOST_POINTERS: Final = 300
+_MOST_LEVELS: Final = 6
 _ANY_ITEM: Final = "0"
 
 
@@ -33,13 +35,6 @@ class Nested:
     listed: bool
 
 
-class Home(NamedTuple):
-    """An object that declares a name."""
-
-    place: Nested
-    name: str
-
-
 def objects_below(root: JsonObject, tokens: tuple[str, ...] = ()) -> tuple[Nested, ...]:
     """The objects inside an object, at most three levels deeper, nearest first; bounded.
 
@@ -54,18 +49,31 @@ def names_below(root: JsonObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in objects_below(root) for name in one.names))
 
 
-def homes(root: JsonObject, tokens: tuple[str, ...]) -> Mapping[str, tuple[Home, ...]]:
-    """The objects inside an object that know a name, by its spelling."""
-    return _homes(Root(root), tokens)
+def declared_below(root: JsonObject) -> tuple[str, ...]:
+    """Pointers of all that a schema declares, items of a list under the list itself; bounded.
+
+    >>> declared_below({"properties": {"a": {"items": {"properties": {"b": {}}}}}})
+    ('/a', '/a/b')
+    """
+    return _pointers(Root(root)) if isinstance(root, Mapping) else ()
 
 
 @lru_cache(maxsize=512)
-def _homes(whole: Root, start: tuple[str, ...]) -> Mapping[str, tuple[Home, ...]]:
-    found: dict[str, list[Home]] = {}
-    for one in _below(whole, start):
-        for name in one.names:
-            found.setdefault(spelling(name), []).append(Home(one, name))
-    return MappingProxyType({key: tuple(known) for key, known in found.items()})
+def _pointers(whole: Root) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    todo = deque([(alternatives(whole.schema, whole.schema), "", 0)])
+    while todo and len(found) < _MOST_POINTERS:
+        here, path, depth = todo.popleft()
+        if path:
+            found.setdefault(path)
+        if depth >= _MOST_LEVELS:
+            continue
+        for name, below in declared(here).items():
+            todo.append((alternatives(below, whole.schema), path + join(name), depth + 1))
+        for one in here:
+            if isinstance(items := one.get("items"), Mapping):
+                todo.append((alternatives(items, whole.schema), path, depth + 1))
+    return tuple(found)
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from selfcorrect.model import JSON
-from selfcorrect.schema.descriptions import words_of
+from selfcorrect.schema.descriptions import terms_of
 from selfcorrect.schema.subschema import Alternatives
 from selfcorrect.text import LONGEST, spelling, tokens
 from selfcorrect.values.measures import currencies_in, unit_agrees, units_in
@@ -45,7 +45,7 @@ def unit_agrees_with(key: str, name: str, description: str) -> bool | None:
     ours, theirs = tokens(key[:LONGEST]), tokens(name[:LONGEST])
     if not set(ours[:-1]) & set(theirs) or ours[-1] in theirs or not units_in(ours[-1]):
         return None
-    if "/" in description or "per" in words_of(description):
+    if "/" in description or "per" in terms_of(description):
         return False
     return unit_agrees(ours[-1], name, description)
 
@@ -124,5 +124,5 @@ def is_item_key(key: str, name: str, description: str = "") -> bool:
             return True
         if one in IDENTIFIES:
             return said in _ITEM_KEYS
-    told = {end for word in words_of(description) for end in (word, word.removesuffix("s"))}
+    told = {end for word in terms_of(description) for end in (word, word.removesuffix("s"))}
     return said in _ITEM_KEYS or (said in _NAME_KEYS and told.isdisjoint(IDENTIFIES))

@@ -17,13 +17,13 @@ from selfcorrect.words import NEGATIONS, singular
 _LONGEST: Final = 2_000
 
 
-def words_of(text: str) -> list[str]:
+def pieces_of(text: str) -> list[str]:
     """The words of a name or a description, bounded."""
     return [word for piece in text[:_LONGEST].split() for word in tokens(piece)]
 
 
 def _denies(text: str) -> bool:
-    return not NEGATIONS.isdisjoint(words_of(text))
+    return not NEGATIONS.isdisjoint(pieces_of(text))
 
 
 # --- currencies -----------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def counts_coins(text: str) -> bool:
     >>> counts_coins("amount_cents"), counts_coins("in the smallest currency unit")
     (True, True)
     """
-    return not _SMALL_COINS.isdisjoint(words_of(text))
+    return not _SMALL_COINS.isdisjoint(pieces_of(text))
 
 
 def counts_scale(text: str) -> bool:
@@ -151,7 +151,7 @@ def counts_scale(text: str) -> bool:
     >>> counts_scale("revenue_millions"), counts_scale("revenue")
     (True, False)
     """
-    return not _LARGE_SCALES.isdisjoint(words_of(text))
+    return not _LARGE_SCALES.isdisjoint(pieces_of(text))
 
 
 # --- units ----------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _row(unit: str) -> int | None:
 
 def units_in(text: str) -> frozenset[int]:
     """The units that a text mentions in any case, but not by a single letter."""
-    words = [w for w in words_of(text) if len(w) > 1 and w not in _ALSO_WORDS]
+    words = [w for w in pieces_of(text) if len(w) > 1 and w not in _ALSO_WORDS]
     rows = (row if (row := _OF_FOLDED.get(word)) is not None else _row(word) for word in words)
     return frozenset(row for row in rows if row is not None)
 
@@ -252,7 +252,7 @@ def tells_same_measure(key: str, name: str, description: str) -> bool:
     >>> tells_same_measure("amount_dollars", "amount", "Amount in Canadian dollars")
     False
     """
-    units = [word for word in words_of(key) if word not in words_of(name) and _is_told(word)]
+    units = [word for word in pieces_of(key) if word not in pieces_of(name) and _is_told(word)]
     codes = currencies_in(key) - currencies_in(name)
     return all(unit_agrees(unit, name, description) for unit in units) and all(
         names_currency(code, name, description) for code in codes
@@ -286,7 +286,7 @@ def unit_agrees(unit: str, name: str, description: str) -> bool:
     (False, True)
     """
     unit = unit.removeprefix("degrees ")
-    if unit in _MULTIPLIERS or _denies(description) or "per" in words_of(description):
+    if unit in _MULTIPLIERS or _denies(description) or "per" in pieces_of(description):
         return False
     row = _row(unit)
     if (units_in(name) | units_in(description)) - {row}:
@@ -294,7 +294,7 @@ def unit_agrees(unit: str, name: str, description: str) -> bool:
     if row is None:
         return _counts(unit, name)
     text = f"{name} {description}"
-    if row == _POUND and (currencies_in(text) or _WEIGHS.isdisjoint(words_of(text))):
+    if row == _POUND and (currencies_in(text) or _WEIGHS.isdisjoint(pieces_of(text))):
         return False
     return any(one == unit or _told(one) == row for one in _named(name, description))
 

@@ -17,9 +17,9 @@ from selfcorrect.values.measures import (
     is_same_unit,
     is_unit,
     names_currency,
+    pieces_of,
     unit_agrees,
     units_in,
-    words_of,
 )
 from selfcorrect.values.quantities import Quantity
 
@@ -117,7 +117,7 @@ def _is_currency(currency: str, told: str) -> bool:
 
 
 def _check_sign(found: Quantity, wanted: Wanted) -> None:
-    if found.plus and _SIGNED.isdisjoint(words_of(wanted.text)):
+    if found.plus and _SIGNED.isdisjoint(pieces_of(wanted.text)):
         raise Unclear("its plus could say that so much is to be added")
 
 

@@ -10,14 +10,19 @@ is asserted.
 from __future__ import annotations
 
 import ast
+import atexit
 import gc
 import json
+import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,6 +173,7 @@ def maps(folder: Path) -> None:
 
 LOADED = """
 import sys
+import tempfile
 {code}
 ours = {{name: module.__file__ for name, module in sys.modules.items()
         if name.partition(".")[0] == "selfcorrect" and getattr(module, "__file__", None)}}
@@ -191,11 +197,21 @@ LOADS = {
 
 
 def fresh(code: str) -> list[str]:
-    """The words that a fresh interpreter prints."""
+    """The words that a fresh interpreter prints, its modules compiled before, as pip does it."""
+    kept = {**os.environ, "PYTHONPYCACHEPREFIX": _bytecode()}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=kept
     )
     return done.stdout.split()
+
+
+@cache
+def _bytecode() -> str:
+    """A folder for compiled modules, gone with this process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def loads() -> None:
@@ -283,7 +299,7 @@ def bare_graph(graph: Any, given: Mapping[str, Any]) -> Any:
 
 def texts() -> None:
     """Print what calls cost whose arguments, or that themselves, are text; with 1 and 500 tools."""
-    from selfcorrect.batch.repairing import repair_loop
+    from selfcorrect.batch.checking import repair_loop
     from selfcorrect.loop.walk import walk
 
     args = json.dumps({"to": "CDG", "day": "2026-10-26", "seats": 2, "cabin": "economy"})

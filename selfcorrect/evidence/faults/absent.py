@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES
-from selfcorrect.evidence.faults.place import Place
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.pointer import join, split
 from selfcorrect.text import normal
 
@@ -73,7 +73,7 @@ _HINTS: Final[tuple[re.Pattern[str], ...]] = (
 """Ways of naming that count for uncommon words only, and mostly for known names only."""
 
 
-def absent(text: str, place: Place) -> list[str]:
+def absent(text: str, place: Places) -> list[str]:
     """Pointers of what a text says is not there; the first way of naming that fits is taken."""
     text = text.split(" or (", maxsplit=1)[0]
     for pattern in _OUTRIGHT:
@@ -88,7 +88,7 @@ def absent(text: str, place: Place) -> list[str]:
     return []
 
 
-def _places(pattern: re.Pattern[str], text: str, place: Place, *, common: bool) -> list[str]:
+def _places(pattern: re.Pattern[str], text: str, place: Places, *, common: bool) -> list[str]:
     found: list[str] = []
     for match in list(pattern.finditer(text))[:20]:
         inside = match.groupdict().get("w")
@@ -100,7 +100,7 @@ def _places(pattern: re.Pattern[str], text: str, place: Place, *, common: bool) 
     return list(dict.fromkeys(path for path in found if not _filled(path, place)))
 
 
-def _telling(name: str, place: Place) -> bool:
+def _telling(name: str, place: Places) -> bool:
     """Whether a name may stand for a parameter where nothing marks it as one."""
     blank = not (place.leaves or place.declared)
     return blank or name.lower() not in COMMON or _wanted(name, place)
@@ -118,11 +118,11 @@ def _further(text: str, position: int) -> list[str]:
     return found
 
 
-def _wanted(name: str, place: Place) -> bool:
+def _wanted(name: str, place: Places) -> bool:
     return any(normal(name) == normal(split(path)[-1]) for path in place.declared)
 
 
-def _filled(path: str, place: Place) -> bool:
+def _filled(path: str, place: Places) -> bool:
     value = place.value(path)
     return value not in (None, "", [], {}) and type(value).__name__ != "_Absent"
 
@@ -131,7 +131,7 @@ _CLASS: Final = re.compile(r"\A[A-Z][A-Za-z0-9]{0,60}\.(?=[a-z_]\w{0,60}\Z)")
 """The model that a field is said to be of: `Order.city`."""
 
 
-def _lacking(name: str, place: Place) -> list[str]:
+def _lacking(name: str, place: Places) -> list[str]:
     known = place.known(name)
     if known:
         return list(known)

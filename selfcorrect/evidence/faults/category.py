@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from selfcorrect.evidence.faults.place import Place, words_of
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.roles import DATES, FREE_FORM
 from selfcorrect.evidence.faults.values import (
     category_by_schema,
 )
 from selfcorrect.model import JSON, Category, ErrorKind, Finding
 from selfcorrect.pointer import split
+from selfcorrect.text import words_of
 
 _MEASURED: Final = re.compile(
     r"\b(?:digit|character|char|letter|byte|decimal|long|short|length|item|element|token)",
@@ -19,7 +20,7 @@ _MEASURED: Final = re.compile(
 )
 
 
-def category_at(finding: Finding, place: Place) -> Category:
+def category_at(finding: Finding, place: Places) -> Category:
     """What is wrong where the text did not say: from schema, value and name of the place."""
     if finding.kind is not ErrorKind.VALIDATION or len(finding.paths) != 1:
         return finding.category
@@ -39,7 +40,7 @@ def category_at(finding: Finding, place: Place) -> Category:
     return Category.FORMAT_DATE if dated else Category.NONE
 
 
-def _says_only_format(finding: Finding, path: str, place: Place) -> bool:
+def _says_only_format(finding: Finding, path: str, place: Places) -> bool:
     """Whether a text finds the format wrong, of what is by its name a date."""
     dated = DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
     return bool(dated) and "format" not in finding.constraint and "format" in finding.text.lower()

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.evidence.faults.place import Place, words_of
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.pointer import split
+from selfcorrect.text import words_of
 
 MARK: Final = (
     r"(?:parameters?|params?|fields?|arguments?|args?|propert(?:y|ies)|attributes?|keys?"
@@ -210,7 +211,7 @@ COMMON: Final = frozenset(
 )
 
 
-def named(text: str, place: Place) -> list[tuple[float, str]]:
+def named(text: str, place: Places) -> list[tuple[float, str]]:
     """Known parameters that a text names, with the strength of the evidence, strongest first.
 
     The text must have its echoes masked: a name inside an echoed value never counts.
@@ -246,7 +247,7 @@ _SUBJECT: Final = re.compile(
 )
 
 
-def speaks_of_another(text: str, place: Place) -> bool:
+def speaks_of_another(text: str, place: Places) -> bool:
     """Whether a text has a subject of its own that is no parameter: `amount must be …`."""
     found = _SUBJECT.match(text)
     name = (found["n"] or found["m"]) if found else ""
@@ -315,7 +316,7 @@ def _words(text: str) -> list[str]:
     return list(dict.fromkeys(match[0].strip("-.") for match in list(_WORD.finditer(text))[:400]))
 
 
-def _inside(word: str, place: Place) -> Iterator[str]:
+def _inside(word: str, place: Places) -> Iterator[str]:
     """Parameters whose name is part of a constraint's: `users_age_check` speaks of `age`."""
     tokens = words_of(word)
     for path in place.top:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.pointer import get, join, split
+from selfcorrect.schema.nested import declared_below
 from selfcorrect.text import normal
 
 HEADS: Final = frozenset(
@@ -70,14 +71,13 @@ _MEASURE: Final = re.compile(r"(?<=\w)\.(?:length|size|count)\Z")
 """What is measured of a value, not a member of it."""
 MOST: Final = 300
 _DEEPEST: Final = 10
-_TOKEN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _BRANCH: Final = re.compile(
     r"[\[\](){}\s]|\A(?:str|int|float|bool|list|dict|function-.*|literal|tagged-union|nullable|none)\Z"
 )
 
 
 @dataclass(frozen=True)
-class Place:
+class Places:
     """Where an argument may stand. All pointers here start below the arguments."""
 
     arguments: JSON
@@ -110,25 +110,7 @@ class Place:
     @cached_property
     def declared(self) -> tuple[str, ...]:
         """Pointers of the schema's properties; list items share the pointer of their list."""
-        found: list[str] = []
-        todo: list[tuple[Any, str, int]] = [(self.schema, "", 0)]
-        while todo and len(found) < MOST:
-            node, path, depth = todo.pop(0)
-            node = self._resolve(node)
-            if not isinstance(node, Mapping) or depth > 6:
-                continue
-            if path:
-                found.append(path)
-            properties = node.get("properties")
-            if isinstance(properties, Mapping):
-                todo += [(v, path + join(str(k)), depth + 1) for k, v in properties.items()]
-            for key in ("anyOf", "oneOf", "allOf"):
-                options = node.get(key)
-                if isinstance(options, list):
-                    todo += [(option, path, depth + 1) for option in options[:8]]
-            if isinstance(node.get("items"), Mapping):
-                todo.append((node["items"], path, depth + 1))
-        return tuple(dict.fromkeys(found))
+        return declared_below(self.schema)
 
     @cached_property
     def lacking(self) -> tuple[str, ...]:
@@ -167,26 +149,6 @@ class Place:
             return outermost(self.names.get(normal(tokens[-1]), ()))
         return ()
 
-    def _resolve(self, node: Any) -> Any:
-        for _ in range(5):
-            ref = node.get("$ref") if isinstance(node, Mapping) else None
-            if not isinstance(ref, str) or not ref.startswith("#/"):
-                return node
-            node = get(self.schema, ref[1:])
-        return node
-
-
-def words_of(name: str) -> list[str]:
-    """The words that a name is made of, in lower case and singular as far as an `s` goes."""
-    return [singular(token.lower()) for token in _TOKEN.findall(name[:200])]
-
-
-def singular(word: str) -> str:
-    """A word without the `s` of its plural."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
-
 
 def outermost(paths: Sequence[str]) -> tuple[str, ...]:
     """The pointers that are least deep."""
@@ -200,7 +162,7 @@ def deepest(paths: Iterable[str]) -> list[str]:
     return [p for p in items if not any(other.startswith(p + "/") for other in items)]
 
 
-def whole_list(path: str, place: Place) -> str:
+def whole_list(path: str, place: Places) -> str:
     """The list instead of one of its plain values."""
     parent, _, last = path.rpartition("/")
     if last.isdigit() and parent and isinstance(place.value(parent), list | tuple):
@@ -210,7 +172,7 @@ def whole_list(path: str, place: Place) -> str:
     return path
 
 
-def from_wire(path: str, place: Place) -> str | None:
+def from_wire(path: str, place: Places) -> str | None:
     """The pointer that a path of the wire means (`/body/items/0/qty`), or None."""
     tokens = list(split(path if path.startswith("/") else "/" + path))
     if tokens[:1] == ["args"]:
@@ -238,7 +200,7 @@ def from_wire(path: str, place: Place) -> str | None:
     return join(*best)
 
 
-def follow(tokens: Sequence[str], place: Place) -> list[str] | None:
+def follow(tokens: Sequence[str], place: Places) -> list[str] | None:
     """As many tokens as lead somewhere in the call or the schema, in the call's own spelling."""
     found: list[str] = []
     value: Any = place.arguments

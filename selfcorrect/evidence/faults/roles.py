@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from selfcorrect.evidence.faults.place import Place, words_of
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.model import Category, Finding
 from selfcorrect.pointer import split
+from selfcorrect.text import words_of
 
 FREE_FORM: Final = frozenset(
     [
@@ -36,7 +37,7 @@ _HOSTS: Final = frozenset(
 TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
 
 
-def free_form(place: Place) -> list[str]:
+def free_form(place: Places) -> list[str]:
     """The one argument that holds a whole command or query, where there is nothing beside it."""
     names = {path: split(path)[-1].lower() for path in place.top}
     main = [path for path, name in names.items() if name not in _BESIDE]
@@ -45,7 +46,7 @@ def free_form(place: Place) -> list[str]:
     return main
 
 
-def by_form(finding: Finding, place: Place) -> list[str]:
+def by_form(finding: Finding, place: Places) -> list[str]:
     """The one argument that is by its name what the error is about: a date, a query, a command."""
     if finding.category is Category.FORMAT_DATE:
         dates = [path for path in place.top if DATES & set(words_of(split(path)[-1]))]
@@ -55,7 +56,7 @@ def by_form(finding: Finding, place: Place) -> list[str]:
     return free if len(free) == 1 else []
 
 
-def reaches(path: str, place: Place) -> bool:
+def reaches(path: str, place: Places) -> bool:
     """Whether an argument may say which host a tool talks to."""
     name = split(path)[-1].lower()
     named = bool(_HOSTS & set(words_of(name))) or name in FREE_FORM

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from selfcorrect.evidence.faults.absent import absent
 from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
-from selfcorrect.evidence.faults.place import Place, deepest, from_wire, whole_list, words_of
+from selfcorrect.evidence.faults.place import Places, deepest, from_wire, whole_list
 from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form, reaches
 from selfcorrect.evidence.faults.values import (
     by_breaking,
@@ -25,6 +25,7 @@ from selfcorrect.evidence.faults.values import (
 )
 from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
 from selfcorrect.pointer import join, split
+from selfcorrect.text import words_of
 
 Echo: TypeAlias = tuple[tuple[str, ...], bool]
 """The pointers that hold an echoed value, and whether all of it is echoed."""
@@ -43,7 +44,7 @@ _LEADS: Final = re.compile(
 _SURE: Final = 2.0
 
 
-def settle(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[str, ...]:
     """Pointers (from `/args`) of the parameters at fault; empty where nobody can tell.
 
     Args:
@@ -91,7 +92,7 @@ def _last_of_path(text: str, echoes: Echoes) -> str:
     return text
 
 
-def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tuple[str, ...]:
+def _captured(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[str, ...]:
     """A rule's pattern named the parameter; what the text and the schema show may say more."""
     bare = replace(finding, paths=(), captures={})
     found = settle(bare, text, echoes, place)
@@ -99,7 +100,7 @@ def _captured(finding: Finding, text: str, echoes: Echoes, place: Place) -> tupl
     return tuple(path for path in named if _may_be_meant(path, finding, place))
 
 
-def _may_be_meant(path: str, finding: Finding, place: Place) -> bool:
+def _may_be_meant(path: str, finding: Finding, place: Places) -> bool:
     """Whether a captured word is a parameter at all: known, or said to be missing or unknown."""
     if finding.category in (Category.MISSING_PARAM, Category.EXTRA_PARAM):
         return True
@@ -108,7 +109,7 @@ def _may_be_meant(path: str, finding: Finding, place: Place) -> bool:
     return nothing_known or own in place.declared or place.value(own) is not ABSENT
 
 
-def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
+def _absent_key(path: str, place: Places, *, missing: bool) -> str | None:
     """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
     found = from_wire(path, place)
     wanted = split(path)[-1] if path.startswith("/") else path
@@ -117,7 +118,7 @@ def _absent_key(path: str, place: Place, *, missing: bool) -> str | None:
     return found if place.value(found) is ABSENT else found.rpartition("/")[0] + join(wanted)
 
 
-def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
+def _quoted(echoes: Sequence[Echo], place: Places) -> list[str]:
     whole = [paths[0] for paths, is_whole in echoes if is_whole and len(paths) == 1]
     part = [paths[0] for paths, is_whole in echoes if not is_whole and len(paths) == 1]
     paths = [path.removeprefix("/args") for path in whole or part]
@@ -125,7 +126,7 @@ def _quoted(echoes: Sequence[Echo], place: Place) -> list[str]:
 
 
 def _search(
-    finding: Finding, text: str, quoted: list[str], echoed: Sequence[Echo], place: Place
+    finding: Finding, text: str, quoted: list[str], echoed: Sequence[Echo], place: Places
 ) -> list[str]:
     ranked = named(text, place)
     sure = [path for score, path in ranked if score >= _SURE]
@@ -152,7 +153,7 @@ def _search(
     )
 
 
-def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place) -> list[str]:
+def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Places) -> list[str]:
     if len(paths) < 2:
         return paths
     both = [path for path in paths if path in quoted]
@@ -162,7 +163,7 @@ def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Place)
     return [path for path in paths if path in broken] or paths
 
 
-def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
+def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
     if finding.category is Category.SYNTAX:
         free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
         if len(free) == 1:
@@ -185,7 +186,7 @@ def _by_value(finding: Finding, text: str, place: Place) -> list[str]:
     return [] if speaks_of_another(text, place) else by_form(finding, place)
 
 
-def _by_class(finding: Finding, place: Place) -> list[str]:
+def _by_class(finding: Finding, place: Places) -> list[str]:
     """The arguments that a class found in their light speaks of."""
     tests: dict[str, Callable[[Any], bool]] = {
         "ArgumentIsZero": lambda value: value == 0 and not isinstance(value, bool),
@@ -197,14 +198,14 @@ def _by_class(finding: Finding, place: Place) -> list[str]:
     return [path for path, value in place.leaves if test(value)] if test else []
 
 
-def _marked(text: str, place: Place) -> list[str]:
+def _marked(text: str, place: Places) -> list[str]:
     """A name that the text marks outright, where the call's arguments are not known."""
     if place.leaves or place.declared:
         return []
     return [join(*name.lstrip("$").split(".")) for name in unknown_names(text)[:1]]
 
 
-def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list[str]:
+def _missing(finding: Finding, text: str, sure: list[str], place: Places) -> list[str]:
     empty = [path for path in sure if place.value(path) in (ABSENT, None, "")]
     if empty:
         return empty
@@ -226,7 +227,7 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Place) -> list
     return sure or by_form(finding, place)
 
 
-def _inner(path: str, text: str, place: Place) -> str:
+def _inner(path: str, text: str, place: Places) -> str:
     """Within the object that the text says it is missing in: "Missing the key id in the item"."""
     if path.count("/") != 1:
         return path
@@ -243,7 +244,7 @@ _EXTRA: Final = re.compile(
 )
 
 
-def _extra(text: str, sure: list[str], place: Place) -> list[str]:
+def _extra(text: str, sure: list[str], place: Places) -> list[str]:
     found = list(_EXTRA.finditer(text.split(" in {", maxsplit=1)[0]))[:10]
     names = [name.lstrip(":$") for m in found for name in (m["a"] or m["b"] or m["c"]).split(", ")]
     for name in names:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sized
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.evidence.faults.place import Place, deepest, singular, words_of
+from selfcorrect.evidence.faults.place import Places, deepest
 from selfcorrect.model import JSON, Category, Finding
 from selfcorrect.pointer import split
+from selfcorrect.text import words_of
+from selfcorrect.words import singular
 
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
 _SUFFIXES: Final = frozenset(
@@ -43,7 +45,7 @@ _CATEGORY: Final = {
 }
 
 
-def by_schema(finding: Finding, place: Place) -> list[str]:
+def by_schema(finding: Finding, place: Places) -> list[str]:
     """Places that do not fit the schema: those wrong in the finding's own way, or the only one."""
     wrong = _violations(place)
     same = [item for item in wrong if _about(item) == finding.category.value]
@@ -52,14 +54,14 @@ def by_schema(finding: Finding, place: Place) -> list[str]:
     return paths if same or len(paths) == 1 else []
 
 
-def category_by_schema(path: str, place: Place) -> Category | None:
+def category_by_schema(path: str, place: Places) -> Category | None:
     """What the schema itself finds wrong at a place, if it is one thing."""
     found = {_about(item) for item in _violations(place) if item.path == "/args" + path}
     about = found.pop() if len(found) == 1 else None
     return Category(about) if about else None
 
 
-def _violations(place: Place) -> tuple[Finding, ...]:
+def _violations(place: Places) -> tuple[Finding, ...]:
     if not place.schema or not isinstance(place.arguments, Mapping):
         return ()
     from selfcorrect.schema.checker import Checker
@@ -84,7 +86,7 @@ def _about(violation: Finding) -> str | None:
     return None
 
 
-def by_number(text: str, place: Place) -> list[str]:
+def by_number(text: str, place: Places) -> list[str]:
     """Places that hold a number which stands in the text, where only one place holds it."""
     wanted: dict[float, list[str]] = {}
     for path, value in place.leaves:
@@ -123,7 +125,7 @@ _SAME: Final = {
 }  # fmt: skip
 
 
-def by_got_type(text: str, place: Place) -> list[str]:
+def by_got_type(text: str, place: Places) -> list[str]:
     """The one argument of the type that the text says it got: "not 'NoneType'", "got list"."""
     for match in list(_GOT.finditer(text[:1000]))[:5]:
         word = match[1].lower()
@@ -134,7 +136,7 @@ def by_got_type(text: str, place: Place) -> list[str]:
     return []
 
 
-def by_noun(text: str, place: Place) -> list[str]:
+def by_noun(text: str, place: Places) -> list[str]:
     """Places whose name, without `_id` and the like, is a word of the text: "order not found"."""
     spoken = {singular(word.lower()) for word in re.findall(r"[A-Za-z]+", text[:2000])}
     glued = {word.lower() for word in re.findall(r"[A-Za-z]+", text[:2000])}
@@ -151,7 +153,7 @@ def by_noun(text: str, place: Place) -> list[str]:
     return deepest(path for path, score in scores.items() if score == best)
 
 
-def by_breaking(constraint: Mapping[str, JSON], place: Place) -> list[str]:
+def by_breaking(constraint: Mapping[str, JSON], place: Places) -> list[str]:
     """Places whose value breaks the constraint."""
     return deepest(
         path

@@ -14,8 +14,9 @@ from typing import Final
 from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES
 from selfcorrect.evidence.kinds.statuses import SQLSTATES, STATUS
 from selfcorrect.evidence.kinds.types import TYPES
-from selfcorrect.evidence.kinds.words import category_in, kind_in, words_of
+from selfcorrect.evidence.kinds.words import category_in, kind_in
 from selfcorrect.model import Category, ErrorKind, Finding
+from selfcorrect.text import tokens
 
 _SQLSTATE: Final = re.compile(r"[0-9A-Z]{5}\Z")
 _BUGS: Final = frozenset({"TypeError", "AttributeError", "AssertionError", "RuntimeError"})
@@ -75,7 +76,7 @@ def kind_of_code(code: str | None) -> ErrorKind | None:
     """The kind of an emitter's error code, by table and then by its words."""
     if not code or len(code) > _LONGEST:
         return None
-    exact = CODES.get("_".join(words_of(code)).upper())
+    exact = CODES.get("_".join(tokens(code)).upper())
     if exact is not None:
         return exact
     if code.startswith("SQLITE_"):

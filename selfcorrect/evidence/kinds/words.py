@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from selfcorrect.model import Category, ErrorKind
+from selfcorrect.text import LONGEST, tokens
 
 _K = ErrorKind
 _C = Category
@@ -119,17 +119,7 @@ CATEGORY_WORDS: Final[tuple[tuple[Category, tuple[str, ...]], ...]] = (
 )
 """What codes and class names say of the input, in order of trust."""
 
-_TOKENS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _MOST: Final = 12
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a name in camel or snake case, in lower case.
-
-    >>> words_of("HTTPNoSuchKey_error")
-    ['http', 'no', 'such', 'key', 'error']
-    """
-    return [token.lower() for token in _TOKENS.findall(name[:200])]
 
 
 def kind_in(name: str) -> ErrorKind | None:
@@ -156,11 +146,11 @@ def spoken_name(name: str) -> str:
     >>> spoken_name("EMAIL_EXISTS"), spoken_name("a.b.AlreadyStartedError"), spoken_name("E42")
     ('email exists', 'already started', '')
     """
-    words = words_of(name.rpartition(".")[2])[:_MOST]
+    words = list(tokens(name.rpartition(".")[2][:LONGEST]))[:_MOST]
     while words and words[-1] in ("error", "exception", "fault", "err"):
         words.pop()
     return " ".join(words) if len(words) > 1 and not any(map(str.isdigit, words)) else ""
 
 
 def _spoken(name: str) -> str:
-    return f" {' '.join(words_of(name)[:_MOST])} "
+    return f" {' '.join(tokens(name[:LONGEST])[:_MOST])} "

@@ -9,11 +9,11 @@ from typing import Any, Final
 from zlib import crc32
 
 from selfcorrect.evidence.clean import visible
-from selfcorrect.evidence.faults.place import Place
-from selfcorrect.evidence.kinds.words import words_of
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.masking import mask
 from selfcorrect.model import ABSENT, JSON, Finding, JsonObject
 from selfcorrect.pointer import split
+from selfcorrect.text import words_of
 from selfcorrect.weights import BUCKETS, MOST
 
 LONGEST: Final = 600
@@ -37,7 +37,7 @@ def features(finding: Finding, arguments: JSON, schema: JsonObject | None = None
         arguments: The arguments of the call; what the text repeats of them is masked.
         schema: Their schema, if known.
     """
-    place = Place(arguments, schema or {})
+    place = Places(arguments, schema or {})
     hidden = mask(finding.text[: LONGEST * 4], arguments, visible)
     tokens = [_shown(word) for word in _TOKEN.findall(hidden.text[:LONGEST])]
     found = dict.fromkeys(_of_facts(finding))
@@ -97,7 +97,7 @@ def _of_facts(finding: Finding) -> Iterator[str]:
         yield "suggestions"
 
 
-def _of_place(finding: Finding, hidden: Any, place: Place) -> Iterator[str]:
+def _of_place(finding: Finding, hidden: Any, place: Places) -> Iterator[str]:
     echoed = [path for echo in hidden.echoes for path in echo.paths if echo.whole]
     named = [path.removeprefix("/args") for path in (*finding.paths, *echoed)]
     for path in list(dict.fromkeys(path for path in named if path))[:2]:
@@ -150,7 +150,7 @@ def _text_looks(value: str) -> Iterator[str]:
     yield "words" if " " in bare else "word"
 
 
-def _schema_of(place: Place, path: str) -> Iterator[str]:
+def _schema_of(place: Places, path: str) -> Iterator[str]:
     node: Any = place.schema
     for token in split(path):
         if not isinstance(node, Mapping):

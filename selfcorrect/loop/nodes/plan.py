@@ -14,16 +14,14 @@ from typing import Any, Final
 from selfcorrect.errors import ModelFailed, UnusableInput
 from selfcorrect.json_forms import call_to_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.plain import clean, own_copy, plain, problem, storable
 from selfcorrect.ports import Beside, ReadCall
-from selfcorrect.protocols import Tool
 from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
 
 _OWN_KEYS: Final = {"name", "args", "id"}
-_MOST_NAMES = 50
-_LONGEST_NAME = 200
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
@@ -127,8 +125,7 @@ def _beside(state: CorrectionState, context: RunContext) -> Beside:
 
 def _own_keys(context: RunContext) -> object:
     """The keys with which the map's own strategy reads calls, if it has any."""
-    malformed = Finding("", ("MalformedCall",), code="malformed_json", paths=("/raw",))
-    finding = context.strategies.decide(malformed)
+    finding = context.strategies.decide(still_raw())
     rungs = (context.strategies.strategy(finding.rule, name) for name in finding.ladder)
     return next((keys for each in rungs if (keys := getattr(each, "keys", None))), None)
 
@@ -170,17 +167,6 @@ def _too_long(state: CorrectionState, context: RunContext) -> str | None:
             if wrong is not None:
                 return wrong
     return None
-
-
-def unknown_tool(tools: Mapping[str, Tool]) -> Finding:
-    """The finding for a call of a tool that is not offered."""
-    return Finding(
-        text="there is no such tool",
-        types=("UnknownTool",),
-        code="unknown_tool",
-        paths=("/name",),
-        constraint={"enum": [name[:_LONGEST_NAME] for name in list(tools)[:_MOST_NAMES]]},
-    )
 
 
 def _handed_on(text: Call, finding: Finding) -> Update:

@@ -6,7 +6,7 @@ What a mend brings to light (a renamed argument with a bad value) goes through v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
 from selfcorrect.loop.repair_context import is_ours, repair_context
 from selfcorrect.model import (
+    JSON,
     OWN_CHECKS,
     Ask,
     Call,
@@ -247,7 +248,8 @@ class _Round:
             case Changed():
                 self.change(item, group, answer)
             case GiveUp(reason, readings):
-                self.note(item, group, "gave_up", reason, readings)
+                told = {clean(words): plain(value) for words, value in readings.items()}
+                self.note(item, group, "gave_up", reason, **({"readings": told} if told else {}))
             case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
                 self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
             case Wait(seconds):
@@ -368,12 +370,7 @@ class _Round:
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(
-        self,
-        item: dict[str, Any],
-        group: list[Finding],
-        outcome: str,
-        reason: str,
-        readings: Sequence[str] = (),
+        self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str, **more: JSON
     ) -> None:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
@@ -387,7 +384,7 @@ class _Round:
                 "reason": clean(reason[:500]),
                 "key": try_key(key, finding, item["strategy"]),
             }
-            | ({"readings": [clean(each) for each in readings]} if readings else {})
+            | more
             for finding in group
         ]
 

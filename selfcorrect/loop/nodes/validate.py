@@ -6,6 +6,7 @@ from typing import Any
 
 from selfcorrect.json_forms import call_from_json, change_from_json, finding_to_json, to_json
 from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.model import Change, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.state import CorrectionState
@@ -31,9 +32,9 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     }
     findings: tuple[Finding, ...] = ()
     if tool is None:
-        findings = (_no_tool(context),)
+        findings = (unknown_tool(context.tools),)
     elif call.raw is not None:
-        findings = (_still_raw(),)
+        findings = (still_raw(),)
     else:
         findings = tool.violations(call.args)
     shown = [finding_to_json(finding) for finding in findings]
@@ -46,25 +47,6 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
         update["findings"] = []
         update["trail"] = [{"ok": True, "refused": [], "findings": []}]
     return update
-
-
-def _no_tool(context: RunContext) -> Finding:
-    return Finding(
-        text="there is no such tool",
-        types=("UnknownTool",),
-        code="unknown_tool",
-        paths=("/name",),
-        constraint={"enum": list(context.tools)[:50]},
-    )
-
-
-def _still_raw() -> Finding:
-    return Finding(
-        text="the arguments are text that is not one JSON object",
-        types=("MalformedCall",),
-        code="malformed_json",
-        paths=("/raw",),
-    )
 
 
 def _rejected(
