@@ -16,7 +16,7 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
-from selfcorrect.evidence.testifying import is_open, last_witness, testified
+from selfcorrect.evidence.testifying import last_witness, left_open, testified
 from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -119,17 +119,15 @@ def interpreted(
         schema: Their schema, if known.
     """
     decided = diagnosed(finding, lambda item: rules.decide(item, tool), arguments, schema)
-    last = last_witness(rules)
-    if last is None or not is_open(decided, rules):
-        return decided
     try:
-        text = masked(finding, arguments)
-        said = last(text, decided, arguments, schema)
-        heard = testified(decided, said, rules, tool) if said is not None else None
-        if heard is None or said is None:
+        free = left_open(decided, rules)
+        last = last_witness(rules) if free is not None else None
+        said = last(finding, decided, arguments, schema, free) if last and free else None
+        if said is None:
             return decided
-        if said.paths:
-            return replace(heard, paths=said.paths)
+        heard = testified(decided, said, rules, tool)
+        if heard.witness is not Source.MODEL:
+            return heard
         return settled(replace(heard, paths=finding.paths), arguments, schema)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided

@@ -46,6 +46,7 @@ class MapPolicy(MapModel):
         bare_429: What a 429 means that says nothing of when to come back.
         tool_words: Whether the model reads what a failed tool said.
         sure: From which confidence a finding may lead to an unasked repair.
+        witness: Whether the trained witness is asked where rules leave something open.
     """
 
     allow: Classes | SkipJsonSchema[None] = None
@@ -64,6 +65,9 @@ class MapPolicy(MapModel):
     """From which confidence (0 to 1) a finding may lead to an unasked repair; the default is 0.7.
     At 1 only structure and rules of one's own may; whether a tool that acts may be called again
     does not depend on it."""
+    witness: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = None
+    """Whether the trained witness is asked where rules leave something open: "on", "off", or the
+    file of one of your own, from this map's folder; the default map says "on"."""
 
     if TYPE_CHECKING:
 
@@ -77,6 +81,7 @@ class MapPolicy(MapModel):
             bare_429: Literal["rate_limit", "quota"] | None = None,
             tool_words: ToolWords | None = None,
             sure: float | None = None,
+            witness: str | None = None,
         ) -> None: ...
 
 

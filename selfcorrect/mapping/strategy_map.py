@@ -14,6 +14,7 @@ from selfcorrect.mapping.binding import Binder, Code, learnt_about
 from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
+from selfcorrect.mapping.compiling import compiled
 from selfcorrect.mapping.document import (
     MapBreaker,
     MapPolicy,
@@ -22,14 +23,16 @@ from selfcorrect.mapping.document import (
     ToolResults,
 )
 from selfcorrect.mapping.explanation import Explanation, Missed
-from selfcorrect.mapping.extending import Loader, compiled, line_of_rule, not_run
+from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.trained import trained_by
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
+from selfcorrect.weights import Weights
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
@@ -91,6 +94,7 @@ class StrategyMap:
         "_reading",
         "_results",
         "_rules",
+        "_trained",
         "_unchecked",
     )
 
@@ -199,6 +203,8 @@ class StrategyMap:
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
+        self._trained, wrong = trained_by(documents)
+        faults += wrong
         if faults:
             raise MapError(list(dict.fromkeys(faults)))
         self._rules = tuple(rules)
@@ -230,6 +236,11 @@ class StrategyMap:
     def policy(self) -> MapPolicy:
         """What runs unasked and what ends a run; None where no map says anything."""
         return self._policy
+
+    @property
+    def trained(self) -> Weights | None:
+        """What the trained witness learned; None where no map asks for one."""
+        return self._trained()
 
     @property
     def reading(self) -> TextPolicy:
