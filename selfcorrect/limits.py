@@ -41,7 +41,7 @@ class Limits(BaseModel):
         recall_failures: Failures in a row after which what was learnt retires by itself.
         wait: The longest single wait, in seconds.
         retry_ratio: Repeats of failed calls of one tool, per call of it, over all runs of this
-            process, such as 0.1; None for no bound.
+            process, or of all workers on one ledger in a database, such as 0.1; None for no bound.
         nudge: In an agent, how often the same call gave the same answer when its model is told so;
             0: never.
         repeats: In an agent, the same call with the same answers so far that is not made any more;

@@ -265,10 +265,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """This strategy cannot mend it: the next rung. `readings` are what a value could mean."""
+    """This strategy cannot mend it: the next rung.
+
+    Attributes:
+        reason: Why not.
+        readings: What a value could mean, in words, and the value of each.
+    """
 
     reason: str
-    readings: tuple[str, ...] = ()
+    readings: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from pydantic import BaseModel
 
 from selfcorrect import MendedCall, Mender
@@ -286,6 +286,10 @@ def test_a_text_whose_one_call_cannot_be_mended_stays_as_it_is():
 
 def test_messages_of_others_and_what_a_server_ran_itself_are_left_alone():
     for other in (
+        {"role": "user", "content": SAID},
+        {"role": "tool", "content": SAID, "tool_call_id": "c"},
+        {"role": "user", "parts": [{"text": SAID}]},
+        HumanMessage(SAID).model_dump(),
         {"role": "user", "content": [tool_use("book_flight", WRONG)]},
         {"role": "assistant", "content": [{"type": "server_tool_use", "name": "web_search", "input": {}, "id": "s"}]},
         {"role": "assistant", "content": None},
@@ -319,6 +323,24 @@ def test_objects_of_an_sdk_come_back_as_they_are():
     assert json.loads(call.function.arguments) == GOOD
     assert (type(done.value), call.id, call.function.model_extra) == (Message, "c", {"extra": 1})
     assert json.loads(given.tool_calls[0].function.arguments) == WRONG
+
+
+def test_the_text_of_an_object_of_an_sdk_is_read_too():
+    done = MENDER.message(Message(role="assistant", content=SAID))
+    (call,) = done.value.tool_calls
+    assert (type(done.value), done.value.content) == (Message, None)
+    assert json.loads(call.function.arguments) == GOOD
+    words = Message(role="assistant", content="Good day (really).")
+    assert MENDER.message(words).value is words
+
+
+@pytest.mark.parametrize(
+    "other",
+    [HumanMessage(SAID), ToolMessage(SAID, tool_call_id="c"), Message(role="user", content=SAID)],
+)
+def test_what_somebody_else_said_is_no_call_of_the_model(other):
+    for done in (MENDER.message(other), MENDER.call(other)):
+        assert (done.ready, done.value is other) == ((), True)
 
 
 # --- LangChain ------------------------------------------------------------------------------------

@@ -19,13 +19,18 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    ("jobs", "kills"), [(45, 1), pytest.param(1_200, 10, marks=pytest.mark.nightly)]
+    ("jobs", "kills", "checkpoints"),
+    [
+        (45, 1, True),
+        pytest.param(1_200, 10, True, marks=pytest.mark.nightly),
+        pytest.param(1_200, 10, False, marks=pytest.mark.nightly),
+    ],
 )
-def test_workers_that_are_killed(postgres, jobs, kills):
+def test_workers_that_are_killed(postgres, jobs, kills, checkpoints):
     pytest.importorskip("pgqueuer", reason="the extra workers is not installed")
     from effects import queueing
 
-    ended = queueing.campaign(postgres, jobs=jobs, workers=2, kills=kills)
+    ended = queueing.campaign(postgres, jobs=jobs, workers=2, kills=kills, checkpoints=checkpoints)
     show(str(ended))
     assert ended.ended == jobs
     assert ended.kills == kills

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
-from selfcorrect.forms.access import part
+from selfcorrect.forms.access import is_record, part
 from selfcorrect.forms.calls import (
     BARE_FORMS,
     HOLDERS,
@@ -22,6 +22,7 @@ from selfcorrect.forms.calls import (
     Slot,
     copies,
     form_of,
+    is_others,
     parsed,
     slots,
 )
@@ -259,9 +260,10 @@ def _is_cut(value: Any) -> bool:
 def _of_value(given: Any) -> Written:
     """A message without a call of its own: its words, or the JSON text of the whole."""
     value = dict(given) if isinstance(given, Mapping) else given
+    if callable(getattr(value, "model_dump", None)) and is_record(value) and not is_others(value):
+        return _of_sdk(value)
     if not isinstance(value, dict | list):
-        dumps = " (its .model_dump() may be one)" if hasattr(given, "model_dump") else ""
-        raise Unusable(f"{WANTED}; not {type(given).__name__}{dumps}")
+        raise Unusable(f"{WANTED}; not {type(given).__name__}")
     if not value:
         raise Unusable(f"an empty {type(given).__name__} holds no call: {WANTED}")
     if (found := problem(value)) is not None:
@@ -274,6 +276,12 @@ def _of_value(given: Any) -> Written:
         raise cut_off()
     is_said = isinstance(value, dict) and not value.keys().isdisjoint(HOLDERS)
     return Written(_as_objects, json.dumps(value, ensure_ascii=False), is_said=is_said)
+
+
+def _of_sdk(given: Any) -> Written:
+    """A message without a call of its own, as an object of a provider's SDK."""
+    found = _of_value(given.model_dump())
+    return replace(found, back=lambda calls: type(given).model_validate(found.back(calls)))
 
 
 def _into_words(given: Any, words: Words, calls: Sequence[Call | None]) -> Any:

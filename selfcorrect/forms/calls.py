@@ -112,8 +112,11 @@ BARE_FORMS: Final = tuple(
 """Forms without a mark, in places where nothing but calls stands."""
 _TWICE: Final = ("content", "tool_calls")
 """Where one call of a message may stand twice."""
-OTHERS: Final = ("developer", "function", "system", "tool", "user")
-"""Whose messages hold no calls of the model."""
+_OTHERS: Final = {
+    "role": ("developer", "function", "system", "tool", "user"),
+    "type": ("human", "system", "tool"),
+}
+"""Whose messages hold no calls of the model, by the keys under which they say so."""
 _DEPTH: Final = 8
 
 
@@ -212,6 +215,13 @@ def parsed(value: Any, found: Sequence[Slot]) -> Any:
     return value
 
 
+def is_others(message: Any) -> bool:
+    """Whether a message is somebody else's than the model's."""
+    return any(has(message, key) for key in ("content", "parts")) and any(
+        is_one_of(get(message, key), names) for key, names in _OTHERS.items()
+    )
+
+
 def form_of(value: Any, *, bare: bool = False) -> CallForm | None:
     """The form of a record that is a call, or None.
 
@@ -251,7 +261,7 @@ def _slots(value: Any, path: Path, *, bare: bool, invalid: bool = False) -> Iter
         for place, item in enumerate(value):
             yield from _slots(item, (*path, place), bare=bare, invalid=invalid)
         return
-    if not is_record(value) or is_one_of(get(value, "role"), OTHERS):
+    if not is_record(value) or is_others(value):
         return
     form = form_of(value, bare=bare)
     if form is FORMS["one function"] and get(value, "tool_calls"):

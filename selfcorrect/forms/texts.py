@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.forms.access import Path, put
-from selfcorrect.forms.calls import OTHERS
+from selfcorrect.forms.calls import is_others
 from selfcorrect.model import Call, JsonObject
-from selfcorrect.plain import digest, is_one_of
+from selfcorrect.plain import digest
 
 MakeCall = Callable[[str, Call], JsonObject]
 
@@ -117,7 +117,7 @@ def words_in(value: Any) -> Words | None:
     """
     if isinstance(value, list):
         return _of_parts(value, ())
-    if not isinstance(value, Mapping) or is_one_of(value.get("role"), OTHERS):
+    if not isinstance(value, Mapping) or is_others(value):
         return None
     for key, inner in (("choices", "message"), ("candidates", "content")):
         answers = value.get(key)
@@ -137,7 +137,7 @@ def words_in(value: Any) -> Words | None:
 
 
 def _of_message(message: Any, path: Path, whole: Mapping[str, Any], holder: Path) -> Words | None:
-    if not isinstance(message, Mapping) or is_one_of(message.get("role"), OTHERS):
+    if not isinstance(message, Mapping) or is_others(message):
         return None
     said = _at(whole, holder)
     names = ("finish_reason", "stop_reason", "stopReason", "finishReason")

@@ -54,8 +54,8 @@ def _checked(answer: Repair) -> Repair:
         case First():
             return _first(answer)
         case GiveUp(reason, readings):
-            named = tuple(as_text(each)[:_LONGEST] for each in readings[:_MOST])
-            return GiveUp(as_text(reason), named)
+            few = list(readings.items())[:_MOST]
+            return GiveUp(as_text(reason), {as_text(key)[:_LONGEST]: value for key, value in few})
         case Terminal(reason):
             return Terminal(as_text(reason))
         case Escalate(reason, severity):

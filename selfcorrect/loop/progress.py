@@ -20,18 +20,10 @@ def try_key(call: str, finding: Finding, strategy: str) -> str:
     return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
-def tried(
-    call: str,
-    finding: Finding,
-    strategy: str,
-    outcome: str,
-    reason: str,
-    readings: list[str],
-) -> dict[str, Any]:
+def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str) -> dict[str, Any]:
     """What is written down of a strategy that was tried against a finding of this call."""
     said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
-    said |= {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
-    return said | ({"readings": readings} if readings else {})
+    return said | {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
 
 
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:

@@ -66,12 +66,20 @@ def prepare(dsn: str, jobs: int) -> None:
 
 
 def campaign(
-    dsn: str, *, jobs: int, workers: int, kills: int, latency: float = 0.02, patience: float = 60.0
+    dsn: str,
+    *,
+    jobs: int,
+    workers: int,
+    kills: int,
+    latency: float = 0.02,
+    checkpoints: bool = True,
+    patience: float = 60.0,
 ) -> Ended:
     """Run all jobs, and kill a random worker that is at work, every second or so."""
     prepare(dsn, jobs)
     drawn = random.Random(7)
-    lives = [_start(dsn, latency) for _ in range(workers)]
+    env = {"LATENCY": str(latency), "CHECKPOINTS": str(int(checkpoints))}
+    lives = [_start(dsn, env) for _ in range(workers)]
     left, last, dead = kills, time.monotonic(), []
     rows = psycopg.connect(dsn, autocommit=True)
     try:
@@ -92,7 +100,7 @@ def campaign(
                 victim.wait()
                 dead.append((victim.pid, time.time()))
                 lives.remove(victim)
-                lives.append(_start(dsn, latency))
+                lives.append(_start(dsn, env))
             time.sleep(0.05)
         spent = sum(sum(psutil.Process(life.pid).cpu_times()[:2]) for life in lives)
         return _counted(rows, kills - left, spent, dead)
@@ -103,12 +111,12 @@ def campaign(
             life.wait()
 
 
-def _start(dsn: str, latency: float) -> subprocess.Popen[bytes]:
+def _start(dsn: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, str(WORKER), dsn],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "LATENCY": str(latency)},
+        env={**os.environ, **env},
     )
 
 

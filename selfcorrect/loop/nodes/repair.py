@@ -6,7 +6,7 @@ What a mend brings to light (a renamed argument with a bad value) goes through v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -257,7 +257,8 @@ class _Round:
             case Changed():
                 self.change(item, group, answer)
             case GiveUp(reason, readings):
-                self.note(item, group, "gave_up", reason, readings)
+                told = {clean(words): plain(value) for words, value in readings.items()}
+                self.note(item, group, "gave_up", reason, **({"readings": told} if told else {}))
             case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
                 self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
             case Wait(seconds):
@@ -379,18 +380,13 @@ class _Round:
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(
-        self,
-        item: dict[str, Any],
-        group: list[Finding],
-        outcome: str,
-        reason: str,
-        readings: Sequence[str] = (),
+        self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str, **more: JSON
     ) -> None:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        said, named = clean(reason[:500]), [clean(each) for each in readings]
-        self.tried += [tried(key, each, item["strategy"], outcome, said, named) for each in group]
+        said = clean(reason[:500])
+        self.tried += [tried(key, each, item["strategy"], outcome, said) | more for each in group]
 
     def update(self) -> Update:
         """What the round came to."""
