@@ -150,7 +150,8 @@ def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
 
 def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
     made = [_tool(tool) for tool in tools]
-    return assemble(made, Options(strategies=policy, executor=executor, time=_NoWaiting()))
+    dry = Options(strategies=policy, executor=executor, time=_NoWaiting(), is_dry=True)
+    return assemble(made, dry)
 
 
 @lru_cache(maxsize=256)
