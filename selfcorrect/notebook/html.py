@@ -35,7 +35,7 @@ def asset(name: str) -> str:
 
 def module() -> str:
     """The ES module: what paints, and what replays."""
-    return asset("widget.js") + asset("replay.js")
+    return asset("panels.js") + asset("widget.js") + asset("replay.js")
 
 
 def replay_data(runs: Sequence[Recorded], shape: Shape) -> dict[str, Any]:
