@@ -116,9 +116,7 @@ def _counted(explanation: Explanation) -> list[Text]:
     if not also and not before:
         return []
     rules = f"{also} rule{'' if also == 1 else 's'}"
-    return [
-        row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))
-    ]
+    return [row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))]
 
 
 def _where(rule: str, strategies: StrategyMap) -> list[str]:

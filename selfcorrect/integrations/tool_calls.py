@@ -239,7 +239,8 @@ class ToolCalls:
     def _tell(self, request: ToolCallRequest, out: Mapping[str, Any]) -> None:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
         if self._on_trail is not None:
-            self._on_trail(record)
+            asked = request_of(messages_of(request.state))
+            self._on_trail(record | ({"request": asked} if asked else {}))
         writer = getattr(request.runtime, "stream_writer", None)
         if writer is not None:
             writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})

@@ -11,6 +11,7 @@ from uuid import uuid4
 from selfcorrect.drawing import Shape
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.hints import near
+from selfcorrect.notebook.agents import asked_in
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.driver import Driver, Outcome, as_checkpoint, asked
 from selfcorrect.notebook.editing import edit_of
@@ -56,7 +57,8 @@ class Stepper(Display):
         limit: Steps of one `run`, so that a graph that never ends is stopped.
         asynchronous: Whether to await the graph; None finds out.
         prices: Money for a million tokens in and out, by the start of a model's name.
-        title: What it is called on screen.
+        title: What it is called on screen; by default what an agent was asked, or the graph's
+            name.
 
     Raises:
         GraphSetupError: If it is no compiled graph, or there is neither an input nor a thread.
@@ -75,7 +77,7 @@ class Stepper(Display):
     ) -> None:
         self.executions = Executions()
         self.parts = steppable(graph, self.executions, asynchronous=asynchronous)
-        self.title = title or str(getattr(graph, "name", "") or "graph")
+        self._named = title, str(getattr(graph, "name", "") or "graph")
         self.limit = limit
         self.breakpoints: set[str] = set()
         self.history = History()
@@ -106,6 +108,12 @@ class Stepper(Display):
     def here(self) -> Moment:
         """The moment one looks at."""
         return self.history.here
+
+    @property
+    def title(self) -> str:
+        """What it is called on screen."""
+        given, otherwise = self._named
+        return given or asked_in(self.values) or otherwise
 
     @property
     def is_past(self) -> bool:
