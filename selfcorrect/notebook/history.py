@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from selfcorrect.drawing import END, START, Shape, label_of
 from selfcorrect.drawing.svg import Marks
 from selfcorrect.drawing.visible import visible
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.notebook.frame import Frame
 
 
@@ -86,6 +87,37 @@ class History:
     def tip(self) -> Moment:
         """The latest moment that has a checkpoint: where the thread itself stands."""
         return next(m for m in reversed(self.moments) if m.checkpoint is not None)
+
+    def moment(self, number: int | str | None) -> Moment:
+        """The moment of a number; for what left no checkpoint, the one that it came from.
+
+        Raises:
+            GraphSetupError: If there is none.
+        """
+        try:
+            place = int(number) if number is not None else -1
+            found = self.moments[place] if place >= 0 else None
+        except (IndexError, ValueError):
+            found = None
+        if found is None:
+            raise GraphSetupError(f"there is no moment {number!r:.40}")
+        if found.checkpoint is None and found.parent is not None:
+            return self.moments[found.parent]
+        return found
+
+    def before(self, node: str) -> Moment:
+        """The last moment of this branch after which a node ran or runs.
+
+        Raises:
+            GraphSetupError: If there is none.
+        """
+        for number in reversed(self.line()):
+            if node in self.moments[number].next:
+                return self.moments[number]
+        raise GraphSetupError(
+            f"{node!r:.80} is next nowhere on this branch up to here:"
+            f" run(until={node!r:.80}) goes on to it"
+        )
 
     def line(self, number: int | None = None) -> list[int]:
         """The numbers from the start to a moment (the head): its branch."""

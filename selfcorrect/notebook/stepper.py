@@ -240,15 +240,22 @@ class Stepper(Display):
             raise GraphSetupError("this is the start")
         return self.goto(self.here.parent)
 
-    def goto(self, moment: int | str) -> Self:
-        """Look at a moment, by its number. Runs nothing and undoes nothing."""
+    def goto(self, moment: int | str | None = None, *, before: str | None = None) -> Self:
+        """Look at a moment. Runs nothing and undoes nothing.
+
+        Args:
+            moment: Its number.
+            before: A node, in its stead: the last moment of this branch before it ran or runs.
+
+        Raises:
+            GraphSetupError: If there is no such moment, or none before that node.
+        """
+        if (moment is None) == (before is None):
+            raise GraphSetupError("goto takes the number of a moment, or before='execute'")
+        if before is not None:
+            self._known(before)
         with self._working():
-            try:
-                found = self.history.moments[_number(moment)]
-            except (IndexError, ValueError):
-                raise GraphSetupError(f"there is no moment {moment!r:.40}") from None
-            if found.checkpoint is None and found.parent is not None:
-                found = self.history.moments[found.parent]
+            found = self.history.moment(moment) if before is None else self.history.before(before)
             self.history.head = found.number
         return self
 
@@ -427,10 +434,3 @@ class Stepper(Display):
 
 def _config(thread: str | None) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread or uuid4().hex}}
-
-
-def _number(moment: int | str) -> int:
-    number = int(moment)
-    if number < 0:
-        raise ValueError(number)
-    return number

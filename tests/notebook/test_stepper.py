@@ -240,6 +240,27 @@ def test_back_and_goto_run_nothing() -> None:
         stepper.goto("x")
 
 
+def test_goto_takes_the_node_that_is_next() -> None:
+    world = World()
+    stepper = Stepper(world.graph(), {"call": BROKEN}).run()
+    count = len(stepper.history)
+    stepper.goto(before="execute")
+    assert status(stepper) == f"past · step 7 of {count - 1} · next execute"
+    stepper.back().goto(before="execute")
+    assert status(stepper) == f"past · step 1 of {count - 1} · next execute"
+    assert stepper.goto(before="plan").here.number == 0
+    assert (len(stepper.history), len(world.booked)) == (count, 1)
+    with pytest.raises(GraphSetupError, match=r"'execute' is next nowhere .* run\(until='execute'"):
+        stepper.goto(before="execute")
+    with pytest.raises(GraphSetupError, match="did you mean 'execute'"):
+        stepper.goto(before="exceute")
+    with pytest.raises(GraphSetupError, match="the number of a moment, or before="):
+        stepper.goto()
+    with pytest.raises(GraphSetupError, match="the number of a moment, or before="):
+        stepper.goto(1, before="execute")
+    assert stepper.here.number == 0
+
+
 def test_breakpoints_and_until() -> None:
     stepper = Stepper(World().graph(), {"call": BROKEN}).break_at("repair").run()
     assert status(stepper) == "paused before repair"
@@ -447,6 +468,21 @@ def test_a_question_outlives_the_process(tmp_path: Any) -> None:
     again = Stepper(graph, thread="t")
     assert status(again) == "waiting for a person"
     assert again.answer(2).run().values["result"] == "2 to CDG on 2026-10-26"
+
+
+def test_without_the_extra_the_static_copy_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    display = pytest.importorskip("IPython.display", reason="needs the extra jupyter")
+    import selfcorrect.notebook.display as ours
+
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "display", lambda each, **_: shown.append(each))
+    monkeypatch.setattr(ours, "find_spec", lambda name: None)
+    Stepper(World().graph(), {"call": BROKEN})._ipython_display_()
+    (bundle,) = [each._repr_mimebundle_() for each in shown]
+    for text in bundle.values():
+        assert "pip install" in text
+        assert "selfcorrect[jupyter]" in text
+    assert 'src="data:image/svg+xml;base64,' in bundle["text/html"]
 
 
 def test_wrong_use_is_refused() -> None:
