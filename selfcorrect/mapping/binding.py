@@ -38,12 +38,13 @@ _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 class Binder:
     """The ladders of all rules, and their strategies."""
 
-    __slots__ = ("_absent", "_bound", "_ladders", "_run", "_used")
+    __slots__ = ("_absent", "_bound", "_ladders", "_objects", "_run", "_used")
 
     def __init__(self, used: Mapping[str, Factory], *, run: bool) -> None:
         self._used = used
         self._run = run
         self._ladders: dict[str, tuple[str, ...]] = {}
+        self._objects: dict[tuple[str, str], Factory] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
         self._absent: dict[str, MapFault] = {}
 
@@ -71,6 +72,13 @@ class Binder:
         if bound is None:
             bound = self._bound[None, name] = bind(resolve(name, extra=self._used))
         return bound
+
+    def with_options(self, rule_id: str, name: str, options: Mapping[str, Any]) -> Strategy:
+        """The strategy on a rule's ladder, with other options than the rule's."""
+        if name not in (ladder := self._ladders.get(rule_id, ())):
+            raise StrategyNotFound(name, close_names(name, ladder))
+        own = self._objects.get((rule_id, name))
+        return bind(own if own is not None else resolve(name, extra=self._used), options)
 
     def _add(self, placed: MapRule, broken: set[str]) -> list[MapFault]:
         """Note a rule's ladder; the faults in it."""
@@ -109,6 +117,8 @@ class Binder:
         if rung is None and name in self._absent:
             return [self._absent[name]]
         try:
+            if rung is not None:
+                self._objects[rule_id, name] = rung
             factory = rung if rung is not None else self._found(name)
             self._bound[None if shared else rule_id, name] = bind(factory, options)
         except StrategyNotFound as error:

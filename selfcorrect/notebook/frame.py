@@ -129,7 +129,8 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
     if node == "report_failure":
         return plain_text(event.get("reason", ""), 160)
     if node == "edit":
-        return "edited by hand"
+        chosen = [str(item.get("strategy")) for item in _listed(event, "selected")]
+        return plain_text("edited by hand" + "".join(f": chose {name}" for name in chosen), 160)
     return ""
 
 

@@ -274,7 +274,7 @@ class Stepper(Display):
 
         Args:
             values: Keys of the state; for what `build_graph` returns also `args` and `name` of
-                the call, and `strategy` where repair is next.
+                the call, and where repair is next `strategy` and its `options`.
 
         Raises:
             GraphSetupError: If something is wrong with them; then nothing is written.

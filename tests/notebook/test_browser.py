@@ -215,6 +215,37 @@ def test_09_a_good_edit_forks_and_shows_as_an_edit(opened: Opened) -> None:
     assert world.booked == [{"to": "CDG", "day": "2026-10-27", "seats": 3}]
 
 
+def test_09b_options_of_a_strategy_are_checked_in_the_form(opened: Opened) -> None:
+    from playwright.sync_api import expect
+
+    world = World()
+    call = {"name": "book", "args": {"to": "CDG", "day": "tomorrow", "seats": 2}}
+    stepper = Stepper(world.graph(), {"call": call}).run(until="repair")
+    page = opened(stepper)
+    count = len(stepper.history)
+    focus(page)
+    page.keyboard.press("e")
+    field = page.get_by_label("Options of the strategy as JSON")
+    for text, told in (
+        ("{", "options: Expecting"),
+        ('{"relativ": true}', "did you mean 'relative'"),
+        ('{"relative": 1}', "should be bool"),
+    ):
+        field.fill(text)
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text(told)
+        expect(field).to_have_attribute("aria-invalid", "true")
+        assert field.input_value() == text
+        assert len(stepper.history) == count
+    assert page.get_by_label("Arguments as JSON").get_attribute("aria-invalid") is None
+    field.fill('{"relative": true}')
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".sc-item.sc-edit")
+    focus(page)
+    press(page, "r", "finished: ok")
+    assert len(world.booked) == 1
+
+
 def test_10_a_run_to_the_end(opened: Opened) -> None:
     _, stepper = mended()
     page = opened(stepper)

@@ -322,6 +322,50 @@ def test_another_strategy_may_be_chosen_where_repair_is_next() -> None:
     assert stepper.values["selected"][0]["strategy"] == form["strategies"][-1]
 
 
+RELATIVE = {"name": "book", "args": {"to": "CDG", "day": "tomorrow", "seats": 2}}
+
+
+def test_options_that_a_person_chose_are_those_it_is_mended_with() -> None:
+    plain = Stepper(World().graph(), {"call": RELATIVE}).run()
+    assert plain.values.get("result") is None
+    stepper = Stepper(World().graph(), {"call": RELATIVE}).run(until="repair")
+    assert view_of(stepper.standing)["form"]["options"]["format-date"] == "{}"
+    stepper.edit({"options": {"relative": True}})
+    assert "chose format-date" in stepper.here.frame.title
+    assert json.loads(view_of(stepper.standing)["form"]["options"]["format-date"]) == {
+        "relative": True
+    }
+    stepper.run()
+    assert stepper.values["result"].startswith("2 to CDG on 20")
+    assert any(
+        event["selected"][0]["options"] == {"format-date": {"relative": True}}
+        for event in stepper.values["trail"]
+        if event["node"] == "edit"
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ({"options": {"relativ": True}}, "options.relativ.*did you mean 'relative'"),
+        ({"options": {"relative": "yes"}}, "options.relative.*should be bool"),
+        ({"options": {"timezone": "Mars"}}, "cannot be made: .*Mars"),
+        ({"options": [1]}, "options of a strategy are an object"),
+        ({"strategy": "ask-human", "options": {"relative": True}}, "unknown option"),
+        ({"strategy": "clamp", "options": {}}, "has no strategy 'clamp'"),
+    ],
+)
+def test_wrong_options_write_nothing(edit: Any, message: str) -> None:
+    stepper = Stepper(World().graph(), {"call": RELATIVE}).run(until="repair")
+    count, before = len(stepper.history), stepper._driver.state().config
+    with pytest.raises(GraphSetupError, match=message):
+        stepper.edit(edit)
+    assert len(stepper.history) == count
+    assert stepper._driver.state().config == before
+    with pytest.raises(GraphSetupError, match="where repair is next"):
+        stepper.back().edit({"options": {}})
+
+
 def test_a_person_is_asked_and_answers() -> None:
     world = World()
     call = {"name": "book", "args": {"to": "CDG", "day": "2026-10-26", "seats": "2.5"}}

@@ -190,8 +190,9 @@ class _Round:
         )
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
-        """The strategy with the options of its rule."""
-        return self.context.rung(item["rule"], item["strategy"])
+        """The strategy with the options of its rule, or those that a person chose instead."""
+        chosen = (item.get("options") or {}).get(item["strategy"])
+        return self.context.rung(item["rule"], item["strategy"], chosen)
 
     def _together(self, selected: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Questions to a model become one: what one strategy covers of another goes to it."""

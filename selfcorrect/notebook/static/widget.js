@@ -38,7 +38,7 @@ class Painter {
     this.exports = h("button", { type: "button", class: "sc-button", "data-key": "export", "aria-keyshortcuts": "x", title: "Save this run (x)", onclick: () => this.toggle("export") }, "Export");
     this.help = h("button", { type: "button", class: "sc-button sc-round", "data-key": "help", "aria-keyshortcuts": "?", "aria-label": "Help: keys", title: "Keys (?)", onclick: () => this.toggle("help") }, "?");
     this.status = h("div", { class: "sc-status", role: "status", "aria-live": "polite" });
-    this.alert = h("div", { class: "sc-alert", role: "alert" });
+    this.alert = h("div", { class: "sc-alert", role: "alert", id: `sc-alert-${Math.random().toString(36).slice(2)}` });
     this.above = h("div", { class: "sc-above" });
     this.picture = h("div", { class: "sc-graph" });
     this.panels = h("div", { class: "sc-panels" });
@@ -197,14 +197,18 @@ class Painter {
   }
 
   editCard(form) {
-    if (this.draft === null) this.draft = { text: form.text, strategy: form.strategy };
-    const area = h("textarea", { "data-key": "edit-text", rows: Math.min(14, Math.max(4, form.text.split("\n").length + 1)), spellcheck: "false", "aria-label": form.subject === "args" ? "Arguments as JSON" : "State as JSON", oninput: (event) => { this.draft.text = event.target.value; } });
+    if (this.draft === null) this.draft = { text: form.text, strategy: form.strategy, options: form.options[form.strategy] };
+    const wrong = this.problem ? (/^(options|strategy)\b/.test(this.problem) ? "options" : "text") : "";
+    const about = (field) => (field === wrong ? { "aria-invalid": "true", "aria-describedby": this.alert.id } : {});
+    const area = h("textarea", { "data-key": "edit-text", rows: Math.min(14, Math.max(4, form.text.split("\n").length + 1)), spellcheck: "false", "aria-label": form.subject === "args" ? "Arguments as JSON" : "State as JSON", ...about("text"), oninput: (event) => { this.draft.text = event.target.value; } });
     area.value = this.draft.text;
-    const select = form.strategies.length ? h("select", { "data-key": "edit-strategy", "aria-label": "Strategy", onchange: (event) => { this.draft.strategy = event.target.value; } },
+    const select = form.strategies.length ? h("select", { "data-key": "edit-strategy", "aria-label": "Strategy", onchange: (event) => { this.draft.strategy = event.target.value; options.value = this.draft.options = form.options[this.draft.strategy]; } },
       form.strategies.map((name) => h("option", { value: name, selected: name === this.draft.strategy }, name))) : null;
+    const options = select ? h("textarea", { "data-key": "edit-options", rows: 3, spellcheck: "false", "aria-label": "Options of the strategy as JSON", ...about("options"), value: this.draft.options || "{}", oninput: (event) => { this.draft.options = event.target.value; } }) : null;
     return h("div", { class: "sc-card sc-edit", role: "group", "aria-label": "Edit and fork" },
       h("p", {}, form.subject === "args" ? "Arguments of the call, as JSON. A fork keeps what happened before." : "State, as JSON. What is left unchanged stays."),
       area, select ? h("label", { class: "sc-row" }, "Strategy ", select) : null,
+      options ? h("label", {}, "Its options, as JSON", options) : null,
       h("div", { class: "sc-row" },
         h("button", { type: "button", class: "sc-button sc-main", "data-key": "edit-send", onclick: () => this.submit() }, "Fork with this"),
         h("button", { type: "button", class: "sc-button", "data-key": "edit-cancel", onclick: () => this.close() }, "Cancel"),
@@ -275,7 +279,7 @@ class Painter {
   }
 
   submit() {
-    this.send({ do: "edit", text: this.draft.text, strategy: this.draft.strategy || null });
+    this.send({ do: "edit", text: this.draft.text, strategy: this.draft.strategy || null, options: this.draft.options ?? null });
   }
 
   act(name) {
