@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
 
 from selfcorrect.drawing import END, START, Shape, label_of
 from selfcorrect.drawing.svg import Marks
 from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.notebook.frame import Frame
+
+_MOST_CHANGES: Final = 200
 
 
 @dataclass(slots=True)
@@ -136,6 +140,18 @@ class History:
             line.reverse()
         self._line = (end, line)
         return line
+
+    def changes(self) -> list[dict[str, str]]:
+        """All changes of the call on this branch, in order, but for those that were refused."""
+        frames = (self.moments[number].frame for number in self.line())
+        found = (change for frame in frames for change in frame.changes)
+        return list(islice((each for each in found if not each["refused"]), _MOST_CHANGES))
+
+    def seconds(self) -> float | None:
+        """How long the steps of this branch took together, where anybody knows."""
+        took = [self.moments[number].frame.seconds for number in self.line()]
+        known = [each for each in took if each is not None]
+        return round(sum(known), 6) if known else None
 
     def visits(self, line: Iterable[int]) -> dict[str, int]:
         """How often each node ran on a branch."""

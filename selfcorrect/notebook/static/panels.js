@@ -43,14 +43,19 @@ function changeRow(change) {
     h("p", { class: "sc-by" }, by, change.reason ? h("span", {}, ` — ${change.reason}`) : ""));
 }
 
-function changes(frame) {
-  const rows = frame.changes.map(changeRow);
+function changesOfRun(rows) {
+  if (!rows || !rows.length) return null;
+  return panel("run", `${rows.length} change${rows.length === 1 ? "" : "s"} of this run`, h("ul", { class: "sc-list" }, rows.map(changeRow)));
+}
+
+function changes(frame, over) {
+  const rows = over ? [] : frame.changes.map(changeRow);
   const written = (frame.written || []).map(([path, before, after]) =>
     changeRow({ path, before, after, strategy: "", safety: "", rule: "", reason: "" }));
   const call = rows.length ? h("ul", { class: "sc-list" }, rows) : null;
   const state = written.length
-    ? (rows.length || frame.findings.length
-      ? h("details", {}, h("summary", {}, `${written.length} more key${written.length === 1 ? "" : "s"} of the state`), h("ul", { class: "sc-list" }, written))
+    ? (over || rows.length || frame.findings.length
+      ? h("details", {}, h("summary", {}, `${written.length} ${over ? "" : "more "}key${written.length === 1 ? "" : "s"} of the state`), h("ul", { class: "sc-list" }, written))
       : h("ul", { class: "sc-list" }, written))
     : null;
   return panel("change", "Change by this step", call, state);
@@ -91,15 +96,51 @@ function why(frame) {
     tried.length ? h("ul", { class: "sc-list sc-tried" }, tried) : null);
 }
 
-function state(rows) {
-  if (!rows || !rows.length) return null;
-  return panel("state", "State", h("table", {}, h("tbody", {}, rows.map(([key, text]) =>
-    h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, folded(text)))))));
+function matches(query, ...texts) {
+  return texts.join(" ").toLowerCase().includes(query.trim().toLowerCase());
 }
 
-function folded(text) {
+function state(rows, over, query) {
+  if (!rows || !rows.length) return null;
+  const shown = rows.filter((row) => matches(query, ...row));
+  const table = h("table", {}, h("tbody", {}, shown.map(([key, text]) =>
+    h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, folded(text, query))))));
+  const told = `${rows.length} key${rows.length === 1 ? "" : "s"}`;
+  return panel("state", "State", over ? h("details", { open: Boolean(query) }, h("summary", {}, h("span", {}, told)), table) : table);
+}
+
+function folded(text, query) {
   if (text.length <= LONG) return text;
-  return h("details", {}, h("summary", {}, h("span", {}, `${text.slice(0, LONG)}…`)), text);
+  return h("details", { open: Boolean(query) }, h("summary", {}, h("span", {}, `${text.slice(0, LONG)}…`)), pretty(text));
+}
+
+// JSON with its parts on lines of their own; what was cut stays cut, and other texts as they are.
+function pretty(text) {
+  if (!/^[[{]/.test(text)) return text;
+  let out = "";
+  let depth = 0;
+  let quoted = false;
+  const line = () => `\n${"  ".repeat(depth)}`;
+  for (let at = 0; at < text.length; at += 1) {
+    const one = text[at];
+    if (quoted) {
+      out += one === "\\" ? one + (text[at += 1] ?? "") : one;
+      quoted = one !== '"';
+    } else if ("[{".includes(one) && !"]}".includes(text[at + 1])) {
+      depth += 1;
+      out += one + line();
+    } else if ("]}".includes(one) && !"[{".includes(text[at - 1])) {
+      depth = Math.max(0, depth - 1);
+      out += line() + one;
+    } else if (one === ",") {
+      out += one + line();
+      if (text[at + 1] === " ") at += 1;
+    } else {
+      out += one;
+      quoted = one === '"';
+    }
+  }
+  return out;
 }
 
 function cost(frame) {

@@ -7,12 +7,20 @@ const KEYS = [
   ["n →", "step"], ["r", "run"], ["p", "pause"], ["b ←", "back"], ["e", "edit and fork"],
   [".", "breakpoint on the next node"], ["a", "answer"], ["Shift+R", "restart"], ["x", "export"],
   ["Enter", "on a node: breakpoint; on the timeline: go there"], ["Ctrl+Enter", "send a form"],
+  ["/", "search steps and state"],
   ["Esc", "close"], ["?", "this list"],
 ];
 const REPLAY_KEYS = [
   ["n →", "next step"], ["b ←", "step before"], ["r", "to the end"], ["Shift+R", "to the start"],
-  ["Enter", "on the timeline: go there"], ["Esc", "close"], ["?", "this list"],
+  ["Enter", "on the timeline: go there"], ["/", "search steps and state"], ["Esc", "close"], ["?", "this list"],
 ];
+
+function told(item) {
+  return [item.label, item.title, item.tone === "error" && "error",
+    item.tone === "held" && !/not called/.test(item.title) && "not called",
+    item.kind === "edit" && "edit by hand", item.left && "not on this branch",
+    item.replayed && "replayed", seconds(item.seconds)].filter(Boolean).join(", ");
+}
 
 class Painter {
   constructor(root, graph, send, options = {}) {
@@ -37,6 +45,8 @@ class Painter {
     const tools = this.options.replay ? ["back", "step", "run", "restart"] : Object.keys(keys);
     this.exports = h("button", { type: "button", class: "sc-button", "data-key": "export", "aria-keyshortcuts": "x", title: "Save this run (x)", onclick: () => this.toggle("export") }, "Export");
     this.help = h("button", { type: "button", class: "sc-button sc-round", "data-key": "help", "aria-keyshortcuts": "?", "aria-label": "Help: keys", title: "Keys (?)", onclick: () => this.toggle("help") }, "?");
+    this.find = h("input", { type: "search", class: "sc-find", "data-key": "find", "aria-keyshortcuts": "/", "aria-label": "Search steps and state", placeholder: "Search ( / )", oninput: () => this.search() });
+    this.found = h("span", { class: "sc-muted sc-found", "aria-live": "polite" });
     this.status = h("div", { class: "sc-status", role: "status", "aria-live": "polite" });
     this.alert = h("div", { class: "sc-alert", role: "alert", id: `sc-alert-${Math.random().toString(36).slice(2)}` });
     this.above = h("div", { class: "sc-above" });
@@ -48,10 +58,11 @@ class Painter {
     this.root.tabIndex = 0;
     this.root.setAttribute("role", "group");
     this.root.replaceChildren(
-      h("div", { class: "sc-head" }, this.head, this.options.chooser || null, this.status),
+      this.options.contents || "",
+      h("div", { class: "sc-head" }, this.head, this.status),
       h("div", { class: "sc-bar", role: "toolbar", "aria-label": "Commands" },
         tools.map((name) => this.buttons[name]), h("span", { class: "sc-gap" }),
-        this.options.replay ? null : this.exports, this.help),
+        this.found, this.find, this.options.replay ? "" : this.exports, this.help),
       this.alert, this.above,
       h("div", { class: "sc-body" }, this.picture, this.panels), this.time);
     const parsed = new DOMParser().parseFromString(this.graph.svg, "image/svg+xml").documentElement;
@@ -93,7 +104,7 @@ class Painter {
     if (moved && this.open === "edit") this.close();
     this.view = view;
     this.head.textContent = view.title;
-    this.root.setAttribute("aria-label", `Stepper: ${view.title}`);
+    this.root.setAttribute("aria-label", `${this.options.replay ? "Replay" : "Stepper"}: ${view.title}`);
     this.setStatus(view.status.state, view.status.tone, view.status.text);
     this.setAlert(view.alert);
     for (const [name, button] of Object.entries(this.buttons)) {
@@ -109,6 +120,7 @@ class Painter {
     this.paintAbove();
     this.paintPanels();
     this.paintTime(moved);
+    this.count();
     if (focused) {
       const again = [...this.root.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused);
       (again && !again.disabled && !again.hidden ? again : this.root).focus({ preventScroll: true });
@@ -218,14 +230,16 @@ class Painter {
   paintPanels() {
     const { view } = this;
     const frame = view.frame;
+    const over = Boolean(view.changes);
     const title = [frame.title, frame.replayed && "replayed", seconds(frame.seconds)].filter(Boolean).join(" · ");
     const name = (frame.nodes.map((node) => this.graph.nodes[node] || node).join(" + ")) || frame.kind;
     const parts = [
       h("p", { class: "sc-step" }, h("strong", {}, name), title ? h("span", { class: "sc-muted" }, ` ${title}`) : null),
       frame.error ? h("p", { class: "sc-errortext" }, frame.error) : null,
       view.result !== null && view.result !== undefined ? panel("result", "Result", h("p", {}, h("code", {}, view.result))) : null,
-      report(view.report), changes(frame), why(frame), cost(frame), state(frame.state),
+      report(view.report), changesOfRun(view.changes), changes(frame, over), why(frame), cost(frame),
       frame.inside.length ? panel("inside", "Inside", h("p", {}, frame.inside.join(" → "))) : null,
+      state(frame.state, over, this.find.value),
     ];
     this.panels.replaceChildren(...parts.filter(Boolean));
   }
@@ -234,7 +248,7 @@ class Painter {
     const { view } = this;
     const longest = Math.max(0.001, ...view.items.map((item) => item.seconds || 0));
     const groups = [];
-    for (const item of view.items) {
+    for (const item of view.items.filter((each) => matches(this.find.value, told(each)))) {
       const last = groups[groups.length - 1];
       if (!last || last.attempt !== item.attempt) groups.push({ attempt: item.attempt, items: [item] });
       else last.items.push(item);
@@ -253,13 +267,27 @@ class Painter {
     const height = 4 + Math.round(22 * Math.sqrt((item.seconds || 0) / longest));
     const bar = h("span", { class: "sc-bar-of", "aria-hidden": "true" });
     bar.style.height = `${height}px`;
-    const words = [item.label, item.title, item.tone === "error" && "error", item.tone === "held" && "not called", item.kind === "edit" && "edit by hand",
-      item.left && "not on this branch", item.replayed && "replayed", seconds(item.seconds)].filter(Boolean).join(", ");
+    const words = told(item);
     return h("li", {}, h("button", {
       type: "button", class: ["sc-item", `sc-${item.tone}`, item.left && "sc-left", item.replayed && "sc-replayed"].filter(Boolean).join(" "),
       "data-key": `item-${item.id}`, "aria-label": words, title: words, "aria-current": item.here ? "step" : null,
       onclick: () => this.send({ do: "goto", id: item.id }),
     }, bar, h("span", { class: "sc-item-name" }, item.label)));
+  }
+
+  search() {
+    this.paintPanels();
+    this.paintTime(false);
+    this.count();
+  }
+
+  count() {
+    const query = this.find.value.trim();
+    const { items, more, frame } = this.view;
+    const among = (all, texts) => `${all.filter((each) => matches(query, ...texts(each))).length} of ${all.length}`;
+    const steps = `${among(items, (each) => [told(each)])}${more[0] + more[1] ? " shown" : ""} steps`;
+    const text = query ? `${steps}, ${among(frame.state || [], (row) => row)} keys` : "";
+    if (this.found.textContent !== text) this.found.textContent = text;
   }
 
   toggle(name) {
@@ -295,6 +323,9 @@ class Painter {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     // The notebook's own one-letter commands must not see these; its Ctrl+S must.
     if (this.isOurs(event)) event.stopPropagation();
+    if (event.key === "Escape" && event.target === this.find) {
+      event.preventDefault(); this.find.value = ""; this.search(); this.root.focus({ preventScroll: true }); return;
+    }
     if (event.key === "Escape" && this.open) { event.preventDefault(); this.close(); return; }
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && this.open === "edit") {
       event.preventDefault(); this.submit(); return;
@@ -303,6 +334,7 @@ class Painter {
     const name = { n: "step", ArrowRight: "step", r: "run", p: "pause", b: "back", ArrowLeft: "back", e: "edit", a: "answer", R: "restart" }[event.key];
     if (name) { event.preventDefault(); this.act(name); }
     else if (event.key === "x" && !this.options.replay) { event.preventDefault(); this.toggle("export"); }
+    else if (event.key === "/") { event.preventDefault(); this.find.focus(); }
     else if (event.key === "?") { event.preventDefault(); this.toggle("help"); }
     else if (event.key === "." && !this.options.replay) {
       event.preventDefault();
