@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from selfcorrect.batch.mended import Mended, MendedCall
+    from selfcorrect.batch.mender import Mender
     from selfcorrect.batch.repairing import repair_call
     from selfcorrect.errors import (
         Escalation,
@@ -63,6 +65,9 @@ _HOMES = {
     "build_graph": "loop.graph",
     "SelfCorrection": "integrations.agent",
     "repair_call": "batch.repairing",
+    "Mender": "batch.mender",
+    "Mended": "batch.mended",
+    "MendedCall": "batch.mended",
     "resume": "loop.resuming",
     "aresume": "loop.resuming",
     "ToolSpec": "tools",
@@ -100,6 +105,9 @@ __all__ = [
     "build_graph",
     "SelfCorrection",
     "repair_call",
+    "Mender",
+    "Mended",
+    "MendedCall",
     "resume",
     "aresume",
     "ToolSpec",

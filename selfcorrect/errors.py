@@ -212,6 +212,12 @@ class UnusableInput(SelfCorrectError):
     code: ClassVar[str] = "SC303"
 
 
+class UnusableFile(SelfCorrectError):
+    """A file of JSON lines cannot be opened, unpacked or written; the message names it."""
+
+    code: ClassVar[str] = "SC304"
+
+
 class ModelFailed(SelfCorrectError):
     """A model raised, or answered something that is not what was asked for.
 

@@ -62,6 +62,7 @@ class Safety(StrEnum):
     INFERRED = "inferred"
     LOSSY = "lossy"
     MODEL = "model"
+    LEARNED = "learned"
     HUMAN = "human"
 
 

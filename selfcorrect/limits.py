@@ -37,9 +37,11 @@ class Limits(BaseModel):
             be left: an async tool, one with a timeout, a model; not a sync tool without a timeout.
         cost: Money for model calls, in the currency of `prices`, or None for no bound.
         prices: What a million tokens cost, by model: `{"*": {"input": 0.15, "output": 0.6}}`.
+        steps: Calls of other tools that a run makes before its own, in all.
+        recall_failures: Failures in a row after which what was learnt retires by itself.
         wait: The longest single wait, in seconds.
         retry_ratio: Repeats of failed calls of one tool, per call of it, over all runs of this
-            process, such as 0.1; None for no bound.
+            process, or of all workers on one ledger in a database, such as 0.1; None for no bound.
         nudge: In an agent, how often the same call gave the same answer when its model is told so;
             0: never.
         repeats: In an agent, the same call with the same answers so far that is not made any more;
@@ -61,6 +63,8 @@ class Limits(BaseModel):
     seconds: float | None = Field(default=300.0, gt=0)
     cost: float | None = Field(default=None, ge=0)
     prices: Mapping[str, Price] = Field(default_factory=dict)
+    steps: NonNegativeInt = 8
+    recall_failures: PositiveInt = 3
     wait: float = Field(default=30.0, ge=0)
     retry_ratio: float | None = Field(default=None, ge=0, le=1)
     nudge: NonNegativeInt = 3

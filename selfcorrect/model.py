@@ -265,10 +265,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """This strategy cannot mend it: the next rung. `readings` are what a value could mean."""
+    """This strategy cannot mend it: the next rung.
+
+    Attributes:
+        reason: Why not.
+        readings: What a value could mean, in words, and the value of each.
+    """
 
     reason: str
-    readings: tuple[str, ...] = ()
+    readings: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +311,33 @@ class Fix:
     retries: int = 1
 
 
-Repair: TypeAlias = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
+@dataclass(frozen=True, slots=True)
+class First:
+    """Calls of other tools come before this one, which `then` changes.
+
+    They are of class `learned`: made unasked where the policy lets that class run, the tools of all
+    of them read or are idempotent, and the failing call itself may be made again afterwards. Each
+    goes through the whole loop. Otherwise the model reads a sentence that names them.
+
+    Attributes:
+        calls: The calls, in order.
+        then: What changes in the failing call afterwards.
+        told: What is known of it, behind the calls in that sentence: `came before it in 3 of 3
+            runs`.
+        entry: What counts of it are kept under, if anything.
+        suggest: It is only told, never done unasked.
+    """
+
+    calls: tuple[Call, ...]
+    then: tuple[Change, ...] = ()
+    told: str = "comes before it"
+    entry: str | None = None
+    suggest: bool = False
+
+
+Repair: TypeAlias = (
+    Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix | First
+)
 """What a strategy answers: a closed union."""
 
 

@@ -201,3 +201,44 @@ class Ledger(Protocol):
             LedgerError: If it cannot be written.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What stands on a board under a name.
+
+    Attributes:
+        version: Grows with every change; 0 where nothing stands there yet.
+        value: What was written last.
+        clock: Seconds by the board's own clock; None: it has none, and everybody's own will do.
+    """
+
+    version: int = 0
+    value: JSON = None
+    clock: float | None = None
+
+
+class Board(Protocol):
+    """Small values that all who use a ledger share, changed by compare-and-set.
+
+    A ledger may be one. Both methods may block, unless it says `blocks = False`.
+    """
+
+    def look(self, name: str) -> Posted:
+        """What stands under this name.
+
+        Raises:
+            LedgerError: If it cannot be read; at once, without patience.
+        """
+        ...
+
+    def swap(self, name: str, version: int, value: JSON) -> bool:
+        """Write a value, if what stands there is still of this version.
+
+        Returns:
+            Whether it was written; false where somebody else was faster.
+
+        Raises:
+            LedgerError: If it cannot be written; at once, without patience.
+        """
+        ...

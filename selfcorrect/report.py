@@ -19,6 +19,7 @@ Reason: TypeAlias = Literal[
     "rejected",
     "no_call",
     "refused",
+    "unavailable",
     "unknown_outcome",
     "escalated",
     "invalid_input",
@@ -47,6 +48,7 @@ class FailureReport:
             `{"name", "args"}`.
         value: What the tool answered, whole, where its value was an error.
         where: File and line of the tool's own code that the last error came from, if known.
+        until: When the tool may be called again, where reason is `unavailable`; ISO 8601.
         advice: What a person could do, one sentence each.
         for_model: Text for the model: what became of the call, what is wrong, what the tool said,
             redacted and quoted as data, and what to do next; at most 1,200 characters.
@@ -68,6 +70,7 @@ class FailureReport:
     value: JSON = None
     where: str | None = None
     severity: str | None = None
+    until: str | None = None
     advice: tuple[str, ...] = ()
     for_model: str = ""
     counts: JsonObject = field(default_factory=dict)

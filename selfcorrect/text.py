@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from selfcorrect.redaction import quoted
 from selfcorrect.words import WORDS, american, is_english, singular
@@ -34,10 +35,10 @@ class Unclear(ValueError):
     """A text means nothing that is asked for, or could mean more than one thing; says which.
 
     Attributes:
-        readings: What it could mean, where these are few and can be told.
+        readings: What it could mean, in words, where these are few, and the value of each.
     """
 
-    def __init__(self, reason: str, readings: tuple[str, ...] = ()) -> None:
+    def __init__(self, reason: str, readings: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Say why, and between what it is unclear."""
         super().__init__(reason)
         self.readings = readings

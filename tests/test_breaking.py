@@ -259,7 +259,7 @@ def test_an_answer_instead_of_the_tool_is_no_mended_call() -> None:
     mended = repair_call(
         CALL["call"], [World().spec()], strategies=one_rule(lambda *_: Result({"v": 1}))
     )
-    assert (mended.outcome, mended.calls) == ("failed", ())
+    assert (mended.outcome, mended.ready) == ("failed", ())
 
 
 def test_what_a_vendor_writes_is_passed_on_as_data_alone() -> None:

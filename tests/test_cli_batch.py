@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from selfcorrect.cli import app, batch
-from selfcorrect.cli.lines import Raw
+from selfcorrect.batch import processes as batch
+from selfcorrect.batch.lines import Raw
+from selfcorrect.batch.processes import Job
+from selfcorrect.cli import app
 from selfcorrect.mapping.files import map_names, starter_dir
 
 ROOT = Path(__file__).parents[1]
@@ -427,15 +429,17 @@ def test_chunks_are_bounded_by_lines_and_by_bytes():
     assert list(batch.chunks([])) == []
 
 
-def dies_in_a_worker(chunk, parent):
+def dies_in_a_worker(line, parent):
     """Answers in the process that started it, and takes every other one down."""
     if os.getpid() != parent:
         os._exit(1)
-    return "".join(f"{raw.number}\n" for raw in chunk), True
+    return {"id": line.where, "outcome": "valid"}
 
 
 def test_lines_of_a_worker_that_died_still_get_their_answers():
     raw = [Raw("f", n, b"{}") for n in range(1, 5_002)]
-    answered = batch.in_processes(raw, dies_in_a_worker, os.getpid(), 1)
-    numbers = "".join(text for text, _ in answered).split()
-    assert numbers == [str(n) for n in range(1, 5_002)]
+    job = Job(dies_in_a_worker, str)
+    answered = list(batch.answers(raw, job, os.getpid(), 2))
+    ids = [answer["id"] for part in answered for answer in part.items]
+    assert ids == [f"f:{n}" for n in range(1, 5_002)]
+    assert sum(part.outcomes.total() for part in answered) == 5_001

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
-from selfcorrect.cli.diagnose import answered
-from selfcorrect.cli.lines import Line
+from selfcorrect.batch.lines import Line
+from selfcorrect.batch.recorded_errors import answered
 from selfcorrect.evidence import diagnosed, read_error, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.registry import built_in_names

@@ -170,3 +170,31 @@ def test_a_budget_of_tokens_holds_before_it_is_asked(model):
     out = graph.invoke({"call": {"name": "book", "args": args}, "request": request})
     assert out["failure"]["reason"] == "needs_person"
     assert not any(event.get("model_calls") for event in out["trail"])
+
+
+def test_what_it_proposes_passes_the_gates_or_is_refused(model):
+    """Errors that nothing settles: whatever the model proposes, no value of a run is written."""
+    from selfcorrect.learning.calls import RecordedCall
+    from selfcorrect.learning.proposing import propose
+    from selfcorrect.learning.writing import as_toml
+    from selfcorrect.mapping.loading import load_map
+
+    valve = {"type": "object", "properties": {"valve": {"type": "string"}}}
+
+    def run(task: str, name: str) -> list[RecordedCall]:
+        shut, args = f"The valve {name} is shut.", {"valve": name}
+        said = f"Start {name}, please."
+        made = [("start", shut), ("open", None), ("start", None)]
+        return [
+            RecordedCall(task, seq, tool, args, error, "idempotent", valve, said)
+            for seq, (tool, error) in enumerate(made)
+        ]
+
+    calls = [*run("a", "Main-1"), *run("b", "Side-2")]
+    found = propose(calls, model(max_tokens=200), load_map("default"))
+    (proposal,) = found.proposals
+    assert found.counts["model_calls"] == 1
+    assert proposal.verdict.passed == bool(found.entries)
+    text = as_toml(found.entries)
+    assert "Main-1" not in text
+    assert "Side-2" not in text

@@ -104,9 +104,14 @@ def test_the_metadata_says_what_pip_needs(wheel):
 def test_all_is_every_extra_a_user_may_need():
     extras = set(PROJECT["optional-dependencies"])
     (everything,) = PROJECT["optional-dependencies"]["all"]
-    assert extras - {"all", "dev", "local-model"} == set(
-        everything.removeprefix("selfcorrect[").removesuffix("]").split(",")
-    )
+    brought = set(everything.removeprefix("selfcorrect[").removesuffix("]").split(","))
+    assert extras - {"all", "dev", "local-model", "mcp-adapters"} - FRAMEWORKS == brought
+
+
+FRAMEWORKS = {
+    *("agent-framework", "google-adk", "litellm", "openai-agents", "pydantic-ai", "smolagents"),
+}
+"""What cannot live in one environment with the others."""
 
 
 MODULES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, ClassVar
 
 import pytest
@@ -241,3 +242,17 @@ def test_what_hides_values_leaves_the_words_of_the_trail_alone():
     assert [event["node"] for event in out["trail"]].count("repair") == 1
     shown = out["trail"][0]["call"]["args"]
     assert shown == {"code": "[sensitive]", "kind": "[sensitive] it", "amount": "5"}
+
+
+def test_a_question_offers_the_readings_and_never_the_value_that_failed():
+    def fly(day: date) -> str:
+        """Fly on a day."""
+        return f"on {day}"
+
+    graph = build_graph([fly], checkpointer=InMemorySaver())
+    out = graph.invoke({"call": {"name": "fly", "args": {"day": "03/04/2026"}}}, CONFIG)
+    question = asked(out)
+    assert question["options"] == ["2026-04-03", "2026-03-04"]
+    assert question["question"].endswith("It could be 3 April or 4 March.")
+    chosen = graph.invoke(Command(resume={"action": "choose", "choice": 1}), CONFIG)
+    assert chosen["result"] == "on 2026-03-04"

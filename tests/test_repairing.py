@@ -70,9 +70,9 @@ RESPONSES = {
 @pytest.mark.parametrize("response", RESPONSES.values(), ids=RESPONSES)
 def test_a_response_is_read_as_its_text_is(response):
     made = repair_call(response, TOOLS)
-    assert [(call.name, call.args) for call in made.calls] == [("search", ARGS)]
-    assert made.calls == repair_call(json.dumps(response), TOOLS).calls
-    assert repair_call(MappingProxyType({"tool_calls": [OF_OPENAI]}), TOOLS).calls
+    assert [(call.name, call.args) for call in made.ready] == [("search", ARGS)]
+    assert made.ready == repair_call(json.dumps(response), TOOLS).ready
+    assert repair_call(MappingProxyType({"tool_calls": [OF_OPENAI]}), TOOLS).ready
 
 
 CUT = {
@@ -91,7 +91,7 @@ CUT = {
 @pytest.mark.parametrize("answer", CUT.values(), ids=CUT)
 def test_an_answer_that_says_it_was_cut_off_is_asked_for_again(answer):
     made = repair_call(answer, TOOLS)
-    assert (made.outcome, made.reason, made.calls) == ("failed", "invalid_input", ())
+    assert (made.outcome, made.reason, made.ready) == ("failed", "invalid_input", ())
     assert "cut off" in made.detail
     assert "ask for it again" in made.detail
     assert "Write the whole call again" in made.failure["for_model"]
@@ -112,7 +112,7 @@ TEXTS_CUT = {
 @pytest.mark.parametrize(("text", "place"), TEXTS_CUT.values(), ids=TEXTS_CUT)
 def test_a_text_that_is_cut_is_refused_with_the_place(text, place):
     made = repair_call(text, TOOLS)
-    assert (made.outcome, made.calls) == ("failed", ())
+    assert (made.outcome, made.ready) == ("failed", ())
     for told in (made.detail, made.failure["for_model"], *made.failure["advice"]):
         assert f"cut off inside a string (line 1, {place})" in told
     assert "ask for the whole text again, with room for more output tokens" in made.detail
@@ -162,16 +162,16 @@ def test_a_valid_call_keeps_its_own_arguments(call):
     )
     made = repair_call(call, TOOLS)
     assert (made.outcome, made.changes) == ("valid", ())
-    assert made.calls[0].args is own
-    again = repair_call(made.calls[0], TOOLS)
-    assert again.calls == made.calls
-    assert again.calls[0].args is own
+    assert made.ready[0].args is own
+    again = repair_call(made.ready[0], TOOLS)
+    assert again.ready == made.ready
+    assert again.ready[0].args is own
 
 
 def test_what_a_map_does_to_a_run_does_not_reach_the_callers_arguments():
     call = {"name": "search", "args": {"query": "lamp", "limit": "3"}}
     made = repair_call(call, TOOLS)
-    assert made.calls[0].args == {"query": "lamp", "limit": 3}
+    assert made.ready[0].args == {"query": "lamp", "limit": 3}
     assert call["args"] == {"query": "lamp", "limit": "3"}
 
 
@@ -189,16 +189,19 @@ def test_what_a_map_does_to_a_run_does_not_reach_the_callers_arguments():
 def test_a_call_of_our_own_is_taken(call, outcome):
     made = repair_call(call, TOOLS)
     assert made.outcome == outcome
-    assert [each.args for each in made.calls] == ([ARGS] if outcome != "failed" else [])
+    assert [each.args for each in made.ready] == ([ARGS] if outcome != "failed" else [])
 
 
-def test_a_list_of_calls_comes_back_whole_or_not_at_all():
+def test_of_a_list_of_calls_each_stands_for_itself():
     calls = [VALID["args"], Call("get_time", {}), {"name": "search", "args": {"query": 5}}]
     made = repair_call(calls, TOOLS)
-    assert [call.name for call in made.calls] == ["search", "get_time", "search"]
+    assert [call.name for call in made.ready] == ["search", "get_time", "search"]
     assert made.outcome == "repaired"
-    assert made.calls[0].args is VALID["args"]["args"]
-    assert repair_call([*calls, {"name": "fly", "args": {}}], TOOLS).calls == ()
+    assert made.ready[0].args is VALID["args"]["args"]
+    assert made.value == [*calls[:2], {"name": "search", "args": {"query": "5"}}]
+    made = repair_call([*calls, {"name": "fly", "args": {}}], TOOLS)
+    assert (made.outcome, len(made.ready)) == ("failed", 3)
+    assert [call.args is None for call in made.calls] == [False, False, False, True]
 
 
 def message(*calls, **more):
@@ -234,7 +237,7 @@ MESSAGES = {
 @pytest.mark.parametrize(("given", "outcome", "args"), MESSAGES.values(), ids=MESSAGES)
 def test_a_langchain_message_is_taken(given, outcome, args):
     made = repair_call(given, TOOLS)
-    assert (made.outcome, [call.args for call in made.calls]) == (outcome, args), made.detail
+    assert (made.outcome, [call.args for call in made.ready]) == (outcome, args), made.detail
 
 
 def nested(depth):
@@ -271,7 +274,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("given", "told"), UNUSABLE.values(), ids=UNUSABLE)
 def test_what_is_no_call_is_refused_with_what_to_pass(given, told):
     made = repair_call(given, TOOLS)
-    assert (made.outcome, made.calls) == ("failed", ())
+    assert (made.outcome, made.ready) == ("failed", ())
     assert made.reason in ("invalid_input", "no_call")
     assert told in made.detail
     assert made.failure["reason"]
@@ -307,26 +310,26 @@ COUNT = {
 def test_each_of_several_calls_stands_for_itself(values, outcomes, whole):
     calls = [{"name": "count", "arguments": {"n": value}} for value in values]
     out = repair_call(calls, [COUNT])
-    assert [one.outcome for one in out.each] == outcomes
+    assert [one.outcome for one in out.calls] == outcomes
     assert out.outcome == whole
-    good = [call.args["n"] for one in out.each for call in one.calls]
+    good = [call.args["n"] for call in out.calls if call.args is not None]
     assert good == [int(v) for v in values if str(v).isdigit()]
-    assert [call.args["n"] for call in out.calls] == ([] if whole == "ask" else good)
+    assert [call.args["n"] for call in out.ready] == good
 
 
 def test_the_worst_of_several_is_what_became_of_all():
     calls = [{"name": "count", "arguments": {"n": "many"}}, {"name": "nobody", "arguments": {}}]
     out = repair_call(calls, [COUNT])
-    assert (out.outcome, out.calls) == ("failed", ())
-    assert [one.outcome for one in out.each] == ["ask", "failed"]
+    assert (out.outcome, out.ready) == ("failed", ())
+    assert [one.outcome for one in out.calls] == ["ask", "failed"]
 
 
 def test_calls_of_one_text_each_have_an_outcome_and_none_runs_beside_a_bad_one():
     out = repair_call('[count(n=1), count(n="many")]', [COUNT])
-    assert (out.outcome, out.calls) == ("ask", ())
-    assert [one.outcome for one in out.each] == ["repaired", "ask"]
+    assert (out.outcome, out.ready) == ("ask", ())
+    assert [one.outcome for one in out.calls] == ["repaired", "ask"]
 
 
 def test_an_unreadable_neighbour_hands_on_the_whole_text():
     out = repair_call("[count(n=1), count(n=6*30.48)]", [COUNT])
-    assert (out.outcome, out.calls, out.each) == ("failed", (), ())
+    assert (out.outcome, out.ready, out.calls) == ("failed", (), ())

@@ -30,6 +30,7 @@ CLOSINGS = (
     telling.CORRECT_OR_OTHER,
     telling.WHOLE_AGAIN,
     telling.CALL_ALONE,
+    telling.NOT_NOW,
     telling.DO_NOT_REPEAT,
 )
 

@@ -674,3 +674,35 @@ class TestToolSpecs:
                 return 1
 
         assert list(tool_specs(Tools())) == ["book"]
+
+
+GEMINI = {
+    "type": "OBJECT",
+    "properties": {
+        "type": {"type": "STRING", "enum": ["one_way", "return"], "nullable": True},
+        "stops": {"type": "ARRAY", "maxItems": "2", "items": {"type": "STRING"}},
+        "n": {"anyOf": [{"type": "INTEGER"}, {"type": "STRING"}], "nullable": True},
+    },
+    "propertyOrdering": ["type", "stops"],
+    "required": ["type", "n"],
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"name": "fly", "parameters": GEMINI},
+        {"name": "fly", "parametersJsonSchema": GEMINI},
+        {"toolSpec": {"name": "fly", "inputSchema": {"json": GEMINI}}},
+        {"functionDeclarations": [{"name": "fly", "parameters": GEMINI}]},
+    ],
+)
+def test_every_providers_way_to_write_a_tool_is_read(schema):
+    spec = tool_specs([schema])["fly"]
+    assert spec.schema["properties"]["type"]["type"] == ["string", "null"]
+    good = {"type": None, "stops": ["a", "b"], "n": None}
+    assert spec.is_valid(good)
+    assert spec.is_valid({**good, "type": "return", "n": 1})
+    assert not spec.is_valid({**good, "stops": ["a", "b", "c"]})
+    assert not spec.is_valid({**good, "type": "both"})
+    assert not spec.is_valid({**good, "n": 1.5})

@@ -1,17 +1,34 @@
-"""What a caller hands over to be mended, as what a run takes: calls as objects, or a text.
+"""What a caller hands over to be mended, as what a run takes, and the way back into its form.
 
-A message, or a provider's whole response, is read as its JSON text is: there is one reader.
+A value in which no structure shows a call is read as its JSON text is: there is one reader.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from selfcorrect import reading
+from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
+from selfcorrect.forms.access import is_record, part
+from selfcorrect.forms.calls import (
+    BARE_FORMS,
+    HOLDERS,
+    MOST_CALLS,
+    Slot,
+    copies,
+    form_of,
+    is_others,
+    parsed,
+    slots,
+)
+from selfcorrect.forms.endings import alternatives, endings_said
+from selfcorrect.forms.langchain import is_answer, rewritten
+from selfcorrect.forms.texts import Words, words_in
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
 
@@ -21,8 +38,12 @@ WANTED: Final = (
 )
 _OWN_KEYS: Final = {"name", "args"}
 """The keys of our own form of a call, which needs no reading."""
-_ANSWERS: Final = ("choices", "candidates")
-"""Where responses hold one answer or more, which are alternatives of one another."""
+_NAMES: Final = ("name", "tool", "tool_name")
+_ARGUMENTS: Final = ("arguments", "args", "parameters", "params", "tool_args", "input")
+_IDS: Final = ("id", "tool_call_id")
+
+Back: TypeAlias = Callable[[Sequence[Call | None]], Any]
+"""Writes calls into the form in which they came; None leaves what stands there."""
 
 
 class Unusable(Exception):
@@ -38,43 +59,82 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class One:
+    """One call as it was handed over.
+
+    Attributes:
+        given: What a run takes.
+        name: The tool's name.
+        args: The arguments as they stand there: an object, a text, or nothing.
+        id: Its id as it stands there.
+        beside: What else is written right beside the arguments.
+        status: Why it ends there, where it says so.
+        is_whole: Name and arguments are all that counts in it.
+    """
+
+    given: Mapping[str, Any]
+    name: str
+    args: Any
+    id: Any = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    status: str | None = None
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """What a model wrote.
 
     Attributes:
+        back: The way back into its form.
         text: A text to read, or None where there are calls.
-        calls: Calls, each an object.
+        calls: The calls.
         finish_reason: Why the model stopped, where what was handed over says so.
+        cut: It says that it was cut off, and nothing proves that its last call is whole.
+        is_said: It is a message, and no structure shows a call in it.
     """
 
+    back: Back
     text: str | None = None
-    calls: tuple[Mapping[str, Any], ...] = ()
+    calls: tuple[One, ...] = ()
     finish_reason: str | None = None
+    cut: bool = False
+    is_said: bool = False
 
 
 def written(given: Any) -> Written:
     """What was handed over, as calls or as a text.
 
     Raises:
-        Unusable: If it is neither, or an answer in which the model was cut off.
+        Unusable: If it is neither, or holds several answers.
 
-    >>> written({"name": "find", "args": {"q": "x"}}).calls
-    ({'name': 'find', 'args': {'q': 'x'}},)
-    >>> written({"tool_calls": [{"name": "find", "args": {"q": "x"}}]}).text
-    '{"tool_calls": [{"name": "find", "args": {"q": "x"}}]}'
+    >>> [one.name for one in written({"name": "find", "args": {"q": "x"}}).calls]
+    ['find']
+    >>> written("[find(q='x')]").text
+    "[find(q='x')]"
     """
     if isinstance(given, str):
-        return Written(given)
-    if isinstance(given, Call):
-        return Written(calls=(_as_object(given),)) if given.name else Written(given.raw or "")
-    if isinstance(given, Mapping):
-        return Written(calls=(given,)) if _is_call(given) else _of_response(given)
-    if isinstance(given, list):
-        return _of_list(given)
-    if _is_message(given):
-        return _of_message(given)
-    dumps = " (its .model_dump() may be one)" if hasattr(given, "model_dump") else ""
-    raise Unusable(f"{WANTED}; not {type(given).__name__}{dumps}")
+        return Written(_as_text, given)
+    if isinstance(given, Call | MendedCall):
+        return _of_call(given)
+    if is_answer(given):
+        return _of_langchain(given)
+    if isinstance(given, list) and len(given) > MOST_CALLS:
+        raise Unusable(f"a list of more than {MOST_CALLS} calls")
+    if (several := alternatives(given)) is not None:
+        raise Unusable(f"{several[0]} holds {several[1]} answers: pass the one that is meant")
+    if _is_plain(given):
+        return Written(partial(_into_plain, given), calls=(_plain(given),))
+    if isinstance(given, list) and given and all(map(_is_plain, given)):
+        return Written(partial(_into_list, given), calls=tuple(map(_plain, given)))
+    found = slots(given)
+    if len(found) > MOST_CALLS:
+        raise Unusable(f"more than {MOST_CALLS} calls")
+    if found and not _says_more(given, found):
+        groups = copies(found)
+        calls = tuple(_of_slot(group[0]) for group in groups)
+        return Written(partial(_into_slots, given, groups), calls=calls, cut=_is_cut(given))
+    return _of_value(given)
 
 
 def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -89,83 +149,215 @@ def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None if found is None else found.args
 
 
-def _is_call(item: Any) -> bool:
+def _of_call(call: Call | MendedCall) -> Written:
+    if isinstance(call, MendedCall):
+        call = Call(call.name, call.partial or {} if call.args is None else call.args, call.id)
+    if not call.name:
+        return Written(_first, call.raw or "")
+    args = call.args if call.raw is None else call.raw
+    given = {"name": call.name, "args": args, "id": call.id}
+    return Written(_first, calls=(One(given, call.name, args, call.id),))
+
+
+def _first(calls: Sequence[Call | None]) -> Any:
+    return calls[0]
+
+
+def _as_text(calls: Sequence[Call | None]) -> str:
+    made = [{"name": call.name, "arguments": call.args} for call in calls if call is not None]
+    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False)
+
+
+def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:
+    """Whether this is a call under plain keys, in no provider's form."""
     if not isinstance(item, Mapping):
         return isinstance(item, Call)
     try:
-        return arguments_of(item) is not None
+        return form_of(item) is None and arguments_of(item) is not None
     except RecursionError:
         raise Unusable("nested too deeply") from None
 
 
-def _as_object(call: Call | Mapping[str, Any]) -> Mapping[str, Any]:
-    if not isinstance(call, Call):
-        return call
-    args = call.args if call.raw is None else call.raw
-    return {"name": call.name, "args": args, "id": call.id}
+def _plain(item: Call | Mapping[str, Any]) -> One:
+    if isinstance(item, Call):
+        return _of_call(item).calls[0]
+    found = reading.read_call_object(item)
+    name = found.name if found is not None else ""
+    call_id = next((item[key] for key in (*_IDS, "call_id") if item.get(key)), None)
+    args = next((item[key] for key in _arguments_keys(item)), None)
+    return One(item, name, args, call_id, is_whole=item.keys() - {"id"} == _OWN_KEYS)
 
 
-def _of_list(given: list[Any]) -> Written:
-    if len(given) > reading.MOST_CALLS:
-        raise Unusable(f"a list of more than {reading.MOST_CALLS} calls")
-    if given and all(map(_is_call, given)):
-        return Written(calls=tuple(map(_as_object, given)))
-    return _of_response(given)
+def _arguments_keys(item: Mapping[str, Any]) -> list[str]:
+    return [key for key in _ARGUMENTS if key in item]
 
 
-def _of_response(given: Mapping[str, Any] | list[Any]) -> Written:
-    """A message or a response as JSON text."""
+def _into_plain(item: Call | Mapping[str, Any], calls: Sequence[Call | None]) -> Any:
+    call = calls[0]
+    if call is None or isinstance(item, Call):
+        return call or item
+    name_key = next((key for key in _NAMES if key in item), "name")
+    keys = _arguments_keys(item) or ["args"]
+    is_text = isinstance(item.get(keys[0]), str)
+    args = json.dumps(call.args, ensure_ascii=False) if is_text else call.args
+    # An argument that stood beside the others stands among them now.
+    beside = {key: value for key, value in item.items() if key not in call.args or key in keys}
+    own = {key: item[key] for key in (*_IDS, name_key) if key in item}
+    return {**beside, **own, name_key: call.name, keys[0]: args}
+
+
+def _into_list(items: Sequence[Any], calls: Sequence[Call | None]) -> list[Any]:
+    return [_into_plain(*pair) for pair in zip(items, ([call] for call in calls), strict=True)]
+
+
+def _of_slot(slot: Slot) -> One:
+    given: dict[str, Any] = {"name": slot.name, "args": slot.arguments}
+    if slot.id is not None:
+        given["id"] = str(slot.id)
+    if slot.invalid:
+        given["type"] = "invalid_tool_call"
+    beside, status = slot.beside, slot.status
+    whole = not slot.invalid
+    return One(given, slot.name, slot.arguments, slot.id, beside, status, is_whole=whole)
+
+
+def _says_more(value: Any, found: Sequence[Slot]) -> bool:
+    """Whether something that nobody knows stands around calls which nothing shows to be made.
+
+    What a provider adds around the calls of its own form means nothing for them; what stands around
+    others, a model may have written.
+    """
+    from selfcorrect.reading.metadata import left_out
+
+    for slot in found:
+        for depth, key in enumerate(slot.path if slot.form in BARE_FORMS else ()):
+            around = part(value, slot.path[:depth])
+            if (
+                isinstance(around, Mapping)
+                and left_out(around, {str(key)}, message=True) is not None
+            ):
+                return True
+    return False
+
+
+def _into_slots(value: Any, groups: Sequence[Sequence[Slot]], calls: Sequence[Call | None]) -> Any:
+    made: list[Slot] = []
+    for group, call in zip(groups, calls, strict=True):
+        if call is None:
+            continue
+        for slot in group:
+            value = slot.written_into(value, call.name, call.args)
+        made += group
+    return parsed(value, made)
+
+
+def _is_cut(value: Any) -> bool:
+    return any(
+        not reading.ending_in(said, reading.Ending()).closers for said in endings_said(value)
+    )
+
+
+def _of_value(given: Any) -> Written:
+    """A message without a call of its own: its words, or the JSON text of the whole."""
     value = dict(given) if isinstance(given, Mapping) else given
+    if callable(getattr(value, "model_dump", None)) and is_record(value) and not is_others(value):
+        return _of_sdk(value)
+    if not isinstance(value, dict | list):
+        raise Unusable(f"{WANTED}; not {type(given).__name__}")
     if not value:
         raise Unusable(f"an empty {type(given).__name__} holds no call: {WANTED}")
     if (found := problem(value)) is not None:
         raise Unusable(f"at {found[0] or 'the top'}: {found[1]}: {WANTED}")
-    if any(not reading.ending_in(said, reading.Ending()).closers for said in _endings(value)):
-        raise _cut()
-    return Written(json.dumps(value, ensure_ascii=False))
+    cut = _is_cut(value)
+    if (words := words_in(value)) is not None:
+        reason = "length" if cut else None
+        return Written(partial(_into_words, given, words), words.text, finish_reason=reason)
+    if cut:
+        raise cut_off()
+    is_said = isinstance(value, dict) and not value.keys().isdisjoint(HOLDERS)
+    return Written(_as_objects, json.dumps(value, ensure_ascii=False), is_said=is_said)
 
 
-def _endings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The objects of a response that may say why the model stopped."""
-    for item in value if isinstance(value, list) else (value,):
-        if not isinstance(item, Mapping):
-            continue
-        yield item
-        for key in _ANSWERS:
-            answers = item.get(key)
-            if isinstance(answers, list) and len(answers) > 1:
-                raise Unusable(f"{key} holds {len(answers)} answers: pass the one that is meant")
-            if isinstance(answers, list):
-                yield from (each for each in answers if isinstance(each, Mapping))
+def _of_sdk(given: Any) -> Written:
+    """A message without a call of its own, as an object of a provider's SDK."""
+    found = _of_value(given.model_dump())
+    return replace(found, back=lambda calls: type(given).model_validate(found.back(calls)))
 
 
-def _is_message(given: Any) -> bool:
-    """Whether this is an answer as LangChain keeps it: its calls are dicts, its text content."""
-    calls = getattr(given, "tool_calls", None)
-    is_list = isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls)
-    return is_list and hasattr(given, "content")
+def _into_words(given: Any, words: Words, calls: Sequence[Call | None]) -> Any:
+    return words.replaced(given, [call for call in calls if call is not None])
 
 
-def _of_message(given: Any) -> Written:
+def _as_objects(calls: Sequence[Call | None]) -> Any:
+    made = [{"name": call.name, "arguments": call.args} for call in calls if call is not None]
+    return made[0] if len(made) == 1 else made
+
+
+def _of_langchain(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
     ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
     unread = getattr(given, "invalid_tool_calls", None) or ()
-    calls = getattr(given, "tool_call_chunks", None) or (*given.tool_calls, *unread)
+    chunks = getattr(given, "tool_call_chunks", None) or ()
+    calls = chunks or (*given.tool_calls, *unread)
     if not calls:
         from selfcorrect.models.port import text_of
 
         try:
-            return Written(text_of(given), finish_reason=reason)
+            text = text_of(given)
         except ModelFailed as error:
             raise Unusable(f"{error}: {WANTED}") from error
-    if not ending.closers and not isinstance(calls[-1].get("args"), str):
-        raise _cut()  # arguments that somebody parsed show no cut any more
-    return Written(calls=tuple(calls), finish_reason=reason)
+        return Written(partial(_into_said, given), text, finish_reason=reason)
+    ones = tuple(
+        One(
+            call,
+            str(call.get("name") or ""),
+            call.get("args"),
+            call.get("id"),
+            is_whole=call.get("type") != "invalid_tool_call" and call.get("error") is None,
+        )
+        for call in calls
+    )
+    # Arguments that somebody parsed show no cut any more.
+    cut = not ending.closers and not isinstance(calls[-1].get("args"), str)
+    return Written(
+        partial(_into_langchain, given, calls), calls=ones, finish_reason=reason, cut=cut
+    )
 
 
-def _cut() -> Unusable:
+def _into_said(message: Any, calls: Sequence[Call | None]) -> Any:
+    made = [
+        (None, {"name": call.name, "args": dict(call.args), "id": call.id or f"call_{place}"})
+        for place, call in enumerate(calls)
+        if call is not None
+    ]
+    return rewritten(message, made, content="")
+
+
+def _into_langchain(
+    message: Any, given: Sequence[Mapping[str, Any]], calls: Sequence[Call | None]
+) -> Any:
+    made: list[tuple[str | None, dict[str, Any]]] = []
+    unread: list[Mapping[str, Any]] = []
+    for old, call in zip(given, calls, strict=True):
+        if call is not None:
+            new = {"name": call.name, "args": dict(call.args), "id": old.get("id")}
+            made.append((old.get("id"), new))
+        elif isinstance(old.get("args"), Mapping) and old.get("type") != "invalid_tool_call":
+            made.append((old.get("id"), {key: old.get(key) for key in ("name", "args", "id")}))
+        else:
+            unread.append(_unread(old))
+    return rewritten(message, made, unread=unread)
+
+
+def _unread(call: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: call.get(key) for key in ("name", "args", "id", "error")}
+    return {**kept, "type": "invalid_tool_call"}
+
+
+def cut_off() -> Unusable:
+    """Why a call that may have been cut off is not made."""
     told = (
         "the model was cut off in this answer, whose last call may not be whole; ask for it again, "
         "with room for more output tokens"

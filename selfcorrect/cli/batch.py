@@ -1,91 +1,98 @@
-"""Lines of a big file through several processes: order kept, memory constant.
-
-A worker is started afresh on every system (`spawn`), so nothing of this process has to survive a
-fork; it loads the error-strategy map once, by its name.
-"""
+"""What `repair` and `diagnose` share: lines of one file, answered into another."""
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
-from selfcorrect.cli.lines import Raw
+import typer
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-BIG: Final = 4_000_000
-"""Bytes of a file from which several processes are worth their start."""
-_LINES: Final = 500
-_BYTES: Final = 500_000
-_AHEAD: Final = 3
+from selfcorrect.batch.files import Source, is_packed, source, target
+from selfcorrect.batch.lines import is_empty
+from selfcorrect.batch.processes import Job, answers, processes
+from selfcorrect.batch.resuming import answered_before
+from selfcorrect.cli.lines import refusing
+from selfcorrect.cli.screen import console, refuse
+from selfcorrect.errors import MapError
+from selfcorrect.mapping.loading import load_map
 
-Answers: TypeAlias = tuple[str, bool]
-"""The answers to a chunk of lines, as text, and whether every line was done."""
-Work: TypeAlias = Callable[[list[Raw], Any], Answers]
-
-
-def processes(path: str, wanted: int | None) -> int:
-    """How many processes to use for a file; one for standard input, whose reader may wait."""
-    if wanted is not None:
-        return max(1, wanted)
-    if path == "-" or not Path(path).is_file() or Path(path).stat().st_size < BIG:
-        return 1
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-def chunks(given: Iterable[Raw], most: int = _LINES) -> Iterator[list[Raw]]:
-    """The lines in chunks of bounded size."""
-    chunk: list[Raw] = []
-    size = 0
-    for raw in given:
-        chunk.append(raw)
-        size += len(raw.content)
-        if len(chunk) >= most or size >= _BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+IN: Final[Any] = typer.Option(
+    "--jsonl", metavar="IN", help="What was recorded, one per line; - is stdin."
+)
+OUT: Final[Any] = typer.Option(
+    "--out", metavar="OUT", help="Answers, in order; - is stdout. Files may end in .gz or .zst."
+)
+STRATEGIES: Final[Any] = typer.Option(
+    "--strategies", metavar="NAME|PATH", help="Another error-strategy map."
+)
+PROCESSES: Final[Any] = typer.Option(
+    "--processes", min=1, help="How many processes; by default as many as a big file is worth."
+)
+RESUME: Final[Any] = typer.Option(
+    "--resume", help="Go on where OUT ends: skip the lines that it answers already."
+)
 
 
-def in_processes(given: Iterable[Raw], work: Work, common: Any, count: int) -> Iterator[Answers]:
-    """The answers to all lines, in order.
-
-    Args:
-        given: The lines.
-        work: What answers a chunk: a function of a module, so that a worker can import it.
-        common: What `work` needs besides; small, and of plain values.
-        count: How many processes.
-    """
-    waiting: deque[tuple[list[Raw], Future[Answers] | None]] = deque()
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        try:
-            for chunk in chunks(given):
-                waiting.append((chunk, _submitted(pool, work, chunk, common)))
-                if len(waiting) >= count * _AHEAD:
-                    yield _answer(*waiting.popleft(), work, common)
-            while waiting:
-                yield _answer(*waiting.popleft(), work, common)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _submitted(
-    pool: ProcessPoolExecutor, work: Work, chunk: list[Raw], common: Any
-) -> Future[Answers] | None:
+def answer_file(
+    job: Job, jsonl: str, out: str, strategies: str | None, wanted: int | None, *, resume: bool
+) -> None:
+    """Answer every line of a file; exit with 1 where somebody has to look at an answer."""
     try:
-        return pool.submit(work, chunk, common)
-    except BrokenProcessPool:
-        return None
+        policy = load_map(strategies)
+    except MapError as error:
+        refuse(str(error))
+    count, started = processes(jsonl, wanted), time.monotonic()
+    with refusing(), source(jsonl) as read:
+        given = (raw for raw in read if not is_empty(raw))
+        outcomes = answered_before(out, given, job.outcome_of) if resume else Counter()
+        before = outcomes.total()
+        with target(out, jsonl, append=resume) as stream, _bar(read, out) as advance:
+            for done in answers(given, job, policy, count, as_text=True):
+                stream.writelines(done.items)
+                if not is_packed(out):
+                    stream.flush()  # whoever follows the file sees each answer as it is there
+                outcomes += done.outcomes
+                advance(outcomes.total())
+    _tell(outcomes, before, time.monotonic() - started)
+    raise typer.Exit(1 if outcomes.keys() & job.to_look_at else 0)
 
 
-def _answer(chunk: list[Raw], future: Future[Answers] | None, work: Work, common: Any) -> Answers:
-    """A worker's answers; where it was killed, this process answers in its place."""
-    try:
-        return future.result() if future is not None else work(chunk, common)
-    except BrokenProcessPool:
-        return work(chunk, common)
+@contextmanager
+def _bar(read: Source, out: str) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal that shows nothing else; what is called with the lines that are done."""
+    screen = console(stderr=True)
+    columns = (
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[lines]:,} lines"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    off = not screen.is_terminal or (out == "-" and sys.stdout.isatty())
+    with Progress(*columns, console=screen, transient=True, disable=off) as bar:
+        task = bar.add_task("", total=read.size, lines=0)
+        yield lambda lines: bar.update(task, completed=read.at(), lines=lines)
+
+
+def _tell(outcomes: Counter[str], before: int, seconds: float) -> None:
+    """What all lines came to, for a person who looks on."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        return
+    came = ", ".join(f"{count:,} {word}" for word, count in outcomes.most_common())
+    skipped = f", {before:,} of them before" if before else ""
+    lines = outcomes.total()
+    told = f"{lines:,} line{'' if lines == 1 else 's'}{skipped}: {came or 'none'}"
+    screen.print(f"{told}; {seconds:.1f} s")

@@ -7,7 +7,21 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli import check, diagnose, explain, graph, init, listing, repair, replay, run
+from selfcorrect.cli import (
+    audit,
+    check,
+    diagnose,
+    explain,
+    graph,
+    init,
+    learn,
+    listing,
+    propose,
+    proxy,
+    repair,
+    replay,
+    run,
+)
 from selfcorrect.cli.screen import log_to_stderr
 
 app = typer.Typer(
@@ -62,6 +76,11 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "check": "selfcorrect check strategies/mine.toml",
     "maps": "selfcorrect maps",
     "strategies": "selfcorrect strategies convert-type",
+    "audit": "selfcorrect audit conversations.jsonl --html audit.html",
+    "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
+    "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
+    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
+selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
 }
 """How each command is called; its help ends with it."""
@@ -82,4 +101,8 @@ _add("explain", explain.explain)
 _add("check", check.check)
 _add("maps", listing.maps)
 _add("strategies", listing.strategies)
+_add("audit", audit.audit)
+_add("learn", learn.learn)
+_add("propose", propose.propose)
+_add("proxy", proxy.proxy, proxy.HELP)
 _add("init", init.init)

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-import typer
-
-from selfcorrect.cli import lines
-from selfcorrect.cli.screen import clip, listed, refuse
-from selfcorrect.errors import MapError
-from selfcorrect.evidence import interpreted, read_report
-from selfcorrect.loop.progress import is_retryable
-from selfcorrect.mapping.loading import load_map
-from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import Finding
+from selfcorrect.batch.recorded_errors import JOB
+from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, STRATEGIES, answer_file
+from selfcorrect.cli.screen import listed
 
 GIVEN: Final = {
     "id": "what the answer is known by, if anything",
@@ -46,82 +38,11 @@ HELP: Final = "\n\n".join(
 
 
 def diagnose(
-    jsonl: Annotated[str, typer.Option(metavar="IN", help="Errors, one per line; - is stdin.")],
-    out: Annotated[str, typer.Option(metavar="OUT", help="Answers, in order; - is stdout.")],
-    strategies: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
-    ] = None,
+    jsonl: Annotated[str, IN],
+    out: Annotated[str, OUT],
+    strategies: Annotated[str | None, STRATEGIES] = None,
+    processes: Annotated[int | None, PROCESSES] = None,
+    resume: Annotated[bool, RESUME] = False,
 ) -> None:
     """Say of recorded errors what they mean: one answer per line, in order."""
-    try:
-        policy = load_map(strategies)
-    except MapError as error:
-        refuse(str(error))
-    all_done = True
-    with lines.reader(jsonl) as given, lines.writer(out, jsonl) as stream:
-        for line in given:
-            answer = answered(line, policy)
-            lines.write(stream, answer)
-            all_done = all_done and "error" not in answer
-    raise typer.Exit(0 if all_done else 1)
-
-
-def answered(line: lines.Line, policy: StrategyMap) -> dict[str, Any]:
-    """The answer to one line; whatever is wrong with it becomes an answer too."""
-    given = line.value if isinstance(line.value, Mapping) else {}
-    answer: dict[str, Any] = {"id": given.get("id")}
-    if line.error is not None:
-        return answer | {"error": line.error}
-    wrong = _wrong(line.value)
-    if wrong is not None:
-        return answer | {"error": f"{line.where}: {wrong}"}
-    try:
-        return answer | _told(_findings(given, policy), policy)
-    except Exception as error:  # one bad line never stops the others
-        return answer | {"error": clip(f"{line.where}: {type(error).__name__}: {error}")}
-
-
-def _wrong(value: Any) -> str | None:
-    if not isinstance(value, Mapping):
-        return "a line is an object"
-    if not isinstance(value.get("message"), str):
-        return "message is a text"
-    status = value.get("status")
-    if status is not None and (isinstance(status, bool) or not isinstance(status, int | str)):
-        return "status is a number or a text"
-    for key in ("tool", "exception"):
-        if not isinstance(value.get(key), str | None):
-            return f"{key} is a text"
-    if not isinstance(value.get("schema"), Mapping | None):
-        return "schema is an object"
-    return None
-
-
-def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
-    tool, schema, arguments = (given.get(key) for key in ("tool", "schema", "arguments"))
-    found = read_report(
-        given["message"],
-        exception=given.get("exception"),
-        status=given.get("status"),
-        schema=schema,
-        arguments=arguments,
-        tool=tool,
-    )
-    return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
-
-
-def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
-    """The first finding decides; the parameters are those of all."""
-    first = findings[0]
-    return {
-        "kind": first.kind.value,
-        "category": first.category.value,
-        "params": list(dict.fromkeys(name for finding in findings for name in finding.params)),
-        "constraint": dict(first.constraint) or None,
-        "confidence": first.confidence,
-        "witness": first.witness.value,
-        "retryable": is_retryable(first, policy),
-        "retry_after_s": first.retry_after,
-        "rule": first.rule,
-        "ladder": list(first.ladder),
-    }
+    answer_file(JOB, jsonl, out, strategies, processes, resume=resume)

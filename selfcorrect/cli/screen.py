@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
@@ -11,38 +10,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from selfcorrect.batch.lines import clip, dump
 from selfcorrect.drawing.visible import visible
-from selfcorrect.model import ABSENT, JSON
-from selfcorrect.redaction import redact
+from selfcorrect.model import ABSENT
 
-
-def dump(value: JSON) -> str:
-    r"""The value as JSON on one line, safe to print and to read back.
-
-    >>> print(dump({"city": "Zürich", "note": "\x1b[2J\ud800"}))
-    {"city": "Zürich", "note": "\u001b[2J\ud800"}
-    """
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        from selfcorrect.plain import plain
-
-        text = json.dumps(plain(value), ensure_ascii=False)
-    return visible(text)
+__all__ = ["clip", "console", "dump", "listed", "log_to_stderr", "refuse", "row", "short", "show"]
 
 
 def short(value: Any, width: int = 120) -> str:
     """The value as JSON, cut to a width, with the number of characters that were left out."""
     text = "nothing" if value is ABSENT else dump(value)
     return clip(text, width)
-
-
-def clip(text: str, width: int = 200) -> str:
-    """The text without its secrets, cut to a width; what is left out is counted."""
-    text = redact(text)
-    if len(text) <= width:
-        return text
-    return f"{text[:width]}… ({len(text) - width:,} more characters)"
 
 
 def console(*, stderr: bool = False) -> Console:

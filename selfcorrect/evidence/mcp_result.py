@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from selfcorrect.evidence import ajv_errors, pydantic_errors, zod_issues
 from selfcorrect.model import JSON, Finding
 
 _MOST: Final = 10
+_INVALID_PARAMS: Final = -32602
+
+
+def _listed(data: JSON) -> tuple[Finding, ...]:
+    """What validators list beside the message, as structure: Zod, Ajv, pydantic."""
+    readers = (zod_issues.read, ajv_errors.read, pydantic_errors.read)
+    return next((found for read in readers if (found := read(data))), ())
 
 
 def read(body: JSON) -> tuple[Finding, ...]:
@@ -31,6 +39,8 @@ def read(body: JSON) -> tuple[Finding, ...]:
     if not ("jsonrpc" in body or -33000 < code < -32000):
         return ()
     data = error.get("data")
+    if code == _INVALID_PARAMS and (listed := _listed(data)):
+        return listed
     text = error["message"]
     if isinstance(data, str) and data.strip() and data not in text:
         text = f"{text}: {data}"

@@ -64,7 +64,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         max_failed: Messages in a row of whose calls none succeeds; one more ends the run.
         read_text: Whether calls that the model writes in its text are made.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
-        on_trail: Gets the record of every call that was not simply done, as plain JSON.
+        on_trail: Gets the record of every call, those that were simply done too, as plain JSON.
         options: What the loop is made of: `strategies`, `model`, `limits`, `policy`, `ledger`,
             `on_error`, `on_failure` and all others of `build_graph`, but for `checkpointer`.
             `on_model_error` also decides about the agent's own model: below it, dropped

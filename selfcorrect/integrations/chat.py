@@ -7,7 +7,6 @@ Providers keep a call in up to three places of one message (`tool_calls`, conten
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
+from selfcorrect.forms import langchain
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest, is_one_of
 from selfcorrect.reading import ending_of, reasons_in
@@ -22,7 +22,6 @@ from selfcorrect.reading import ending_of, reasons_in
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""
 
-_CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _MOST_MESSAGES: Final = 6
 _LONGEST_MESSAGE: Final = 4_000
@@ -58,11 +57,6 @@ def new_id(message: str | None = None, place: int = 0) -> str:
     """An id for a call that has none: the same for the same place in the same message."""
     seed = uuid.uuid4().hex if message is None else digest(message, place)
     return f"call_{seed[:24]}"
-
-
-def usable_name(name: str) -> str:
-    """A name that every provider takes, for the history."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
 
 
 def finish_reason(message: AIMessage) -> str | None:
@@ -125,15 +119,8 @@ def _order(message: AIMessage) -> dict[str, int]:
     """The order in which the provider listed the calls, as far as the content tells."""
     if not isinstance(message.content, list):
         return {}
-    ids = [_block_id(block) for block in message.content]
+    ids = [langchain.block_id(block) for block in message.content]
     return {found: place for place, found in enumerate(ids) if found}
-
-
-def _block_id(block: Any) -> str | None:
-    if not isinstance(block, Mapping) or not is_one_of(block.get("type"), _CALL_BLOCKS):
-        return None
-    found = block.get("call_id") or block.get("id")
-    return found if isinstance(found, str) else None
 
 
 def is_blank(message: AIMessage) -> bool:
@@ -169,77 +156,11 @@ def rewritten(
         content: The content to take the message's place, or None to keep it.
         told: What is noted in the message's metadata under `selfcorrect`.
     """
-    tool_calls = [{**call, "type": "tool_call"} for _, call in calls]
-    by_given = {given: call for given, call in calls if given}
-    body = message.content if content is None else content
     metadata = dict(message.response_metadata or {})
     if told:
         metadata[OURS] = {**metadata.get(OURS, {}), **told}
-    values: dict[str, Any] = {
-        "content": _blocks(body, by_given) if isinstance(body, list) else body,
-        "additional_kwargs": _kwargs(message.additional_kwargs, by_given),
-        "response_metadata": metadata,
-        "tool_calls": tool_calls,
-        "invalid_tool_calls": [],
-        "name": message.name,
-        "id": message.id,
-        "usage_metadata": message.usage_metadata,
-    }
-    return AIMessage(**values)
-
-
-def _blocks(content: Sequence[Any], calls: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    out: list[Any] = []
-    for block in content:
-        found = _block_id(block)
-        if found is None:
-            out.append(block)
-        elif (call := calls.get(found)) is not None:
-            out.append(_block(block, call))
-    return out
-
-
-def _block(block: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
-    new = {**block, "name": call["name"]}
-    new["call_id" if "call_id" in block else "id"] = call["id"]
-    if "arguments" in block:
-        is_text = isinstance(block["arguments"], str)
-        new["arguments"] = _dumped(call["args"]) if is_text else call["args"]
-    if "input" in block or block.get("type") == "tool_use":
-        new["input"] = call["args"]
-    if "args" in block or block.get("type") in ("tool_call", "invalid_tool_call"):
-        new["args"] = call["args"]
-    new.pop("partial_json", None)
-    if block.get("type") == "invalid_tool_call":
-        new["type"] = "tool_call"
-        new.pop("error", None)
-    return new
-
-
-def _kwargs(kwargs: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    out = {key: value for key, value in kwargs.items() if key != "function_call"}
-    listed = out.get("tool_calls")
-    if not isinstance(listed, list):
-        return out
-    out["tool_calls"] = [
-        {
-            **item,
-            "id": call["id"],
-            "function": {"name": call["name"], "arguments": _dumped(call["args"])},
-        }
-        for item in listed
-        if isinstance(item, Mapping) and (call := calls.get(item.get("id", ""))) is not None
-    ]
-    if not out["tool_calls"]:
-        del out["tool_calls"]
-    return out
-
-
-def _dumped(args: Any) -> str:
-    try:
-        return json.dumps(args)
-    except (ValueError, RecursionError):
-        return "{}"
+    made: AIMessage = langchain.rewritten(message, calls, content=content, metadata=metadata)
+    return made
 
 
 def refusal(call: Mapping[str, Any], text: str, told: Mapping[str, JSON]) -> ToolMessage:

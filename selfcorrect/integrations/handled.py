@@ -81,6 +81,10 @@ class Handled:
         self.happened: list[Ended] = []
         self.made: dict[str, JSON] | None = None
 
+    def aside(self) -> Handled:
+        """A host for calls of other tools: what they come to is no answer to this one."""
+        return type(self)(self.request, self.handler, self.tools, [])
+
     async def run_tool(
         self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
     ) -> Any:

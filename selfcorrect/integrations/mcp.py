@@ -8,6 +8,7 @@ the caller trusts the server: whoever wrote a tool that deletes can also write t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -82,7 +83,7 @@ async def session_tools(
     listed = await session.list_tools()
     tools = list(listed.tools)
     for _ in range(_MOST_PAGES):
-        cursor = getattr(listed, "nextCursor", None) or getattr(listed, "next_cursor", None)
+        cursor = _of(listed, "nextCursor")
         if not cursor:
             break
         listed = await session.list_tools(params=_page(cursor))
@@ -137,7 +138,7 @@ def _spec(session: Any, tool: Any, *, trusted: bool, seconds: float | None) -> T
     schema = {
         "name": name,
         "description": tool.description or "",
-        "inputSchema": getattr(tool, "inputSchema", None) or getattr(tool, "input_schema", {}),
+        "inputSchema": _of(tool, "inputSchema") or {},
     }
     effect = effect_of(tool.annotations) if trusted else None
     spec = ToolSpec.from_schema(schema, call=call, effect=effect, timeout=seconds)
@@ -152,11 +153,9 @@ def value_of(result: Any) -> Any:
     """
     blocks = list(getattr(result, "content", None) or ())
     texts = [block.text for block in blocks if isinstance(getattr(block, "text", None), str)]
-    if getattr(result, "isError", False) or getattr(result, "is_error", False):
+    if _of(result, "isError"):
         raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
-    structured = getattr(result, "structuredContent", None)
-    if structured is None:
-        structured = getattr(result, "structured_content", None)
+    structured = _of(result, "structuredContent")
     if structured is not None:
         return structured
     if len(texts) == len(blocks) == 1:
@@ -186,4 +185,10 @@ def _page(cursor: str) -> Any:
 def _getter(annotations: Any) -> Callable[[str], Any]:
     if isinstance(annotations, Mapping):
         return annotations.get
-    return lambda name: getattr(annotations, name, None)
+    return lambda name: _of(annotations, name)
+
+
+def _of(value: Any, name: str) -> Any:
+    """An attribute as the second major version of the SDK names it, or else the first."""
+    later = re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    return getattr(value, later) if hasattr(value, later) else getattr(value, name, None)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from selfcorrect.forms.names import usable_name
 from selfcorrect.integrations.chat import (
     Written,
     finish_reason,
@@ -15,7 +16,6 @@ from selfcorrect.integrations.chat import (
     note_of,
     request_of,
     this_run,
-    usable_name,
     written_calls,
 )
 from selfcorrect.integrations.tool_calls import CUT, note_on, tokens_of, told

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage
 
+from selfcorrect.batch.texts import CALL_SIGNS
 from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
@@ -20,8 +21,6 @@ from selfcorrect.reading import Candidate, Deviation, Offered, Reading, read_cal
 from selfcorrect.reading.quoting import MADE, why_not_made
 
 _LONGEST_TEXT: Final = 200_000
-_CALL_SIGNS: Final = re.compile(r"[({<]")
-"""A text without one of these holds no call in any format."""
 _MARKUP: Final = re.compile(
     r"<\|?(?:\w{1,20}:)?(?:(?:tool|function)_(?:calls?|use|code)|invoke)\b|<function\s*="
     r"|\[TOOL_CALLS?\]|<\|[\w ]{1,40}\|>|```tool_"
@@ -49,7 +48,7 @@ async def calls_in_text(
     """
     text = str(message.text)
     policy = context.strategies.reading
-    if not _CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
+    if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
         return [], text
     if policy.text == "off":
         return [], text

@@ -63,7 +63,7 @@ class ToolCalls:
     Args:
         options: What the loop is made of.
         ask_person: Whether a person may be asked, by an interrupt of the host's graph.
-        on_trail: Gets the record of every call that was not simply done.
+        on_trail: Gets the record of every call, those that were simply done too.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ToolCalls:
         self._boxes = boxes
         self._ask_person = ask_person
         self._on_trail = on_trail
-        self._always = options.sees_all
+        self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
         self._lock = Lock()
@@ -133,6 +133,7 @@ class ToolCalls:
             and type(args) is dict
             and not BESIDE & call.keys()
             and not self._always
+            and self._on_trail is None
             and not (self._ask_person and self._waiting)
             and sink() is None
             and spec.is_valid(args)
@@ -153,8 +154,7 @@ class ToolCalls:
         if request.tool_call["name"] in box.elsewhere:
             value = handler(request)
             return await value if inspect.isawaitable(value) else value
-        config = request.runtime.config if request.runtime is not None else {}
-        configurable = config.get("configurable") or {}
+        configurable = _configurable(request)
         host = kind(request, handler, box.tools, first)
         changes: dict[str, Any] = {"host": host}
         key: tuple[str, ...] | None = None
@@ -210,8 +210,7 @@ class ToolCalls:
             note["tokens"] = tokens
         if "raw" in request.tool_call and host.made is not None:
             note["call"] = host.made
-        if note or len(host.happened) > 1:
-            self._tell(request, out)
+        self._tell(request, out, simply_done=not note and len(host.happened) <= 1)
         last = host.happened[-1].error if host.happened else None
         if failure and isinstance(last, HardFailure):
             report = FailureReport.from_state({"failure": failure})
@@ -236,14 +235,23 @@ class ToolCalls:
             return response.model_copy(update={"response_metadata": metadata})
         return response
 
-    def _tell(self, request: ToolCallRequest, out: Mapping[str, Any]) -> None:
+    def _tell(self, request: ToolCallRequest, out: Mapping[str, Any], *, simply_done: bool) -> None:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
         if self._on_trail is not None:
-            asked = request_of(messages_of(request.state))
-            self._on_trail(record | ({"request": asked} if asked else {}))
+            thread = _configurable(request).get("thread_id")
+            known = {"task_id": thread, "request": request_of(messages_of(request.state))}
+            kept = {key: str(value) for key, value in known.items() if value is not None}
+            self._on_trail(record | kept)
+        if simply_done:
+            return
         writer = getattr(request.runtime, "stream_writer", None)
         if writer is not None:
             writer({OURS: {"tool_call_id": record["tool_call_id"], "trail": out["trail"]}})
+
+
+def _configurable(request: ToolCallRequest) -> Mapping[str, Any]:
+    config = request.runtime.config if request.runtime is not None else {}
+    return config.get("configurable") or {}
 
 
 def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:

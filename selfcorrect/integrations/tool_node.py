@@ -13,11 +13,11 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
+from selfcorrect.forms.names import usable_name
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
     rewritten,
-    usable_name,
     written_calls,
 )
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
@@ -44,7 +44,7 @@ class SelfCorrectingToolNode(ToolNode):
     Args:
         tools: LangChain tools, or functions.
         ask_person: Whether a person may be asked, by an interrupt; needs a checkpointer.
-        on_trail: Gets the record of every call that was not simply done, as plain JSON.
+        on_trail: Gets the record of every call, those that were simply done too, as plain JSON.
         name: The node's name.
         tags: The node's tags.
         messages_key: Where the state has its messages.

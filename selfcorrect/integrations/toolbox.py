@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.tools import BaseTool
 
-from selfcorrect.batch.repairing import check_only
+from selfcorrect.batch.checking import check_only
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
@@ -64,12 +64,14 @@ class Toolboxes:
 
     Attributes:
         limits: The bounds of one call's corrections.
+        holds_back: Whether calls of a service that fails are held back.
         memory: What all its loops remember of calls that may have been done.
     """
 
     def __init__(self, options: Options, declared: Mapping[str, ToolSpec] | None = None) -> None:
         # A bad map or setting raises now, not in the middle of a run.
-        self.limits = assemble((), options).context.limits
+        context = assemble((), options).context
+        self.limits, self.holds_back = context.limits, context.breaker is not None
         self.memory = options.memory or MemoryLedger(REMEMBERED)
         self._options = replace(options, memory=self.memory)
         self._declared = declared or {}

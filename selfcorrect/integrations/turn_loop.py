@@ -10,6 +10,7 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, is_control_flow
+from selfcorrect.forms.langchain import has_broken_copy
 from selfcorrect.integrations.chat import OURS, is_blank, note_of, request_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
@@ -240,7 +241,8 @@ class TurnLoop:
         turn.missed = [call for call in held if not call.is_answer]
         misses = turn.counters.misses + 1 if turn.missed and not ready else 0
         turn.counters = replace(turn.counters, misses=misses, blank=0)
-        if not held and words is None and not any(call.is_changed for call in calls):
+        unchanged = not held and words is None and not any(call.is_changed for call in calls)
+        if unchanged and not has_broken_copy(message):
             return response
         content = words if isinstance(message.content, str) else None
         if ready:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
-from selfcorrect.protocols import Record
+from selfcorrect.protocols import Posted, Record
+
+if TYPE_CHECKING:
+    from selfcorrect.ledger.counts import RecallCount
 
 _HELD: Final = Record("held")
 
@@ -36,6 +39,8 @@ class MemoryLedger:
         self._settled: OrderedDict[str, Record] = OrderedDict()
         self._scopes: dict[str, dict[str, str]] = {}
         self._scope_in_doubt: dict[str, str] = {}
+        self._recalls: dict[str, RecallCount] = {}
+        self._board: OrderedDict[str, Posted] = OrderedDict()
         self._lock = Lock()
 
     def begin(self, key: str) -> Record | None:
@@ -84,6 +89,39 @@ class MemoryLedger:
             self._settled.move_to_end(key)
             while len(self._settled) > self._capacity:
                 self._note("", self._settled.popitem(last=False)[0], in_doubt=False)
+
+    def count_recall(self, entry: str, helped: bool) -> None:
+        """Note that what was learnt was done, and whether it helped."""
+        from selfcorrect.ledger.counts import RecallCount
+
+        with self._lock:
+            known = self._recalls.get(entry) or RecallCount(entry)
+            self._recalls[entry] = known.after(helped=helped)
+
+    def recall_count(self, entry: str) -> RecallCount | None:
+        """What became of an entry so far, or None."""
+        return self._recalls.get(entry)
+
+    def recall_counts(self) -> list[RecallCount]:
+        """What became of all entries, those first that were done most often."""
+        with self._lock:
+            return sorted(self._recalls.values(), key=lambda each: (-each.seen, each.entry))
+
+    def look(self, name: str) -> Posted:
+        """What stands on the board under this name."""
+        with self._lock:
+            return self._board.get(name, Posted())
+
+    def swap(self, name: str, version: int, value: JSON) -> bool:
+        """Write a value, if what stands there is still of this version."""
+        with self._lock:
+            if self._board.get(name, Posted()).version != version:
+                return False
+            self._board[name] = Posted(version + 1, copied(value))
+            self._board.move_to_end(name)
+            while len(self._board) > self._capacity:
+                self._board.popitem(last=False)
+            return True
 
     def _note(self, scope: str, key: str, *, in_doubt: bool) -> None:
         """Note a doubt under the scope that it arose in, or that there is none any more."""

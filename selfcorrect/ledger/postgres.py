@@ -12,28 +12,34 @@ T = TypeVar("T")
 
 _AWAY: Final = ("08", "57P", "53300", "40001", "40P01", "55P03")
 """SQLSTATEs of a server that is restarting, full, or asks to try again."""
+_FOR_THIS_ONE: Final = "SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '30s'"
 _ONE_AT_A_TIME: Final = 7_301_957_042_118_311
 """Number of the lock under which tables are made."""
 
 
 class PostgresLedger(SqlLedger):
-    """Keeps intents in two tables of a PostgreSQL database; needs the extra `postgres`.
+    """Keeps intents in tables of a PostgreSQL database; needs the extra `postgres`.
 
-    The connection is opened at the first intent, and again after it was lost.
+    It uses one connection at a time, whatever the number of threads: its own, which is opened at
+    the first intent and again after it was lost, or one of a pool that the process has anyway.
 
     Args:
-        dsn: Where the database is: `postgresql://user:password@host/database`; never shown.
+        dsn: Where the database is: `postgresql://user:password@host/database`, never shown; or an
+            open `psycopg_pool.ConnectionPool`, which stays the caller's.
         patience: Seconds in which a server that is away may come back.
         lease: Seconds without a sign of life after which a holder elsewhere is given up.
     """
 
-    def __init__(self, dsn: str, *, patience: float = 10.0, lease: float = LEASE) -> None:
+    def __init__(self, dsn: str | Any, *, patience: float = 10.0, lease: float = LEASE) -> None:
         try:
             import psycopg
+            import psycopg.rows
         except ImportError as error:
             raise MissingExtra("postgres", "PostgresLedger") from error
         super().__init__(patience=patience, lease=lease)
-        self._dsn = dsn
+        self._dsn = dsn if isinstance(dsn, str) else ""
+        self._pool = None if isinstance(dsn, str) else _pool(dsn)
+        self._is_made = False
         self._psycopg = psycopg
         self._connection: Any = None
 
@@ -41,9 +47,23 @@ class PostgresLedger(SqlLedger):
         return "<PostgresLedger>"
 
     def _transaction(self, work: Callable[[Cursor], T]) -> T:
-        connection = self._connection or self._connect()
-        with connection.transaction(), connection.cursor() as cursor:
+        if self._pool is not None:
+            with self._pool.connection() as connection:
+                if not self._is_made:
+                    self._make_tables(connection)
+                return self._in_one(connection, work, settings=True)
+        return self._in_one(self._connection or self._connect(), work, settings=False)
+
+    def _in_one(self, connection: Any, work: Callable[[Cursor], T], *, settings: bool) -> T:
+        rows = self._psycopg.rows.tuple_row
+        with connection.transaction(), connection.cursor(row_factory=rows) as cursor:
+            if settings:  # what others do with a connection of the pool is theirs
+                cursor.execute(_FOR_THIS_ONE, prepare=False)
             return work(_Statements(cursor))
+
+    def _clock(self, cursor: Cursor) -> float:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        return float(cursor.fetchone()[0])
 
     def _connect(self) -> Any:
         psycopg = self._psycopg
@@ -57,16 +77,20 @@ class PostgresLedger(SqlLedger):
         try:
             connection.execute("SET synchronous_commit = on")
             connection.execute("SET statement_timeout = '30s'")
-            with connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
-                added = ADD_SCOPE.replace("ADD COLUMN", "ADD COLUMN IF NOT EXISTS")
-                for statement in (*TABLES, added, *INDEXES):
-                    connection.execute(statement)
+            self._make_tables(connection)
         except BaseException:
             connection.close()
             raise
         self._connection = connection
         return connection
+
+    def _make_tables(self, connection: Any) -> None:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
+            added = ADD_SCOPE.replace("ADD COLUMN", "ADD COLUMN IF NOT EXISTS")
+            for statement in (*TABLES, added, *INDEXES):
+                connection.execute(statement)
+        self._is_made = True
 
     def _may_pass(self, error: Exception) -> bool:
         if not isinstance(error, self._psycopg.Error):
@@ -85,9 +109,20 @@ class PostgresLedger(SqlLedger):
                 return
 
     def _drop_after_fork(self) -> None:
+        if self._pool is not None:
+            raise LedgerError("a pool does not outlive a fork: open pool and ledger in the child")
         # Closing it would end the parent's session on the server.
         _INHERITED.append(self._connection)
         self._connection = None
+
+
+def _pool(given: Any) -> Any:
+    if not callable(getattr(given, "connection", None)):
+        raise LedgerError(
+            "a ledger is given its database's address as text, or an open "
+            f"psycopg_pool.ConnectionPool; not {type(given).__name__}"
+        )
+    return given
 
 
 class _Statements:
@@ -101,6 +136,10 @@ class _Statements:
             # A row that does not exist yet cannot be locked: its key can.
             self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", values)
         return self._cursor.execute(statement.replace("?", "%s"), values)
+
+    @property
+    def rowcount(self) -> int:
+        return int(self._cursor.rowcount)
 
     def fetchone(self) -> Any:
         return self._cursor.fetchone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -11,12 +12,14 @@ from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.counting import RecallCounting
+from selfcorrect.ledger.counts import TABLE
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import clean
-from selfcorrect.protocols import Record
+from selfcorrect.protocols import Posted, Record
 from selfcorrect.redaction import redact
 
 T = TypeVar("T")
@@ -37,6 +40,13 @@ TABLES: Final = (
     """
     CREATE TABLE IF NOT EXISTS selfcorrect_holders (
         id TEXT PRIMARY KEY, host TEXT, pid INTEGER NOT NULL, started TEXT, beat INTEGER NOT NULL
+    )
+    """,
+    TABLE,
+    """
+    CREATE TABLE IF NOT EXISTS selfcorrect_board (
+        name TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL,
+        written DOUBLE PRECISION NOT NULL
     )
     """,
 )
@@ -83,17 +93,29 @@ _LEAVE: Final = "DELETE FROM selfcorrect_holders WHERE id = ?"
 _FORGET: Final = (
     "DELETE FROM selfcorrect_intents WHERE written < ? AND status NOT IN ('begun', 'unknown')"
 )
+_LOOK: Final = "SELECT version, value FROM selfcorrect_board WHERE name = ?"
+_POST: Final = (
+    "INSERT INTO selfcorrect_board (name, version, value, written) VALUES (?, 1, ?, ?) "
+    "ON CONFLICT (name) DO NOTHING"
+)
+_SWAP: Final = (
+    "UPDATE selfcorrect_board SET version = version + 1, value = ?, written = ? "
+    "WHERE name = ? AND version = ?"
+)
+_CLEAR: Final = "DELETE FROM selfcorrect_board WHERE written < ?"
 
 
 class Cursor(Protocol):
     """What a statement runs on, in a transaction that is under way."""
 
+    @property
+    def rowcount(self) -> int: ...
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any: ...
     def fetchone(self) -> Any: ...
     def fetchall(self) -> Any: ...
 
 
-class SqlLedger(ABC):
+class SqlLedger(RecallCounting, ABC):
     """What all SQL ledgers share. A backend says how a transaction is run.
 
     Args:
@@ -127,6 +149,11 @@ class SqlLedger(ABC):
     @abstractmethod
     def _drop_after_fork(self) -> None:
         """Forget the connection without closing it: it belongs to the parent process."""
+
+    def _clock(self, cursor: Cursor) -> float:
+        """Seconds by a clock that all who use this database share: here, that of the machine."""
+        del cursor
+        return time.time()
 
     # --- the ledger -------------------------------------------------------------------------------
 
@@ -245,11 +272,57 @@ class SqlLedger(ABC):
     def forget(self, older_than: float) -> None:
         """Delete what was settled more than so many seconds ago, but nothing that is in doubt.
 
+        What is deleted is not remembered: a call that comes again after that is made again. A job
+        for a quiet hour, with more seconds than any run is resumed after.
+
         Raises:
             LedgerError: If the database cannot be written.
         """
+        before = time.time() - older_than
+
+        def work(cursor: Cursor) -> None:
+            cursor.execute(_FORGET, (before,))
+            cursor.execute(_CLEAR, (before,))
+
         with self._lock:
-            self._run(lambda cursor: cursor.execute(_FORGET, (time.time() - older_than,)))
+            self._run(work)
+
+    # --- the board --------------------------------------------------------------------------------
+
+    def look(self, name: str) -> Posted:
+        """What stands on the board under this name.
+
+        Raises:
+            LedgerError: If the database cannot be read; at once, without patience.
+        """
+
+        def work(cursor: Cursor) -> Posted:
+            cursor.execute(_LOOK, (clean(name),))
+            version, text = cursor.fetchone() or (0, "null")
+            return Posted(version, json.loads(text), self._clock(cursor))
+
+        with self._lock:
+            self._check_process()
+            return self._run(work, patience=0)
+
+    def swap(self, name: str, version: int, value: JSON) -> bool:
+        """Write a value, if what stands there is still of this version.
+
+        Raises:
+            LedgerError: If the database cannot be written; at once, without patience.
+        """
+        name, text, now = clean(name), json.dumps(value), time.time()
+
+        def work(cursor: Cursor) -> bool:
+            if version:
+                cursor.execute(_SWAP, (text, now, name, version))
+            else:
+                cursor.execute(_POST, (name, text, now))
+            return cursor.rowcount == 1
+
+        with self._lock:
+            self._check_process()
+            return self._run(work, patience=0)
 
     def close(self) -> None:
         """Close the connection; what is under way counts as in doubt from now on."""

@@ -11,9 +11,11 @@ from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
     JSON,
     Ask,
+    Call,
     Change,
     Changed,
     Escalate,
+    First,
     GiveUp,
     Repair,
     Retry,
@@ -22,7 +24,7 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, problem, storable
 from selfcorrect.pointer import split
 
 _MOST: Final = 8
@@ -45,16 +47,15 @@ def _checked(answer: Repair) -> Repair:
         case Changed(changes):
             return Changed([_change(change) for change in changes])
         case Wait(seconds):
-            waited = float(seconds)
-            if not math.isfinite(waited) or waited < 0:
-                raise ValueError(f"seconds must be a number from 0 up, not {seconds!r}")
-            return Wait(waited)
+            return Wait(_seconds(seconds))
         case Retry(times):
             if type(times) is not int or times < 1:
                 raise ValueError(f"times must be a whole number from 1 up, not {times!r}")
+        case First():
+            return _first(answer)
         case GiveUp(reason, readings):
-            named = tuple(as_text(each)[:_LONGEST] for each in readings[:_MOST])
-            return GiveUp(as_text(reason), named)
+            few = list(readings.items())[:_MOST]
+            return GiveUp(as_text(reason), {as_text(key)[:_LONGEST]: value for key, value in few})
         case Terminal(reason):
             return Terminal(as_text(reason))
         case Escalate(reason, severity):
@@ -64,6 +65,31 @@ def _checked(answer: Repair) -> Repair:
         case _:
             pass
     return answer
+
+
+def _seconds(given: Any) -> float:
+    seconds = float(given)
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError(f"seconds must be a number from 0 up, not {given!r}")
+    return seconds
+
+
+def _first(answer: First) -> First:
+    return First(
+        tuple(_call(call) for call in answer.calls),
+        tuple(_change(change) for change in answer.then),
+        as_text(answer.told),
+        None if answer.entry is None else as_text(answer.entry),
+        bool(answer.suggest),
+    )
+
+
+def _call(call: Any) -> Call:
+    if not isinstance(call, Call) or call.raw is not None or not isinstance(call.name, str):
+        raise TypeError("a call that comes first is a Call with a name and arguments")
+    if (wrong := problem(call.args)) is not None or not storable(call.args):
+        raise ValueError(f"{call.name}: {wrong[1] if wrong else 'a number of more than 64 bits'}")
+    return call
 
 
 def _change(change: Any) -> Change:

@@ -25,6 +25,7 @@ from selfcorrect.log import Sink
 from selfcorrect.loop.failures import FailureMemory
 from selfcorrect.loop.senses import SENSES
 from selfcorrect.model import JSON, Safety
+from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.state import CorrectionState
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SafetyPolicy,
         ToolErrorPolicy,
     )
+    from selfcorrect.policies.breaker import Breaker
     from selfcorrect.tools import ToolSpec
 
 T = TypeVar("T")
@@ -55,6 +57,14 @@ class Node(Protocol):
     def __call__(
         self, state: CorrectionState, context: RunContext, /
     ) -> Update | Awaitable[Update]: ...
+
+
+class Inner(Protocol):
+    """Makes one call in a run of its own; what it came to, and what it cost."""
+
+    def __call__(
+        self, given: Mapping[str, JSON], context: RunContext, /
+    ) -> Awaitable[tuple[Update, Update]]: ...
 
 
 class Time(Protocol):
@@ -240,6 +250,8 @@ class RunContext:
         ledger: The caller's ledger, or None.
         memory: Takes its place for runs that may come again.
         failures: What failed in earlier runs of a task, without help of a checkpointer.
+        budgets: How many repeats the tools have left.
+        breaker: Holds back calls of services that fail, or None.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         senses: What calls and errors are read with.
         readings: What was read of the texts of running runs.
@@ -254,6 +266,8 @@ class RunContext:
         step: The step of a graph around this one, the same however often it is tried again.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
+        inner: Makes a call in a run of its own, inside this one.
+        under: Keys of the calls that this run is made for, the outermost first.
         tool_words: Whether the model reads what a failed tool said: `show` or `hide`.
     """
 
@@ -277,6 +291,8 @@ class RunContext:
     ask_person: Callable[[JSON], JSON] | None = None
     memory: Ledger = field(default_factory=MemoryLedger)
     failures: FailureMemory = field(default_factory=FailureMemory)
+    budgets: Budgets = field(default_factory=Budgets)
+    breaker: Breaker | None = None
     emit: Sink | None = None
     tenant: str | None = None
     thread: str | None = None
@@ -284,6 +300,8 @@ class RunContext:
     step: str | None = None
     person: str | None = None
     again: bool = False
+    inner: Inner | None = None
+    under: tuple[str, ...] = ()
     tool_words: ToolWords = "show"
 
     def starting_policy(self) -> ToolErrorPolicy:

@@ -22,7 +22,7 @@ SENSITIVE: Final = "[sensitive]"
 
 _STRUCTURE: Final = frozenset(
     {"node", "next", "strategy", "rule", "safety", "kind", "category", "code", "types", "ladder"}
-    | {"outcome", "effect", "acted", "answers"}
+    | {"outcome", "effect", "acted", "answers", "schema"}
 )
 """Keys whose texts are this library's own words, or names."""
 _PLACES: Final = frozenset({"path", "paths"})

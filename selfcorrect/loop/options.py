@@ -63,6 +63,7 @@ class Options:
 
     Attributes:
         time: Where time comes from; None: the real clock.
+        is_dry: Nothing is executed: calls of other tools that come first are only told.
         memory: What is remembered of calls that may have been done; None: a memory of its own.
     """
 
@@ -90,6 +91,7 @@ class Options:
     retrier: Node | None = None
     reporter: Node | None = None
     time: Time | None = None
+    is_dry: bool = False
     memory: MemoryLedger | None = None
 
     @classmethod
@@ -115,7 +117,7 @@ class Options:
         """The same for a loop that executes nothing: nobody is told, and its caller decides."""
         rest = {name: node for name, node in (self.nodes or {}).items() if name not in _EXECUTES}
         quiet: dict[str, Any] = {"ledger": None, "hooks": None, "on_failure": "report"}
-        return replace(self, nodes=rest, executor=executor, **quiet)
+        return replace(self, nodes=rest, executor=executor, is_dry=True, **quiet)
 
     def own_nodes(self) -> Mapping[str, Node]:
         """The caller's nodes by name, those given by slot too.

@@ -20,6 +20,12 @@ def try_key(call: str, finding: Finding, strategy: str) -> str:
     return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
+def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str) -> dict[str, Any]:
+    """What is written down of a strategy that was tried against a finding of this call."""
+    said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
+    return said | {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
+
+
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:
     """Whether the same call may be executed again after this finding; a rule may say otherwise."""
     if finding.rule is not None:

@@ -1,8 +1,8 @@
-"""Builds what a strategy gets beside the call and the diagnosis."""
+"""What a strategy gets: the findings that go to it, and what stands beside the call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from selfcorrect.echoes import leaves
@@ -43,6 +43,22 @@ def repair_context(
         ask_model=ask_model,
         now=context.time.now,
     )
+
+
+def together(
+    selected: list[dict[str, Any]],
+    given: Mapping[str, Any],
+    strategy: Callable[[Mapping[str, Any]], Any],
+) -> list[dict[str, Any]]:
+    """Questions to a model become one: what one strategy covers of another goes to it."""
+    if len(selected) < 2 or not (given.get("request") or given.get("messages")):
+        return selected
+    out = list(selected)
+    for item in selected:
+        for name in getattr(strategy(item), "covers", ()):
+            same = {"strategy": item["strategy"], "rule": item["rule"]}
+            out = [each | same if each["strategy"] == name else each for each in out]
+    return out
 
 
 def _reading(context: RunContext) -> TextPolicy:

@@ -46,6 +46,10 @@ async def run_node(
         return {"counts": roomier["counts"], **again}, target
     if target == END:
         context.readings.forget(state.get("run", ""))
+        if "recalled" in (counts := update.get("counts") or state.get("counts") or {}):
+            from selfcorrect.loop.recalls import count_recalls
+
+            await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
     _mask(update, state, context)
     if node == ENTRY or "policy" not in state:

@@ -23,13 +23,15 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.own_keys import own_keys
+from selfcorrect.loop.walk import walk_inside
 from selfcorrect.mapping.document import ToolResults
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.policies.safety import DEFAULT_SURE
-from selfcorrect.protocols import ToolWords
+from selfcorrect.policies.shared_budget import Budgets
+from selfcorrect.protocols import Board, ToolWords
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import DEFAULT, END, Table
 from selfcorrect.state import STATE_KEYS
@@ -52,6 +54,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     strategies = load_map(options.strategies)
     own = own_keys(options.state)
     nodes, table = _nodes(options, own)
+    ledger, memory = _ledger(options.ledger), options.memory or MemoryLedger(REMEMBERED)
     specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
         tools=specs,
@@ -59,12 +62,14 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         limits=_limits(options.limits, strategies),
         policy=_terminal(options.policy, strategies, specs),
         safety=_safety(strategies, options.model),
-        ledger=_ledger(options.ledger),
+        ledger=ledger,
         model=_model(options.model),
         host=SyncHost(),
         time=options.time or SystemTime(),
         errors=LiveErrors(),
-        memory=options.memory or MemoryLedger(REMEMBERED),
+        memory=memory,
+        budgets=Budgets(_board(ledger) if getattr(ledger, "blocks", True) else None),
+        breaker=_breaker(strategies, _board(ledger) or memory),
         on_failure=options.on_failure,
         on_error=_handlers(options.on_error, specs),
         on_model_error=_callable(options.on_model_error, "on_model_error"),
@@ -73,7 +78,9 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         tool_words=_tool_words(options.tool_words, strategies),
     )
     foreign = frozenset(name for name, node in nodes.items() if node is not NODES.get(name))
-    return Loop(nodes, table, context, own, foreign)
+    loop = Loop(nodes, table, context, own, foreign)
+    context.inner = None if options.is_dry else partial(walk_inside, loop)
+    return loop
 
 
 def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
@@ -208,6 +215,21 @@ def _ledger(ledger: Any) -> Any:
             f"ledger must have begin and settle, such as SqliteLedger(path), not {ledger!r:.80}"
         )
     return ledger
+
+
+def _board(ledger: Any) -> Board | None:
+    """The ledger, if what stands on it is shared with others."""
+    is_one = all(callable(getattr(ledger, name, None)) for name in ("look", "swap"))
+    board: Board | None = ledger if is_one else None
+    return board
+
+
+def _breaker(strategies: StrategyMap, board: Board) -> Any:
+    if strategies.breaker is None:
+        return None
+    from selfcorrect.policies.breaker import Breaker
+
+    return Breaker(strategies.breaker, board)
 
 
 def _callable(given: Any, name: str) -> Any:

@@ -56,7 +56,12 @@ def _known(
         unsaid=frozenset(_unsaid(state, report, tool)),
         readings=_readings(report),
         destroys=tool is not None and destroys(tool),
+        before=next((str(item["reason"]) for item in report.tried if _is_advice(item)), None),
     )
+
+
+def _is_advice(item: Mapping[str, Any]) -> bool:
+    return item.get("outcome") == "advised" and bool(item.get("reason"))
 
 
 def _kinds_by_structure(

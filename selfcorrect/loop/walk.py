@@ -43,6 +43,15 @@ async def walk_in(loop: Loop, given: Mapping[str, Any], context: RunContext) -> 
     return await Walk(loop, given).run(context)
 
 
+async def walk_inside(
+    loop: Loop, given: Mapping[str, Any], context: RunContext
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """A run inside another one: what it came to, and its counters."""
+    walk = Walk(loop, given)
+    output = await walk.run(context)
+    return output, walk.state["counts"]
+
+
 class Walk:
     """A walk that can be left where something was raised, and gone on with from there.
 

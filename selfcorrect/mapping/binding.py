@@ -16,6 +16,7 @@ from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
 from selfcorrect.mapping.files import Document, load_object
 from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.registry import (
     Factory,
     bind,
@@ -26,23 +27,44 @@ from selfcorrect.mapping.registry import (
 )
 from selfcorrect.mapping.rules import STRATEGY_NAME
 from selfcorrect.mapping.source import read_object, stand_in
+from selfcorrect.model import OWN_CHECKS, Finding
 from selfcorrect.protocols import Strategy
 
 Code: TypeAlias = Literal["run", "read", "refuse"]
 """What becomes of the Python that maps bring along."""
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+RECALL: Final = "recall"
+"""The strategy that does what mended the same error in recorded runs."""
+_ENDS: Final = ("give-up", "escalate")
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class Binder:
     """The ladders of all rules, and their strategies."""
 
-    __slots__ = ("_absent", "_bound", "_ladders", "_objects", "_run", "_used")
+    __slots__ = (
+        *(
+            "_absent",
+            "_bound",
+            "_known",
+            "_ladders",
+            "_objects",
+            "_recalling",
+            "_run",
+            "_used",
+            "recalls",
+        ),
+    )
 
-    def __init__(self, used: Mapping[str, Factory], *, run: bool) -> None:
+    def __init__(
+        self, used: Mapping[str, Factory], recalls: tuple[RecallEntry, ...], *, run: bool
+    ) -> None:
         self._used = used
         self._run = run
+        self.recalls = recalls
+        self._known = frozenset(entry.tool for entry in recalls)
+        self._recalling: dict[str | None, tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
         self._objects: dict[tuple[str, str], Factory] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
@@ -54,31 +76,56 @@ class Binder:
     ) -> tuple[Binder, list[MapFault]]:
         """The strategies of these rules, and every fault in naming and binding them."""
         used, broken, faults = _brought_along(documents, code)
-        binder = cls(used, run=code != "read")
+        recalls = tuple(entry for document in documents for entry in document.content.recall)
+        binder = cls(used, recalls, run=code != "read")
         for placed in rules:
             faults += binder._add(placed, broken)
         return binder, faults
 
-    def ladder(self, rule_id: str) -> tuple[str, ...]:
-        """The names of a rule's strategies."""
-        return self._ladders[rule_id]
+    def ladder(self, rule_id: str | None, tool: str | None = None) -> tuple[str, ...]:
+        """The names of a rule's strategies; of a tool that something was learnt about, that too."""
+        if tool not in self._known:
+            return self._ladders[rule_id] if rule_id is not None else ()
+        if rule_id not in self._recalling:
+            self._recalling[rule_id] = self._with_recall(rule_id)
+        return self._recalling[rule_id]
 
-    def strategy(self, rule_id: str | None, name: str) -> Strategy:
+    def strategy(
+        self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
+    ) -> Strategy:
         """The strategy on a rule's ladder; see `StrategyMap.strategy`."""
+        if options is not None:
+            return self._with_options(rule_id or "", name, options)
         ladder = self._ladders.get(rule_id or "", ())
-        if name not in ladder:
+        if name not in ladder and not (name == RECALL and self.recalls):
             raise StrategyNotFound(name, close_names(name, ladder))
         bound = self._bound.get((rule_id, name)) or self._bound.get((None, name))
         if bound is None:
-            bound = self._bound[None, name] = bind(resolve(name, extra=self._used))
+            own = {"entries": self.recalls} if name == RECALL else {}
+            bound = self._bound[None, name] = bind(resolve(name, extra=self._used), own)
         return bound
 
-    def with_options(self, rule_id: str, name: str, options: Mapping[str, Any]) -> Strategy:
+    def _with_options(self, rule_id: str, name: str, options: Mapping[str, Any]) -> Strategy:
         """The strategy on a rule's ladder, with other options than the rule's."""
         if name not in (ladder := self._ladders.get(rule_id, ())):
             raise StrategyNotFound(name, close_names(name, ladder))
+        if name == RECALL:
+            raise MapError([MapFault("its entries are those of the map: it takes no options")])
         own = self._objects.get((rule_id, name))
         return bind(own if own is not None else resolve(name, extra=self._used), options)
+
+    def _with_recall(self, rule_id: str | None) -> tuple[str, ...]:
+        """A ladder with what was learnt behind what follows from the error alone."""
+        own = self._ladders[rule_id] if rule_id is not None else ()
+        if RECALL in own:
+            return own
+        at = 0
+        while at < len(own) and own[at] not in _ENDS and self._is_free(rule_id, own[at]):
+            at += 1
+        return (*own[:at], RECALL, *own[at:])
+
+    def _is_free(self, rule_id: str | None, name: str) -> bool:
+        return getattr(self.strategy(rule_id, name), "needs", "nothing") == "nothing"
 
     def _add(self, placed: MapRule, broken: set[str]) -> list[MapFault]:
         """Note a rule's ladder; the faults in it."""
@@ -211,3 +258,8 @@ def _unusable(name: str, value: Any, document: Document, code: Code) -> str | No
     if document.file is not None or not callable(value):
         return "write it as './file.py:Object'"
     return None
+
+
+def learnt_about(finding: Finding, tool: str | None) -> str | None:
+    """The tool of whose errors something may be learnt: what our own checks find is no such."""
+    return tool if OWN_CHECKS.isdisjoint(finding.types) else None

@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     Discriminator,
     Field,
+    PositiveInt,
     StrictBool,
     StrictFloat,
     Tag,
@@ -19,6 +20,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
     Classes,
@@ -146,6 +148,23 @@ class MapReading(MapModel):
         ) -> None: ...
 
 
+class MapBreaker(MapModel):
+    """When calls of a service that fails are held back, and for how long."""
+
+    failures: PositiveInt = 5
+    """Failures in a row from which on they are."""
+    ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Or this share of the calls of late, once there are enough of them."""
+    calls: PositiveInt = 20
+    """How many calls of late are enough; what is 30 seconds old counts half."""
+    pause: Annotated[float, Field(gt=0)] = 10.0
+    """Seconds until one call is let through, to find out; and until the next, if it fails."""
+    kinds: Kinds = (ErrorKind.TRANSIENT, ErrorKind.TIMEOUT)
+    """Kinds of error that are failures of the service; by all others it answers."""
+    tools: Texts = ("*",)
+    """The tools that this is done for, by name or glob."""
+
+
 class MapLimits(Limits):
     """The limits that a map may set: all but the ceiling, which only code sets."""
 
@@ -189,13 +208,22 @@ class MapDocument(MapModel):
     """Which calls in a text are made."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
+    breaker: MapBreaker | SkipJsonSchema[None] = None
+    """When calls of a service that fails are held back; left out, they never are."""
     rule: tuple[ErrorRule, ...] = ()
     """The rules."""
+    recall: tuple[RecallEntry, ...] = ()
+    """What mended errors in recorded runs; `selfcorrect learn` writes it."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
         """The limits that this map sets."""
         return self.limits.model_dump(mode="json", exclude_unset=True)
+
+    @property
+    def said_breaker(self) -> Mapping[str, Any] | None:
+        """What this map says of services that fail, or None."""
+        return None if self.breaker is None else self.breaker.model_dump(exclude_unset=True)
 
     @property
     def said_policy(self) -> Mapping[str, Any]:
@@ -220,7 +248,10 @@ def map_json_schema() -> dict[str, Any]:
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
-    for model in (ErrorRule, MapPolicy, MapReading, ToolEffect, ToolResults):
+    for model in (
+        *(ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
+        *(ToolEffect, ToolResults),
+    ):
         _describe(schema["$defs"][model.__name__], model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

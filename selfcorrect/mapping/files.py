@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.mapping.document import MapDocument, MapLimits, MapPolicy, MapReading
+from selfcorrect.mapping.document import MapBreaker, MapDocument, MapLimits, MapPolicy, MapReading
 from selfcorrect.mapping.rules import ErrorRule
 
 MAPS_GROUP: Final = "selfcorrect.maps"
@@ -32,6 +32,7 @@ _PACKAGE: Final = Path(__file__).parents[1]
 _LOADING: Final = threading.RLock()
 _SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "policy": MapPolicy,
+    "breaker": MapBreaker,
     "reading": MapReading,
     "limits": MapLimits,
 }

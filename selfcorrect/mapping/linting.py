@@ -33,7 +33,7 @@ _MOST_VALUES: Final = 10_000
 _MOST_NAMED: Final = 5
 """Values of one key that are looked at; in Python they may hold themselves."""
 _TOSSED: Final = 0.5
-_DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED)
+_DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED, Safety.LEARNED)
 
 
 @dataclass(frozen=True, slots=True)

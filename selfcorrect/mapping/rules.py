@@ -237,6 +237,11 @@ class ErrorRule(MapModel):
     """Errors that this rule is meant for, `ClassName: text` or the text; `check` tries them."""
     replaces: str | SkipJsonSchema[None] = None
     """The rule whose place it takes whole, as `map/rule`."""
+    suggest: StrictBool = False
+    """In quarantine: it says what an error means, and mends nothing, until a person takes this line
+    out."""
+    proposed: str | SkipJsonSchema[None] = None
+    """Who proposed it, on which runs, with which counts."""
 
     if TYPE_CHECKING:
 
@@ -261,6 +266,8 @@ class ErrorRule(MapModel):
             before: str | Sequence[str] = (),
             example: str | Sequence[str] = (),
             replaces: str | None = None,
+            suggest: bool = False,
+            proposed: str | None = None,
         ) -> None: ...
 
     @model_validator(mode="after")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -11,14 +10,21 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.mapping.binding import Binder, Code
+from selfcorrect.mapping.binding import Binder, Code, learnt_about
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
-from selfcorrect.mapping.document import MapPolicy, MapReading, ToolEffect, ToolResults
+from selfcorrect.mapping.document import (
+    MapBreaker,
+    MapPolicy,
+    MapReading,
+    ToolEffect,
+    ToolResults,
+)
+from selfcorrect.mapping.extending import Loader, compiled, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, entry_of
+from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
-from selfcorrect.mapping.patterns import PatternError, compile_pattern
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
@@ -83,6 +89,8 @@ class StrategyMap:
         results: When a tool's value is an error, by name or glob.
         reading: Which calls in a text are made.
         limits: How much a run may cost.
+        recall: What mended errors in recorded runs.
+        breaker: When calls of a service that fails are held back; None: never.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
 
@@ -92,7 +100,9 @@ class StrategyMap:
 
     __slots__ = (
         "_binder",
+        "_breaker",
         "_by_id",
+        "_code",
         "_documents",
         "_effects",
         "_first_own",
@@ -117,6 +127,8 @@ class StrategyMap:
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
+        recall: Sequence[RecallEntry | Mapping[str, Any]] = (),
+        breaker: MapBreaker | Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
@@ -130,7 +142,9 @@ class StrategyMap:
             "results": dict(results or {}),
             "reading": reading if reading is not None else {},
             "limits": dict(limits or {}),
+            **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
+            "recall": list(recall),
         }
         content, faults = read_document(raw)
         root = Document(name, content, Path(), faults=tuple(faults))
@@ -183,11 +197,24 @@ class StrategyMap:
         return self._unchecked
 
     def _link(self, root: Document, code: Code) -> None:
-        documents, faults = linked(root, _Loader(run_code=code != "read"))
+        documents, faults = linked(root, Loader(run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
+        self._assemble(documents, faults, code)
+
+    def __reduce__(self) -> tuple[Callable[..., StrategyMap], tuple[Any, ...]]:
+        """Pickled as it was written; maps of the package, and Python, are found where it is read.
+
+        That takes `[use]` files at their paths, and strategies that are importable.
+        """
+        if self._documents[0].built_in and self._code == "run":
+            return StrategyMap.load, (self._documents[0].name,)
+        written = [each.name if each.built_in else each for each in self._documents]
+        return _from_written, (written, self._code)
+
+    def _assemble(self, documents: Sequence[Document], faults: list[MapFault], code: Code) -> None:
         rules, wrong = merged_rules(documents)
         faults += wrong
-        conditions, wrong = _compiled(rules)
+        conditions, wrong = compiled(rules)
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
@@ -201,6 +228,8 @@ class StrategyMap:
         self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
         self._reading = TextPolicy(**merged_section([item.said_reading for item in sections]))
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
+        said = [each for item in sections if (each := item.said_breaker) is not None]
+        self._breaker = MapBreaker(**merged_section(said)) if said else None
         self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
         )
@@ -208,7 +237,8 @@ class StrategyMap:
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
-        self._unchecked = _not_run(documents) if code == "read" else {}
+        self._code = code
+        self._unchecked = not_run(documents) if code == "read" else {}
 
     @property
     def rules(self) -> tuple[MapRule, ...]:
@@ -229,6 +259,11 @@ class StrategyMap:
     def limits(self) -> Mapping[str, Any]:
         """The limits that this map sets; `Limits().merged(…)` puts them under the ceiling."""
         return self._limits
+
+    @property
+    def breaker(self) -> MapBreaker | None:
+        """When calls of a service that fails are held back; None: never."""
+        return self._breaker
 
     @property
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
@@ -259,10 +294,7 @@ class StrategyMap:
         placed = self._by_id.get(rule_id) if rule_id is not None else None
         if placed is None or placed.source.file is None:
             return None
-        named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(placed.rule.id)}["']""")
-        lines = placed.source.file.read_text(encoding="utf-8").splitlines()
-        found = (number for number, line in enumerate(lines, 1) if named.match(line))
-        return placed.source.file, next(found, 1)
+        return placed.source.file, line_of_rule(placed.source.file, placed.rule.id)
 
     def allowed(self, rule_id: str | None) -> frozenset[Safety]:
         """The classes of change that a rule allows beside the policy's own.
@@ -317,6 +349,11 @@ class StrategyMap:
         said = entry_of(self._results, tool)
         return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
 
+    @property
+    def recalls(self) -> tuple[RecallEntry, ...]:
+        """What mended errors in recorded runs, the more specific map first."""
+        return self._binder.recalls
+
     def ladder(self, rule_id: str) -> tuple[str, ...]:
         """The names of the strategies on a rule's ladder, in order."""
         return self._binder.ladder(rule_id)
@@ -330,9 +367,7 @@ class StrategyMap:
             StrategyNotFound: If there is no such rule, or its ladder has no such rung.
             MapError: If an option is unknown, missing or of the wrong type.
         """
-        if options is None:
-            return self._binder.strategy(rule_id, name)
-        return self._binder.with_options(rule_id or "", name, options)
+        return self._binder.strategy(rule_id, name, options)
 
     def decide(self, finding: Finding, tool: str | None = None) -> Finding:
         """The finding with what the first matching rule says of it; unchanged where none matches.
@@ -345,9 +380,10 @@ class StrategyMap:
         if found is None:
             confidence, witness = certainty_without_rule(finding)
             undecided = replace(finding, confidence=confidence, witness=witness)
-            return replace(undecided, rule=None, ladder=(), captures={})
+            ladder = self._binder.ladder(None, learnt_about(finding, tool))
+            return replace(undecided, rule=None, ladder=ladder, captures={})
         position, captures = found
-        return self._decided(finding, self._rules[position], captures)
+        return self._decided(finding, self._rules[position], captures, tool)
 
     def _first(self, finding: Finding, tool: str | None) -> Met | None:
         """The first rule that is met, and its captures; for our own check's words, remembered."""
@@ -356,8 +392,11 @@ class StrategyMap:
             return self._first_own(finding.text, finding.code, tool)
         return self._index.first(Evidence.of(finding, tool))
 
-    def _decided(self, finding: Finding, placed: MapRule, captures: Mapping[str, str]) -> Finding:
+    def _decided(
+        self, finding: Finding, placed: MapRule, captures: Mapping[str, str], tool: str | None
+    ) -> Finding:
         rule = placed.rule
+        ladder = self._binder.ladder(placed.id, learnt_about(finding, tool))
         category = rule.category or finding.category
         paths = finding.paths
         if not paths:
@@ -383,7 +422,7 @@ class StrategyMap:
             retry_after=retry_after,
             captures=dict(captures),
             rule=placed.id,
-            ladder=self._binder.ladder(placed.id),
+            ladder=() if rule.suggest else ladder,
         )
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
@@ -399,49 +438,13 @@ class StrategyMap:
         return Explanation(self.decide(finding, tool), tuple(matches), tuple(missed))
 
 
-class _Loader:
-    """Reads the maps that others extend, each file once."""
-
-    def __init__(self, *, run_code: bool) -> None:
-        self._run_code = run_code
-        self._read: dict[Path, Document] = {}
-
-    def __call__(self, name: str, document: Document) -> Document | MapFault:
-        try:
-            path = find_map(name, document.folder, run_code=self._run_code)
-        except MapError as error:
-            fault = error.faults[0]
-            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
-            return document.fault(message, key="extends", hint=fault.hint)
-        key = path.resolve()
-        if key not in self._read:
-            self._read[key] = read_map(path)
-        return self._read[key]
-
-
-def _not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
-    used: dict[str, MapFault] = {}
-    for document in documents:
-        for name, place in document.content.use.items():
-            why = f"{place} is not run; its options are checked as far as its source shows them"
-            used.setdefault(name, document.fault(why, key=f"use.{name}"))
-    return used
+def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
+    """A map that was pickled; of maps of the package there are the names."""
+    made = StrategyMap.__new__(StrategyMap)
+    documents = [read_map(find_map(each)) if isinstance(each, str) else each for each in written]
+    made._assemble(documents, [], code)  # noqa: SLF001 -- its own
+    return made
 
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
     return index.first(Evidence.of(Finding(text, _OWN_CHECK, code=code), tool))
-
-
-def _compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
-    """The conditions of every rule, and the patterns that cannot be used."""
-    conditions, faults = [], []
-    for placed in rules:
-        pattern = None
-        if placed.rule.match is not None:
-            try:
-                own = placed.source.built_in
-                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
-            except PatternError as error:
-                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
-        conditions.append(Conditions.of(placed.rule, pattern))
-    return conditions, faults

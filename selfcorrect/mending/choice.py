@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from selfcorrect.mending.cost import MARGIN, OFF
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, Change, Safety
 from selfcorrect.schema.keys import loosely_fits
-from selfcorrect.schema.places import Place
+from selfcorrect.schema.places import Place, around
 from selfcorrect.schema.subschema import same, type_of
 from selfcorrect.text import Unclear
 
@@ -108,6 +108,20 @@ def choose(place: Place, edges: Iterable[Priced]) -> Choice | Refusal:
     if any(not same(rival.fit.value, best.fit.value) for rival in rivals):
         return Refusal("the value could become several things", {})
     return best
+
+
+def valued(place: Place, edges: Sequence[Priced], *, lists: bool = True) -> tuple[Change] | Refusal:
+    """The change that puts the best value at a place, or at the `lists` that it stands in."""
+    why: Refusal | None = None
+    for here in around(place) if lists and place.declared else [place]:
+        found = choose(here, edges)
+        if isinstance(found, Choice):
+            one = found.fit
+            return (
+                Change(here.path, here.value, one.value, one.safety, one.reason, found.strategy),
+            )
+        why = why or found
+    return why or Refusal("there is no value to mend", {})
 
 
 def _opens(fit: Fit, place: Place) -> bool:

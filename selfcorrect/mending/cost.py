@@ -44,7 +44,6 @@ COSTS: Final[Mapping[str, Price]] = MappingProxyType(
         "told-word": Price(2, "a number word that the map gives"),
         "boolean-word": Price(3, "`yes`, `no`, `on`, `off`, 0 or 1 for true or false"),
         "only-item": Price(3, "the one item of a list, where one value is asked for"),
-        "numbered": Price(3, "an object whose keys are the places in a list"),
         "named-order": Price(3, "an object as a list, in the order that the description gives"),
         "split": Price(3, "a text that lists several things"),
         "synonym": Price(2, "a listed value or an argument under a name that the map gives"),
@@ -58,8 +57,6 @@ COSTS: Final[Mapping[str, Price]] = MappingProxyType(
         "key-unnamed": Price(5, "the one missing argument, for a key that is no name (`arg1`)"),
         "wrapper": Price(1, "all arguments under one key that is none of them"),
         "value-wrapper": Price(3, "a value in a wrapper of its own, or items in one each"),
-        "inner-list": Price(3, "a list without the list of one around it"),
-        "deeper": Price(3, "keys that belong into an object, where only that one knows them"),
         "higher": Price(3, "the content of an unknown object, where its keys are declared"),
         # what may go
         "says-nothing": Price(1, "an unknown key under which nothing is said"),

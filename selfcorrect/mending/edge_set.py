@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from operator import is_
 from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge, Priced, Refusal, choose
+from selfcorrect.mending.choice import Edge, Priced, Refusal, valued
 from selfcorrect.mending.cost import PRICES, priced
+from selfcorrect.mending.place import Way, is_of_keys, levels_of, moved
 from selfcorrect.model import Call, Change, Changed, Diagnosis, Finding, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import Place, present
+from selfcorrect.schema.places import Place, place_of, present
 from selfcorrect.schema.subschema import same
 
 
 @dataclass(frozen=True)
 class EdgeSet(ABC):
-    """Puts at the place of a finding what the cheapest edge makes of the value there.
+    """Mends the place of a finding: brings a value there, or makes of the value what fits.
 
     The sets of edges on one ladder search together, unless `joins` is off.
 
@@ -50,7 +52,12 @@ class EdgeSet(ABC):
     @property
     @abstractmethod
     def edges(self) -> tuple[Edge, ...]:
-        """The edges of this set."""
+        """The edges of this set between values."""
+
+    @property
+    def way(self) -> Way | None:
+        """How this set brings a value to its place, if it does."""
+        return None
 
     def place(self, call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:
         """The place that a finding speaks of, or why there is none to mend."""
@@ -62,13 +69,15 @@ class EdgeSet(ABC):
         return tuple(Priced(edge, self.prices, self.name) for edge in self.edges)
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Mend the value at the first finding, by an edge of this set or of one beside it."""
+        """Mend what the first finding speaks of, by an edge of this set or of one beside it."""
         sets = [one for one in context.beside if isinstance(one, EdgeSet) and one.joins] or [self]
-        found = _search(_Asked(call, diagnosis.finding, context, tuple(sets)))
+        found = _search(
+            _Asked(call, diagnosis.findings, context, tuple(sets), self.way is not None)
+        )
         if isinstance(found, Refusal):
             why = found.by.get(self.name, found)
             return GiveUp(str(why), why.readings)
-        if any(_is_same(old, found) for old in context.refused):
+        if any(_is_same(old, one) for old in context.refused for one in found):
             return GiveUp("the policy does not let run what the value would become")
         return Changed(found)
 
@@ -84,32 +93,47 @@ class _Asked:
     """A question to a search, compared by identity, so that sets of one ladder search once."""
 
     call: Call
-    finding: Finding
+    findings: tuple[Finding, ...]
     context: RepairContext
     sets: tuple[EdgeSet, ...]
+    moves: bool
 
     def __hash__(self) -> int:
-        return hash((id(self.call), self.finding.paths))
+        return hash((id(self.call), self.findings[0].paths))
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _Asked)
             and other.call is self.call
-            and other.finding is self.finding
-            and len(other.sets) == len(self.sets)
-            and all(ours is theirs for ours, theirs in zip(self.sets, other.sets, strict=True))
+            and other.moves is self.moves
+            and _are_same(other.findings, self.findings)
+            and _are_same(other.sets, self.sets)
         )
 
 
+def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
 @lru_cache(maxsize=16)
-def _search(asked: _Asked) -> Change | Refusal:
-    """What the cheapest edge of some sets makes of the value at a finding."""
-    place = asked.sets[0].place(asked.call, asked.finding, asked.context)
-    if isinstance(place, GiveUp):
-        return Refusal(place.reason, {})
+def _search(asked: _Asked) -> tuple[Change, ...] | Refusal:
+    """What brings a value to the place of a finding, or makes of the value there what fits."""
+    call, context = asked.call, asked.context
+    places = [place_of(call, finding, context) for finding in asked.findings]
+    ways = [(one.name, way) for one in asked.sets if (way := one.way) is not None]
+    first = places[0]
+    if asked.moves and not isinstance(first, GiveUp) and is_of_keys(first):
+        levels = levels_of(place for place in places if isinstance(place, Place))
+        return moved(call, first.tool, levels, ways)
     edges = {id(one.edge): one for each in reversed(asked.sets) for one in each.priced}
-    found = choose(place, reversed(edges.values()))
-    if isinstance(found, Refusal):
-        return found
-    (change,) = place.put(found.fit.value, found.fit.safety, found.fit.reason).changes
-    return replace(change, strategy=found.strategy)
+    why: Refusal | None = None
+    for finding in asked.findings:
+        place = asked.sets[0].place(call, finding, context)
+        if isinstance(place, GiveUp):
+            found: tuple[Change] | Refusal = Refusal(place.reason, {})
+        else:
+            found = valued(place, tuple(reversed(edges.values())), lists=asked.moves)
+        if not isinstance(found, Refusal):
+            return found
+        why = why or found
+    return why or Refusal("there is nothing to mend", {})

@@ -1,27 +1,26 @@
-"""Where does this value belong? One assignment of the unknown keys of an object to places.
+"""Where does this value belong? One assignment of the unknown keys of an object to its names.
 
-A place is another name in the same object, or one deeper inside. A key that two places claim waits
-until the others are placed; what is then still open on either side is a tie, and nobody breaks it.
+A key that two names claim waits until the others are placed; what is then still open on either
+side is a tie, and nobody breaks it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from selfcorrect.mending.choice import Refusal
 from selfcorrect.mending.cost import OFF
 from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, Safety
-from selfcorrect.pointer import apply, join, split
+from selfcorrect.pointer import apply, join
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.places import faults, is_within, object_at
+from selfcorrect.schema.places import Place, faults, is_within, object_at, parent
 from selfcorrect.schema.subschema import Alternatives
+from selfcorrect.text import Unclear
 
 _MOST: Final = 1_000
-
-Tokens: TypeAlias = tuple[str, ...]
-"""A place, from the object that a key stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class Level:
         call: The call.
         tool: The tool that it names.
         path: JSON Pointer of the object.
+        about: The keys in question.
         given: The object.
         schemas: Its schemas.
         names: What they declare.
@@ -40,6 +40,7 @@ class Level:
     call: Call
     tool: Tool
     path: str
+    about: frozenset[str]
     given: JsonObject
     schemas: Alternatives
     names: Mapping[str, JSON]
@@ -50,50 +51,78 @@ class Level:
         return [key for key in self.given if key not in self.names][:_MOST]
 
     @property
-    def where(self) -> Tokens:
-        """The place of the object, from the arguments."""
-        return split(self.path)[1:]
+    def absent(self) -> list[str]:
+        """The declared names under which nothing stands."""
+        return [name for name in self.names if name not in self.given]
 
 
-def level_at(call: Call, tool: Tool, path: str) -> Level | None:
-    """The object at a pointer into a call, if there is one that the schema knows."""
-    around = object_at(call, tool, path)
-    return None if around is None else Level(call, tool, path, *around)
+def is_of_keys(place: Place) -> bool:
+    """Whether a place asks where a value belongs, not which."""
+    return place.value is ABSENT or not place.declared
 
 
-Claims: TypeAlias = Mapping[str, Sequence[Tokens]]
-"""By key, the places where it could belong."""
+def levels_of(places: Iterable[Place]) -> list[Level]:
+    """The objects that places stand in, as far as the schema knows them."""
+    about: dict[str, list[Place]] = {}
+    for place in places:
+        about.setdefault(parent(place.path), []).append(place)
+    return [
+        Level(some[0].call, some[0].tool, path, frozenset(one.key for one in some), *found)
+        for path, some in about.items()
+        if (found := object_at(some[0].call, some[0].tool, path)) is not None
+    ]
+
+
+Way: TypeAlias = Callable[[Call, Tool, Sequence[Level]], Sequence[Change] | Unclear]
+"""Finds where the keys in question belong, or says why nowhere."""
+
+
+def moved(
+    call: Call, tool: Tool, levels: Sequence[Level], ways: Iterable[tuple[str, Way]]
+) -> tuple[Change, ...] | Refusal:
+    """The changes that bring keys to their places, by the first way that finds any."""
+    whys: dict[str, Unclear] = {}
+    for strategy, way in ways:
+        found = way(call, tool, levels)
+        if not isinstance(found, Unclear):
+            return tuple(replace(change, strategy=strategy) for change in found)
+        whys[strategy] = found
+    return Refusal(str(next(reversed(whys.values()), "no key may be moved")), whys)
+
+
+Claims: TypeAlias = Mapping[str, Sequence[str]]
+"""By key, the names that it could stand for."""
 
 
 class KeyEdge(NamedTuple):
-    """One reason why a key could belong somewhere.
+    """One reason why a key could stand for a name.
 
     Attributes:
         cost: Its row in the table of costs.
         safety: The class of a change for this reason.
-        claims: Says where each of some keys could belong, given the places that are taken.
+        claims: Says what some keys could stand for, given the names that are taken.
     """
 
     cost: str
     safety: Safety
-    claims: Callable[[Sequence[str], frozenset[Tokens], Level], Claims]
+    claims: Callable[[Sequence[str], frozenset[str]], Claims]
 
 
 class Move(NamedTuple):
-    """A key, and where it belongs."""
+    """A key, and the name that it stands for."""
 
     key: str
-    to: Tokens
+    to: str
     safety: Safety
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Which key belongs where.
+    """Which key stands for which name.
 
     Attributes:
         moves: The keys that were placed.
-        open: By key that was not placed, the places that it could have.
+        open: By key that was not placed, the names that it could have.
     """
 
     moves: tuple[Move, ...]
@@ -101,19 +130,19 @@ class Assignment:
 
 
 def assign(
-    level: Level, keys: Sequence[str], edges: Iterable[KeyEdge], prices: Mapping[str, float]
+    keys: Sequence[str], edges: Iterable[KeyEdge], prices: Mapping[str, float]
 ) -> Assignment:
     """The one assignment of unknown keys that leaves no tie; the cheapest reason speaks first."""
     placed: dict[str, Move] = {}
-    claims: dict[str, Sequence[Tokens]] = {}
-    blocked: set[Tokens] = set()
+    claims: dict[str, Sequence[str]] = {}
+    blocked: set[str] = set()
     dear = [edge for edge in edges if prices[edge.cost] < OFF]
     for edge in sorted(dear, key=lambda one: prices[one.cost]):
         rest = [key for key in keys if not claims.get(key)]
         if not rest:
             break
         taken = frozenset(move.to for move in placed.values())
-        found = {key: to for key, to in edge.claims(rest, taken, level).items() if to}
+        found = {key: to for key, to in edge.claims(rest, taken).items() if to}
         claims |= found
         _place(found, placed, blocked, edge.safety)
     taken = frozenset(move.to for move in placed.values())
@@ -121,14 +150,14 @@ def assign(
     return Assignment(tuple(placed[key] for key in keys if key in placed), left)
 
 
-def _place(claims: Claims, placed: dict[str, Move], blocked: set[Tokens], safety: Safety) -> None:
-    """Place every key that has one place left which no other such key has, until none is."""
-    waiting = {key: [*places] for key, places in claims.items()}
+def _place(claims: Claims, placed: dict[str, Move], blocked: set[str], safety: Safety) -> None:
+    """Place every key that has one name left which no other such key has, until none is."""
+    waiting = {key: [*names] for key, names in claims.items()}
     while waiting:
         taken = {move.to for move in placed.values()} | blocked
-        single: dict[Tokens, list[str]] = {}
-        for key, places in list(waiting.items()):
-            left = [to for to in places if to not in taken]
+        single: dict[str, list[str]] = {}
+        for key, names in list(waiting.items()):
+            left = [to for to in names if to not in taken]
             if not left:
                 del waiting[key]
             elif len(left) == 1:
@@ -142,28 +171,15 @@ def _place(claims: Claims, placed: dict[str, Move], blocked: set[Tokens], safety
                 blocked.add(to)
             for key in keys:
                 del waiting[key]
-    blocked.update(to for places in waiting.values() for to in places)
+    blocked.update(to for names in waiting.values() for to in names)
 
 
 def changes_of(level: Level, moves: Sequence[Move], reason: str) -> Iterator[Change]:
-    """The changes that carry out some moves: each key goes, each place or its object comes."""
-    built: dict[str, Any] = {}
-    kept: dict[str, Safety] = {}
+    """The changes that carry out some moves: each key goes, each name comes."""
     for key, to, safety in moves:
         value = level.given[key]
         yield Change(level.path + join(key), value, ABSENT, safety, reason)
-        if len(to) == 1:
-            yield Change(level.path + join(*to), ABSENT, value, safety, reason)
-            continue
-        here = built.setdefault(to[0], dict(level.given.get(to[0]) or {}))
-        kept[to[0]] = max(safety, kept.get(to[0], safety), key=list(Safety).index)
-        for token in to[1:-1]:
-            here[token] = dict(here.get(token) or {})
-            here = here[token]
-        here[to[-1]] = value
-    for name, value in built.items():
-        before = level.given.get(name, ABSENT)
-        yield Change(level.path + join(name), before, value, kept[name], reason)
+        yield Change(level.path + join(to), ABSENT, value, safety, reason)
 
 
 Faults: TypeAlias = Counter[tuple[str | None, str | None]]
@@ -177,21 +193,3 @@ def faults_after(level: Level, changes: Sequence[Change], moved: Iterable[str] =
     places = tuple(moved)
     left = level.tool.violations(args)
     return faults([f for f in left if not any(is_within(f.path, place) for place in places)])
-
-
-def faults_now(level: Level) -> Faults:
-    """What is wrong with the call as it is."""
-    valid = level.tool.is_valid(level.call.args)
-    return Counter() if valid else faults(level.tool.violations(level.call.args))
-
-
-def is_free(level: Level, to: Tokens) -> bool:
-    """Whether nothing stands at a place, and only objects on the way to it."""
-    here: JSON = level.given
-    for token in to[:-1]:
-        here = here.get(token)
-        if here is None:
-            return True
-        if not isinstance(here, Mapping):
-            return False
-    return to[-1] not in here

@@ -17,6 +17,7 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "limit_reached": "Raise the limit that is named above, or call again later.",
     "needs_person": "Answer the question: run with a checkpointer, or with --interactive.",
     "refused": "Correct the call and make it anew; it was not repeated.",
+    "unavailable": "Call again later: the service failed, and its calls are held back for a while.",
     "no_call": "Have the call written by itself, or make it.",
     "unknown_outcome": "Find out whether the tool acted before anything calls it again.",
     "repeated_failure": "Change the arguments: the same call would fail in the same way.",

@@ -37,6 +37,7 @@ _LONGEST_DIAGNOSIS: Final = 480
 _LONGEST_PROPOSAL: Final = 360
 _LEAST_WORDS: Final = 160
 _LONGEST_WHOLE: Final = 500
+_LONGEST_BEFORE: Final = 360
 
 CORRECT: Final = "Correct the call and call again."
 CORRECT_OR_FIRST: Final = (
@@ -57,6 +58,7 @@ OTHER_WAY_NOW: Final = "Try another way, or call again later: this call cannot s
 CORRECT_OR_OTHER: Final = "Correct the call and call again, or try another way."
 WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
 CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
+NOT_NOW: Final = "Try another way, or call again after that."
 DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
 
 _BEFORE_THE_TOOL: Final = "ArgumentDeserializationError"
@@ -91,6 +93,7 @@ class Known:
         unsaid: Pointers of missing values of which nothing in the conversation speaks.
         readings: What a value could mean, where it has several meanings and none was chosen.
         destroys: Whether the tool destroys something.
+        before: What came before such a call in recorded runs, and how often.
     """
 
     tool_words: ToolWords = "show"
@@ -100,6 +103,7 @@ class Known:
     unsaid: frozenset[str] = frozenset()
     readings: tuple[str, ...] = ()
     destroys: bool = False
+    before: str | None = None
 
 
 NOTHING_MORE: Final = Known()
@@ -116,12 +120,25 @@ def for_model(report: FailureReport, known: Known = NOTHING_MORE) -> str:
     closing = _closing(report, known)
     proposal = _proposal(report) if closing.startswith("Correct the call") else ""
     opening = _opening(report, known)
-    rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal))
+    before = _before(known)
+    rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal, before))
     words = _words(report, known)
     room = min(_LONGEST_DIAGNOSIS, rest - _LEAST_WORDS) if words else rest
     diagnosis = _within(_diagnosis(report, known), room)
     shown = _shown(words, rest - len(diagnosis) - 1)
-    return " ".join(part for part in (opening, diagnosis, shown, closing, proposal) if part)
+    parts = (opening, diagnosis, shown, before, closing, proposal)
+    return " ".join(part for part in parts if part)
+
+
+def _before(known: Known) -> str:
+    """What mended such a call elsewhere; it may repeat words of the tool."""
+    if not known.before or known.tool_words == "hide":
+        return ""
+    return f"{_cut(known.before, _LONGEST_BEFORE)}."
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 # --- what became of the call ----------------------------------------------------------------------
@@ -133,6 +150,11 @@ def _opening(report: FailureReport, known: Known) -> str:
         if last.get("replayed"):
             return "An equal call was begun before, and broke off."
         return "The call failed, and how far it got is not known."
+    if report.reason == "unavailable" and report.until:
+        once_more = " again" if attempts else ""
+        return (
+            f"The call was not made{once_more}: its service fails, and rests until {report.until}."
+        )
     if report.reason == "no_call":
         return "No call was made: the text is not a call by itself."
     if report.reason == "escalated" and known.said:
@@ -212,7 +234,8 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
 
     What was read out of a long text stands for it; of a short one the model reads all.
     """
-    reason = known.said or ("" if report.findings or report.attempts else report.detail)
+    is_told = report.findings or report.attempts or report.reason == "unavailable"
+    reason = known.said or ("" if is_told else report.detail)
     said = [("The reason given", reason)] if reason else []
     if known.tool_words == "hide" or (said and report.reason == "escalated"):
         return said
@@ -267,6 +290,8 @@ def _closing(report: FailureReport, known: Known) -> str:
         return WHOLE_AGAIN
     if report.reason == "no_call":
         return CALL_ALONE
+    if report.reason == "unavailable":
+        return NOT_NOW
     if known.readings:
         return ONE_OF_TWO
     if any(not known.unsaid.isdisjoint(item.get("paths") or ()) for item in report.findings):

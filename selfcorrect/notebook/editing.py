@@ -202,7 +202,10 @@ def _selected(
     try:
         parts.loop.context.strategies.strategy(rule, name, options)
     except MapError as error:
-        told = "; ".join(str(replace(fault, key=f"options.{fault.key}")) for fault in error.faults)
+        told = "; ".join(
+            str(replace(fault, key=f"options.{fault.key}" if fault.key else None))
+            for fault in error.faults
+        )
         raise GraphSetupError(f"strategy {name!r:.80}: {told}") from None
     except (StrategyNotFound, KeyError, TypeError):
         hint = near(str(name), ladder) or f"its ladder has {', '.join(ladder)}"

@@ -66,8 +66,9 @@ def edit_from(
         elif new != old:
             wanted = {"args": new}
     form = form_of(at) or {}
-    name = strategy or form.get("strategy")
-    if name != form.get("strategy"):
+    before = str(form.get("strategy") or "")
+    name = strategy or before
+    if name != before:
         wanted["strategy"] = name
     if options is not None and name in form.get("options", {}):
         known = options_of(at.parts, at.values, name)

@@ -7,11 +7,46 @@ a tool into a storm. The budget counts both over all runs, and forgets with time
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
 _HALF_LIFE: Final = 30.0
 _MOST_TOOLS: Final = 1_000
+SPARE: Final = 3.0
+"""Repeats that are allowed where there are few calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls and repeats of late: each counts half after 30 seconds.
+
+    Attributes:
+        calls: First executions.
+        repeats: Further ones.
+        seen: When they were counted, in seconds.
+    """
+
+    calls: float = 0.0
+    repeats: float = 0.0
+    seen: float | None = None
+
+    def at(self, now: float) -> Spent:
+        """What they count at that time."""
+        kept = 1.0 if self.seen is None else 0.5 ** (max(0.0, now - self.seen) / _HALF_LIFE)
+        return Spent(self.calls * kept, self.repeats * kept, now)
+
+    def called(self) -> Spent:
+        """With one more first execution."""
+        return replace(self, calls=self.calls + 1)
+
+    def repeated(self) -> Spent:
+        """With one more repeat."""
+        return replace(self, repeats=self.repeats + 1)
+
+    def leaves_one(self, ratio: float, spare: float) -> bool:
+        """Whether one more repeat is within the budget."""
+        return self.repeats + 1 <= max(spare, ratio * self.calls)
 
 
 class RetryBudget:
@@ -30,12 +65,10 @@ class RetryBudget:
         spare: Repeats that are allowed where the ratio gives fewer.
     """
 
-    def __init__(self, ratio: float, *, spare: float = 3.0) -> None:
+    def __init__(self, ratio: float, *, spare: float = SPARE) -> None:
         self._ratio = ratio
         self._spare = spare
-        self._calls = 0.0
-        self._repeats = 0.0
-        self._seen: float | None = None
+        self._spent = Spent()
         self._lock = Lock()
 
     def called(self, now: float) -> None:
@@ -45,8 +78,7 @@ class RetryBudget:
             now: Seconds on a clock that only grows.
         """
         with self._lock:
-            self._fade(now)
-            self._calls += 1
+            self._spent = self._spent.at(now).called()
 
     def may_repeat(self, now: float) -> bool:
         """Take one repeat out of the budget, if there is one.
@@ -55,19 +87,11 @@ class RetryBudget:
             now: Seconds on a clock that only grows.
         """
         with self._lock:
-            self._fade(now)
-            if self._repeats + 1 > max(self._spare, self._ratio * self._calls):
+            self._spent = self._spent.at(now)
+            if not self._spent.leaves_one(self._ratio, self._spare):
                 return False
-            self._repeats += 1
+            self._spent = self._spent.repeated()
             return True
-
-    def _fade(self, now: float) -> None:
-        passed = now - self._seen if self._seen is not None else 0.0
-        self._seen = now
-        if passed > 0:
-            kept = 0.5 ** (passed / _HALF_LIFE)
-            self._calls *= kept
-            self._repeats *= kept
 
 
 class _Unlimited(RetryBudget):

@@ -13,7 +13,7 @@ from selfcorrect.pointer import split
 from selfcorrect.policies.marks import marked_field
 from selfcorrect.protocols import Tool
 
-DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LEARNED})
 DEFAULT_SURE: Final = 0.7
 
 _MOST_VALUES: Final = 20_000
@@ -58,13 +58,17 @@ class SafetyPolicy:
             findings: What they mend, if they are to be executed.
         """
         classes = self.allow | frozenset(allow)
+        # What comes in without anything going is no respelling of something that was said.
+        adds = all(change.before is ABSENT for change in changes)
         doubt = next((why for each in findings if (why := self.unsure(each))), None)
-        return [
-            (change, why)
-            for change in changes
-            if change.safety is not Safety.HUMAN
-            and (why := self._refusal(change, tools, tool, classes) or doubt) is not None
-        ]
+        refused = []
+        for change in changes:
+            why = self._refusal(change, tools, tool, classes, adds=adds)
+            if why is None and change.safety is not Safety.LEARNED:
+                why = doubt  # what was learnt rests on the same error, whatever it means
+            if why is not None and change.safety is not Safety.HUMAN:
+                refused.append((change, why))
+        return refused
 
     def _refusal(
         self,
@@ -72,6 +76,8 @@ class SafetyPolicy:
         tools: Mapping[str, Tool],
         tool: Tool | None,
         classes: frozenset[Safety],
+        *,
+        adds: bool,
     ) -> str | None:
         safety = change.safety
         if change.path == "/name" and change.before is not ABSENT:
@@ -80,7 +86,7 @@ class SafetyPolicy:
                 return "there is no such tool"
             if target.effect == "destructive":
                 return "a call is never renamed onto a destructive tool"
-        if safety is not Safety.EXACT:
+        if adds or safety is not Safety.EXACT:
             # Which tool a name means is settled later; until then, what any tool marks counts.
             meant = [tool] if tool is not None else [None, *tools.values()]
             fields = (self.sensitive_field(change.path, each) for each in meant)
@@ -93,9 +99,7 @@ class SafetyPolicy:
             return None if Safety.MODEL in classes else "no model may decide here"
         if safety not in classes:
             return f"a change of class {safety} does not run unasked"
-        if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
-            return "a lossy change runs unasked on read_only tools only"
-        return None
+        return _unfit(safety, tool)
 
     def sensitive_field(self, path: str, tool: Tool | None) -> str | None:
         """The name of the sensitive field that a path leads into, or None."""
@@ -127,6 +131,15 @@ class SafetyPolicy:
             elif isinstance(item, list):
                 stack.extend(item)
         return "an object too large to check" if stack else None
+
+
+def _unfit(safety: Safety, tool: Tool | None) -> str | None:
+    """Why changes of a class that is allowed do not fit this tool, or None."""
+    if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
+        return "a lossy change runs unasked on read_only tools only"
+    if safety is Safety.LEARNED and tool is not None and tool.effect == "destructive":
+        return "the call of a destructive tool is not changed by what was learnt"
+    return None
 
 
 @lru_cache(maxsize=1_024)

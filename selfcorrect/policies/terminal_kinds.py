@@ -35,6 +35,9 @@ class ToolErrorPolicy:
     terminal: frozenset[ErrorKind] = frozenset()
     per_tool: Mapping[str, ToolErrorPolicy] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolErrorPolicy.from_data, (self.as_data(),)
+
     @classmethod
     def of(cls, kinds: Iterable[ErrorKind | str]) -> ToolErrorPolicy:
         """A policy of these kinds.

@@ -34,6 +34,8 @@ from selfcorrect.reading.openings import named_before
 from selfcorrect.reading.standing import Standing
 from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.reading.unreadable import MARKUP_NEXT, unread_call, unread_calls
+from selfcorrect.text import LONGEST, tokens
+from selfcorrect.words import singular
 
 _OPEN: Final = re.compile(
     r"\{(?=\s*+[}\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
@@ -204,7 +206,7 @@ class JsonCalls:
 
     def _quoted(self, value: JSON, tools: Offered) -> list[Candidate]:
         """Calls in code that are strings: `["find(q='x')"]`, each of them nothing else."""
-        if isinstance(value, dict) and len(value) == 1 and not value.keys().isdisjoint(WRAPPERS):
+        if isinstance(value, dict) and len(value) == 1 and _words(next(iter(value))) in _WRAPPERS:
             value = next(iter(value.values()))
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return []
@@ -216,6 +218,14 @@ class JsonCalls:
                 return []
             found += (replace(call, deviations=(note, *call.deviations)) for call in calls)
         return found
+
+
+def _words(key: str) -> frozenset[str]:
+    """What a key says, in any order and number."""
+    return frozenset(singular(word) for word in tokens(key[:LONGEST]))
+
+
+_WRAPPERS: Final = frozenset(map(_words, WRAPPERS))
 
 
 def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:

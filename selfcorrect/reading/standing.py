@@ -54,6 +54,8 @@ _TURN_ENDS: Final = re.compile(
 """Behind one of these a model has ended its turn; what follows it was not asked to write."""
 _WORDS: Final = re.compile(r"[^\0\s\[\](){},;`]+")
 """What is no bracket, no separator and no call."""
+_STRAY: Final = re.compile(r"(?<=\[)['\"](?=\0)|(?<=\0)['\"](?=\])")
+"""A quote between a call and the bracket of a list of calls: `['find(q="x")]`."""
 _CLOSED: Final = re.compile(r"\s*+</([\w.-]{1,200})>")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
@@ -61,7 +63,7 @@ _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 class Standing:
     """What of a text is neither a call nor a token of a form; offsets are those of the text."""
 
-    __slots__ = ("_lines", "_rest", "_words")
+    __slots__ = ("_behind_words", "_lines", "_rest", "_words")
 
     def __init__(self, text: str, calls: Sequence[Candidate]) -> None:
         """Look at a text in which thinking was made blank, and at its calls, in order."""
@@ -69,9 +71,10 @@ class Standing:
         acting = bool(calls) and text.startswith("Action:", calls[0].start)
         if acting and (reasoned := _REASONED.match(rest)) is not None:
             rest = _blank(reasoned) + rest[reasoned.end() :]
-        self._rest = FORM.sub(_blank, rest)
+        self._rest = _STRAY.sub(" ", FORM.sub(_blank, rest))
         self._words = [found.start() for found in _WORDS.finditer(self._rest)]
         self._lines = [found.start() for found in re.finditer("\n", self._rest)]
+        self._behind_words = {call.start for call in calls if _is_behind_words(text, call)}
 
     def alone(self) -> bool:
         """Whether the calls are all of the text."""
@@ -81,10 +84,11 @@ class Standing:
         """Whether words stand before an offset."""
         return bool(self._words) and self._words[0] < end
 
-    def own_lines(self, call: Candidate) -> bool:
-        """Whether no words stand in the lines of a call."""
+    def own_lines(self, call: Candidate, *, joined: bool = False) -> bool:
+        """Whether no words stand in the lines of a call; but for a sentence `joined` to it."""
         line = bisect_left(self._lines, call.start)
         start = self._lines[line - 1] if line else -1
+        start = call.start - 1 if joined and call.start in self._behind_words else start
         line = bisect_left(self._lines, call.end)
         end = self._lines[line] if line < len(self._lines) else len(self._rest)
         return not self._between(start + 1, end)
@@ -106,13 +110,22 @@ class Standing:
             first = not self._between(0, block[0].start)
             last = not self._between(max(call.end for call in block), end)
             meant = {_key(call) for call in block}
-            if (first or last) and all(map(self.own_lines, block)):
+            if (first or last) and all(self.own_lines(call, joined=True) for call in block):
                 return block if all(_key(call) in meant for call in rest) else ()
         return ()
 
     def _between(self, start: int, end: int) -> bool:
         """Whether words begin between two offsets, of which the first begins a line or a call."""
         return bisect_left(self._words, start) < bisect_left(self._words, end)
+
+
+def _is_behind_words(text: str, call: Candidate) -> bool:
+    """Whether a sentence ends right before a call of the form that puts its name on a line.
+
+    The template of that form (GLM) joins what a model says and the name without a break.
+    """
+    joined = text[max(call.start - 1, 0) : call.start] in (".", "!", "?")
+    return joined and text.startswith(f"{call.name}\n", call.start)
 
 
 def _key(call: Candidate) -> tuple[str, str]:

@@ -7,29 +7,35 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.pointer import join, look, split
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import place_of
-from selfcorrect.schema.subschema import same
+from selfcorrect.schema.places import Place, place_of
+from selfcorrect.schema.subschema import at, declared, required, same
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultValue:
     """Fills a missing argument with the map's value for it, or with the schema's default.
 
-    Always lossy: nobody said the value in this call. What is there is never replaced.
+    Lossy: nobody said the value in this call. But where a schema asks for every property there is,
+    as strict modes make it, "required" says nothing, and a default is the tool's own word: exact.
+    What is there is never replaced.
 
     Attributes:
         values: Values by argument, dotted where nested: `{passengers = 1}`.
 
     >>> from selfcorrect.testing.conformance import try_strategy
-    >>> schema = {"properties": {"unit": {"default": "metric"}}, "required": ["unit"]}
+    >>> schema = {"properties": {"unit": {"default": "metric"}, "n": {}}, "required": ["unit"]}
     >>> change = try_strategy(DefaultValue(), schema, {}).changes[0]
     >>> change.after, change.safety.value
     ('metric', 'lossy')
+    >>> strict = {**schema, "required": ["unit", "n"]}
+    >>> try_strategy(DefaultValue(), strict, {"n": 1}).changes[0].safety.value
+    'exact'
     """
 
     name: ClassVar[str] = "default-value"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
+    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
     needs: ClassVar[str] = "nothing"
 
     values: Mapping[str, JSON] = field(default_factory=dict)
@@ -55,4 +61,22 @@ class DefaultValue:
             return GiveUp(
                 "the schema gives no default" if not defaults else "there are two defaults"
             )
+        if _is_strict(place):
+            return place.mend(defaults[0], Safety.EXACT, "the default that a strict schema names")
         return place.mend(defaults[0], Safety.LOSSY, "the schema's default")
+
+
+def _is_strict(place: Place) -> bool:
+    """Whether the object around a place asks for all that it knows, and holds nothing else.
+
+    A key that it does not know might be the missing one, misspelt.
+    """
+    *around, _ = split(place.path)
+    schemas = at(place.tool.schema, around[1:]) or ()
+    known = declared(schemas)
+    held = look(place.call, join(*around))
+    return (
+        isinstance(held, Mapping)
+        and held.keys() <= known.keys()
+        and all(required(schemas, name) for name in known)
+    )

@@ -33,8 +33,8 @@ class FormatDate(EdgeSet):
     >>> change = try_strategy(FormatDate(), schema, {"day": "Oct 26, 2026"}).changes[0]
     >>> change.after, change.safety.value
     ('2026-10-26', 'inferred')
-    >>> try_strategy(FormatDate(), schema, {"day": "03/04/2026"})
-    GiveUp(reason='it could be 3 April or 4 March', readings=('3 April', '4 March'))
+    >>> try_strategy(FormatDate(), schema, {"day": "03/04/2026"}).readings
+    {'3 April': '2026-04-03', '4 March': '2026-03-04'}
     """
 
     name: ClassVar[str] = "format-date"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
-from selfcorrect.mending.edges.key import renames, together
-from selfcorrect.mending.place import level_at
-from selfcorrect.model import Call, Changed, Diagnosis, GiveUp, Repair
-from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import Place, parent, place_of
-from selfcorrect.text import Unclear
+from selfcorrect.mending.edges.key import renamed
+from selfcorrect.mending.place import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,6 @@ class RenameArgument(EdgeSet):
     """
 
     name: ClassVar[str] = "rename-argument"
-    joins: ClassVar[bool] = False
     batch: ClassVar[bool] = True
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -49,25 +45,7 @@ class RenameArgument(EdgeSet):
         """None that turns one value into another: the keys of an object are placed together."""
         return ()
 
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Rename every key that the findings speak of, directly or by a missing argument."""
-        first = place_of(call, diagnosis.finding, context)
-        if isinstance(first, GiveUp):
-            return first
-        wanted: dict[str, set[str]] = {}
-        for finding in diagnosis.findings:
-            place = place_of(call, finding, context)
-            if isinstance(place, Place):
-                wanted.setdefault(parent(place.path), set()).add(place.key)
-        made = []
-        why = Unclear("the error does not speak of an argument")
-        for path, about in wanted.items():
-            if (level := level_at(call, first.tool, path)) is None:
-                continue
-            found = renames(level, about, self.synonyms, self.prices)
-            if isinstance(found, Unclear):
-                why = found if path == parent(first.path) else why
-            else:
-                made.append((level, found))
-        changes = together(made) if made else why
-        return GiveUp(str(changes)) if isinstance(changes, Unclear) else Changed(changes)
+    @property
+    def way(self) -> Way:
+        """The names that the keys of an object stand for."""
+        return partial(renamed, prices=self.prices, synonyms=self.synonyms)

@@ -6,13 +6,11 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.pointer import join
 from selfcorrect.schema.subschema import Root, alternatives, at, declared
-from selfcorrect.text import spelling
 
 _DEPTH: Final = 3
 _MOST: Final = 200
@@ -37,13 +35,6 @@ class Nested:
     listed: bool
 
 
-class Home(NamedTuple):
-    """An object that declares a name."""
-
-    place: Nested
-    name: str
-
-
 def objects_below(root: JsonObject, tokens: tuple[str, ...] = ()) -> tuple[Nested, ...]:
     """The objects inside an object, at most three levels deeper, nearest first; bounded.
 
@@ -56,11 +47,6 @@ def objects_below(root: JsonObject, tokens: tuple[str, ...] = ()) -> tuple[Neste
 def names_below(root: JsonObject) -> tuple[str, ...]:
     """The names of everything that is declared deeper than at the top, without repeats."""
     return tuple(dict.fromkeys(name for one in objects_below(root) for name in one.names))
-
-
-def homes(root: JsonObject, tokens: tuple[str, ...]) -> Mapping[str, tuple[Home, ...]]:
-    """The objects inside an object that know a name, by its spelling."""
-    return _homes(Root(root), tokens)
 
 
 def declared_below(root: JsonObject) -> tuple[str, ...]:
@@ -88,15 +74,6 @@ def _pointers(whole: Root) -> tuple[str, ...]:
             if isinstance(items := one.get("items"), Mapping):
                 todo.append((alternatives(items, whole.schema), path, depth + 1))
     return tuple(found)
-
-
-@lru_cache(maxsize=512)
-def _homes(whole: Root, start: tuple[str, ...]) -> Mapping[str, tuple[Home, ...]]:
-    found: dict[str, list[Home]] = {}
-    for one in _below(whole, start):
-        for name in one.names:
-            found.setdefault(spelling(name), []).append(Home(one, name))
-    return MappingProxyType({key: tuple(known) for key, known in found.items()})
 
 
 @lru_cache(maxsize=512)

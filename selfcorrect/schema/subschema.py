@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, TypeGuard
 
 from selfcorrect.model import JSON, JsonObject
@@ -32,6 +31,8 @@ def alternatives(schema: JSON, root: JsonObject) -> Alternatives:
     ...              {"$defs": {"a": {"type": "integer"}}})
     ({'type': 'integer'}, {'type': 'null'})
     """
+    if isinstance(schema, Mapping) and _COMBINATORS.isdisjoint(schema):
+        return (schema,)
     return tuple(_flat(schema, root, _DEPTH, _Budget(_VISITS))[:_MOST])
 
 
@@ -190,25 +191,6 @@ def declared(schemas: Iterable[JsonObject]) -> dict[str, JSON]:
             for name, value in properties.items():
                 found.setdefault(str(name), value)
     return found
-
-
-def inside(root: JsonObject, tokens: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    """What the objects inside an object declare, by the name of each; bounded.
-
-    >>> inside({"properties": {"a": {"properties": {"b": {}}}, "c": {}}}, [])
-    mappingproxy({'a': ('b',)})
-    """
-    return _inside(Root(root), tuple(tokens))
-
-
-@lru_cache(maxsize=512)
-def _inside(whole: Root, tokens: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    names = list(declared(at(whole.schema, tokens) or ()))[:_MOST_NAMES]
-    found = {name: tuple(declared(at(whole.schema, [*tokens, name]) or ())) for name in names}
-    return MappingProxyType({name: inner for name, inner in found.items() if inner})
-
-
-_MOST_NAMES: Final = 200
 
 
 def required(schemas: Sequence[JsonObject], name: str) -> bool:

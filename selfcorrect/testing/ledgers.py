@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Ledger, Record
@@ -25,7 +26,8 @@ def check_ledger(open_ledger: Callable[[], Ledger]) -> None:
 
     A new intent is granted, also among many who ask at once to one of them only; what is done is
     replayed as it was stored; what is not done is granted again; what is unknown is told, and held
-    by whoever was told; while one holds an intent, all others wait.
+    by whoever was told; while one holds an intent, all others wait. Where it is a `Board`,
+    too, what stands there is changed by one of those who saw it last.
 
     Args:
         open_ledger: Opens the ledger; each time the same store.
@@ -53,6 +55,25 @@ def check_ledger(open_ledger: Callable[[], Ledger]) -> None:
     _check_outcomes(one, two)
     _check_one_of_many(one)
     _check_one_of_many(open_ledger)
+    if hasattr(one, "look") and hasattr(one, "swap"):
+        _check_board(one, two)
+
+
+def _check_board(one: Any, two: Any) -> None:
+    name, boards = uuid.uuid4().hex, [one, two] * (_THREADS // 2)
+    if one.look(name).version != 0 or one.look(name).value is not None:
+        raise AssertionError("something stands on the board under a new name")
+    for number in range(3):
+        written = partial(_swapped, name=name, version=two.look(name).version, value=number)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            if list(pool.map(written, boards)).count(True) != 1:
+                raise AssertionError("a value is not written by exactly one of those who saw it")
+        if not one.look(name).value == two.look(name).value == number:
+            raise AssertionError("a value on the board is lost")
+
+
+def _swapped(board: Any, *, name: str, version: int, value: int) -> bool:
+    return bool(board.swap(name, version, value))
 
 
 def _check_copies(one: Ledger, two: Ledger) -> None:

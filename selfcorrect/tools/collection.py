@@ -27,7 +27,7 @@ def tool_specs(tools: Any) -> dict[str, ToolSpec]:
     if isinstance(tools, Mapping):
         specs = [_named(name, tool) for name, tool in tools.items()]
     elif isinstance(tools, Iterable):
-        specs = [_as_spec(tool) for tool in tools]
+        specs = [_as_spec(tool) for each in tools for tool in _several(each)]
     else:
         raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}")
     found: dict[str, ToolSpec] = {}
@@ -36,6 +36,16 @@ def tool_specs(tools: Any) -> dict[str, ToolSpec]:
             raise ToolDefinitionError(f"there are two tools named {spec.name!r}: rename one")
         found[spec.name] = spec.compile()
     return found
+
+
+def _several(tool: Any) -> Iterable[Any]:
+    """The tools that Gemini declares as one; else the tool itself."""
+    if isinstance(tool, Mapping):
+        for key in ("functionDeclarations", "function_declarations"):
+            if isinstance(tool.get(key), list):
+                declared: list[Any] = tool[key]
+                return declared
+    return (tool,)
 
 
 def _named(name: Any, tool: Any) -> ToolSpec:

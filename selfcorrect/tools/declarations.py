@@ -13,6 +13,7 @@ from selfcorrect.hints import near
 from selfcorrect.model import JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
+from selfcorrect.tools.gemini import as_json_schema
 from selfcorrect.tools.signatures import Converter
 
 KEY_ARGUMENT: Final = "idempotency_key"
@@ -20,7 +21,12 @@ KEY_ARGUMENT: Final = "idempotency_key"
 ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
 """Where `@on_error` leaves its mark on a tool function."""
 
-_PARAMETER_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+_PARAMETER_KEYS: Final = (
+    *("parameters", "input_schema", "inputSchema"),
+    *("parametersJsonSchema", "parameters_json_schema"),
+)
+_AROUND: Final = ("function", "toolSpec")
+"""What OpenAI and Bedrock put around a tool."""
 _LIKE_PARAMETERS: Final = ("param", "arg", "input", "propert", "schema")
 """How other keys begin under which somebody may have written parameters."""
 SERVER_HINTS: Final = frozenset(
@@ -124,8 +130,8 @@ def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
     """Name, description and parameters out of the forms that providers use."""
     if not isinstance(schema, Mapping):
         raise ToolDefinitionError(f"a tool's schema is an object, not {schema!r}")
-    inner = schema.get("function")
-    body = inner if isinstance(inner, Mapping) else schema
+    inner = next((schema[key] for key in _AROUND if isinstance(schema.get(key), Mapping)), None)
+    body = schema if inner is None else inner
     if "name" not in body:
         raise ToolDefinitionError(
             "a tool's schema needs a name, a description and parameters (or input_schema, or "
@@ -138,7 +144,10 @@ def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
             f"tool {body['name']!r}: {other!r} is not read; write its parameters as JSON Schema "
             "under 'parameters': {'type': 'object', 'properties': {…}, 'required': […]}"
         )
-    return body["name"], body.get("description"), _NO_PARAMETERS if key is None else body[key]
+    found = _NO_PARAMETERS if key is None else body[key]
+    if isinstance(found, Mapping) and set(found) == {"json"}:
+        found = found["json"]
+    return body["name"], body.get("description"), as_json_schema(found)
 
 
 def _holds(body: Mapping[str, Any], key: Any) -> bool:

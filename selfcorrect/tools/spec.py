@@ -5,10 +5,9 @@ Made from Python functions, LangChain tools, or schemas beside a callable.
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
@@ -24,13 +23,13 @@ from selfcorrect.tools.declarations import (
     key_argument_of,
     marked,
     marked_inside,
-    refuse_unusable,
     schema_parts,
     sparing,
     stated,
     stated_effect,
-    timeout_of,
 )
+from selfcorrect.tools.making import spec_of
+from selfcorrect.tools.pickling import Origin, reduced
 from selfcorrect.tools.running import (
     Arguments,
     AsyncRun,
@@ -108,9 +107,17 @@ class ToolSpec:
     home: str = ""
     fails: Callable[[Any], bool] | None = None
     mends_values: bool = False
+    _origin: Origin | None = None
 
     def __repr__(self) -> str:
         return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickled as what it was made from, which has to be importable where it is read."""
+        kept = {each.name: getattr(self, each.name) for each in fields(self)}
+        made = ("_run", "_arun", "_checker", "_origin")
+        kept = {name: value for name, value in kept.items() if name not in made}
+        return reduced(self, self._origin, self._run, kept)
 
     def has_effect(self, effect: Effect, *, atomic: bool | None = None) -> ToolSpec:
         """A copy with this effect declared, and what is said of its steps, if anything is."""
@@ -251,16 +258,11 @@ class ToolSpec:
         takes_key = key_argument_of(fn, key_argument)
         read = signature_of(fn, name, frozenset() if takes_key is None else {takes_key})
         convert = sparing(read.convert, takes_key)
-        if convert is None:
 
-            def run(args: Arguments, _: str | None) -> Any:
-                return fn(**args)
-        else:
+        def run(args: Arguments, _: str | None) -> Any:
+            return fn(**args) if convert is None else fn(**convert(args))
 
-            def run(args: Arguments, _: str | None) -> Any:
-                return fn(**convert(args))
-
-        return _spec(
+        return spec_of(
             cls,
             read.name,
             read.description,
@@ -277,6 +279,7 @@ class ToolSpec:
             atomic=atomic,
             fails=fails,
             home=home_of(fn),
+            origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
         )
 
     @classmethod
@@ -297,7 +300,7 @@ class ToolSpec:
         """A tool from what a model is sent, and something to call.
 
         Args:
-            schema: A tool as OpenAI, Anthropic or MCP write it: `{"type": "function", "function":
+            schema: A tool as OpenAI, Anthropic, Gemini, Bedrock or MCP write it: `{"function":
                 {…}}`, or a name, a description and `parameters`, `input_schema` or `inputSchema`.
             call: Called as `call(**args)`, sync or async. None for a tool that is never run: its
                 calls can be checked and mended.
@@ -325,7 +328,7 @@ class ToolSpec:
                 )
             return call(**args)
 
-        return _spec(
+        return spec_of(
             cls,
             name,
             description,
@@ -341,6 +344,7 @@ class ToolSpec:
             atomic=atomic,
             fails=fails,
             home=home_of(call),
+            origin=Origin(cls.from_schema, schema, {"call": call}, run),
         )
 
     @classmethod
@@ -385,7 +389,7 @@ class ToolSpec:
 
         found = adapted(tool)
         metadata = getattr(tool, "metadata", None) or {}
-        return _spec(
+        return spec_of(
             cls,
             found.name,
             found.description,
@@ -403,48 +407,5 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(tool),
+            origin=Origin(cls.from_langchain, tool, {}, found.run),
         ).hiding_key()
-
-
-def _spec(
-    cls: type[ToolSpec],
-    name: Any,
-    description: Any,
-    schema: Any,
-    run: Run,
-    *,
-    effect: Any,
-    on_error: Any,
-    timeout: float | None,
-    is_async: bool,
-    arun: AsyncRun | None = None,
-    local_times: bool = False,
-    takes_key: str | None = None,
-    verify: Verify | None = None,
-    asks_first: bool | None = None,
-    atomic: bool = False,
-    fails: Callable[[Any], bool] | None = None,
-    home: str = "",
-) -> ToolSpec:
-    refuse_unusable(name, atomic=atomic, fails=fails, verify=verify)
-    checker = Checker(schema, name, local_times=local_times)
-    known, declared = effect_of(effect, name)
-    return cls(
-        name=name,
-        description=description if isinstance(description, str) else "",
-        schema=copy.deepcopy(dict(schema)),
-        effect=known,
-        declared=declared,
-        is_async=is_async,
-        timeout=timeout_of(timeout, name),
-        on_error=on_error,
-        _run=run,
-        _arun=arun or (run if is_async else None),
-        _checker=checker,
-        takes_key=takes_key,
-        verify=verify,
-        asks_first=asks_first,
-        atomic=atomic,
-        home=home,
-        fails=fails,
-    )

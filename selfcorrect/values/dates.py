@@ -148,7 +148,7 @@ def _from_numbers(first: str, second: str, third: str) -> Read:
         raise Unclear("there is no such day")
     if len(readings) > 1:
         days = sorted(readings, key=lambda day: day.month, reverse=True)
-        named = tuple(f"{day.day} {_MONTHS[day.month - 1].title()}" for day in days)
+        named = {f"{day.day} {_MONTHS[day.month - 1].title()}": day for day in days}
         raise Unclear(f"it could be {' or '.join(named)}", named)
     return Read(readings.pop(), exact=False)
 

@@ -177,9 +177,9 @@ def text_case(
             in_agent([tool], [AIMessage(text)], strategies=chosen)
         else:
             found = repair_call(text, [tool.spec()], strategies=chosen, **beside)
-            if runs or not found.calls:
-                return None if bool(found.calls) == runs else f"{found.outcome} {found.reason}"
-            return f"ready to run: {[shown(dict(each.args)) for each in found.calls]}"
+            if runs or not found.ready:
+                return None if bool(found.ready) == runs else f"{found.outcome} {found.reason}"
+            return f"ready to run: {[shown(dict(each.args)) for each in found.ready]}"
         if runs:
             return None if len(tool.done) == 1 else f"executed {len(tool.done)} times"
         return f"executed with {shown({'of': tool.done})}" if tool.done else None
@@ -501,7 +501,7 @@ def a_key_beside_a_call_as_object(rng: Random) -> Case:
 
     def run() -> str | None:
         found = repair_call(built, [tool.spec()], strategies=strategies)
-        return f"ready to run: {shown(dict(found.calls[0].args))}" if found.calls else None
+        return f"ready to run: {shown(dict(found.ready[0].args))}" if found.ready else None
 
     return Case(f"{tool.effect}, repair_call({form}): {json.dumps(built, ensure_ascii=False)}", run)
 
@@ -696,7 +696,7 @@ def cut_native_arguments(rng: Random) -> Case:
         else:
             call = {"type": "function", "function": {"name": tool.name, "arguments": cut}}
             found = repair_call(call, [tool.spec()], strategies=strategies)
-            return f"ready to run: {shown(dict(found.calls[0].args))}" if found.calls else None
+            return f"ready to run: {shown(dict(found.ready[0].args))}" if found.ready else None
         return f"executed {shown({'of': tool.done})}" if tool.done else None
 
     return Case(f"{tool.effect}, {way}, {strategies.rsplit('/')[-1]}: {tool.name} {cut}", run)
@@ -801,7 +801,7 @@ def unfit(rng: Random, make: Any) -> Case:
             return f"executed {done}" if done else None
         given: Any = {"name": name, "args": args} if way == "repair_call" else code(name, args)
         found = repair_call(given, [tool.spec() for tool in tools], strategies=strategies)
-        return f"became {found.calls[0].name}" if found.calls else None
+        return f"became {found.ready[0].name}" if found.ready else None
 
     offered = [tool.name for tool in tools]
     return Case(f"{way}, {strategies.rsplit('/')[-1]}: {name}({shown(args)}) of {offered}", run)

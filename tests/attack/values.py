@@ -270,7 +270,7 @@ def a_namespace_in_a_text(rng: Random) -> Case:
 
     def run() -> str | None:
         found = repair_call(text, [tool.spec()], strategies=strategies)
-        return f"ready to run: {found.calls[0].name}" if found.calls else None
+        return f"ready to run: {found.ready[0].name}" if found.ready else None
 
     return Case(f"{tool.effect}, {strategies.rsplit('/')[-1]}: {text!r}", run)
 
@@ -519,7 +519,7 @@ def a_new_call_inside_a_string(rng: Random) -> Case:
 
     def run() -> str | None:
         found = repair_call(text, [tool.spec()], strategies=strategies)
-        bad = [each for each in found.calls if "{" in str(each.args.get(whom, ""))]
+        bad = [each for each in found.ready if "{" in str(each.args.get(whom, ""))]
         return f"ready to run: {shown(dict(bad[0].args))}" if bad else None
 
     return Case(f"{tool.effect}, {strategies.rsplit('/')[-1]}: {text!r}", run)

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from selfcorrect.cli.diagnose import answered
-from selfcorrect.cli.lines import Line
+from selfcorrect.batch.lines import Line
+from selfcorrect.batch.recorded_errors import answered
 from selfcorrect.mapping.linting import example_finding
 from selfcorrect.mapping.strategy_map import StrategyMap
 

@@ -299,7 +299,7 @@ def bare_graph(graph: Any, given: Mapping[str, Any]) -> Any:
 
 def texts() -> None:
     """Print what calls cost whose arguments, or that themselves, are text; with 1 and 500 tools."""
-    from selfcorrect.batch.repairing import repair_loop
+    from selfcorrect.batch.checking import repair_loop
     from selfcorrect.loop.walk import walk
 
     args = json.dumps({"to": "CDG", "day": "2026-10-26", "seats": 2, "cabin": "economy"})

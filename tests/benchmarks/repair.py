@@ -25,7 +25,8 @@ import json_repair
 import psutil
 from pydantic import BaseModel
 
-from selfcorrect.batch.repairing import mend, repair_loop
+from selfcorrect.batch.checking import repair_loop
+from selfcorrect.batch.mending import mend
 from selfcorrect.mending.fit import fit
 from selfcorrect.reading import JsonRead, read_json
 from selfcorrect.tools import ToolSpec

@@ -20,7 +20,8 @@ AUDIT = """() => {
   if (document.querySelectorAll("main, [role=main]").length !== 1) faults.push("not one main");
   const controls = [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]:not([tabindex='-1'])"
-  )].filter((each) => each.type !== "hidden" && !each.closest("[aria-hidden=true]") && visible(each));
+  )].filter((each) => each.type !== "hidden" && visible(each)
+    && !each.closest("[aria-hidden=true]"));
   for (const each of controls) if (!named(each)) say("no name", each);
   for (const each of document.querySelectorAll("img")) {
     if (!each.hasAttribute("alt")) say("no alt", each);

@@ -87,7 +87,10 @@ def test_what_was_mended_before_the_tool_was_called_is_a_run_of_its_own() -> Non
     script = (tool_call("bok", to="CDG", seats="2"), tool_call("book", to="XXX", seats=1), "Sorry.")
     agent(*script, on_trail=records.append).invoke(ASKED)
     told = trail(records).recorded()
-    assert [run.title for run in told] == ["Book me 2 seats to Paris"] * 2
-    assert told[0].status["text"] == "mended before it was called"
+    assert [run.title for run in told] == ["Book me 2 seats to Paris"] * 3
+    assert [run.status["text"] for run in told] == [
+        "mended before it was called",
+        "finished: ok",
+        "finished: failed · refused",
+    ]
     assert told[0].frames[-1].title == 'mended: bok→book, seats "2"→2'
-    assert told[1].status["text"] == "finished: failed · refused"

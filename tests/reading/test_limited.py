@@ -40,8 +40,8 @@ def test_what_limits_a_call_that_acts_refuses_it(beside, effect):
         for call in read_calls(text, tools(effect)).calls:
             assert Safety.LOSSY in {note.safety for note in call.deviations}, text
         for strategies in MAPS:
-            assert not repair_call(text, tools(effect).values(), strategies=strategies).calls, text
-    assert not repair_call(CALL | beside, tools(effect).values()).calls
+            assert not repair_call(text, tools(effect).values(), strategies=strategies).ready, text
+    assert not repair_call(CALL | beside, tools(effect).values()).ready
 
 
 METADATA = [
@@ -59,7 +59,7 @@ def test_what_is_known_to_mean_nothing_changes_nothing(beside):
 def test_of_a_reading_tool_too_what_stands_beside_is_not_left_out_unasked():
     (call,) = read_calls(json.dumps(CALL | {"priority": 1}), tools("read_only")).calls
     assert Safety.LOSSY in {note.safety for note in call.deviations}
-    assert not repair_call(CALL | {"priority": 1}, tools("read_only").values()).calls
+    assert not repair_call(CALL | {"priority": 1}, tools("read_only").values()).ready
     assert read_calls(json.dumps(CALL | {"tool": "free_user"}), tools("read_only")).calls == ()
 
 
@@ -82,7 +82,7 @@ def test_a_comment_that_doubts_a_value_is_not_skipped(comment):
 @pytest.mark.parametrize("key", ["result", "error", "example", "default", "old"])
 def test_arguments_under_a_key_that_tells_of_others_are_not_moved_up(key):
     call = {"name": "lock_user", "arguments": {key: {"user_id": "u7"}}}
-    assert not repair_call(call, tools().values()).calls
+    assert not repair_call(call, tools().values()).ready
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_each_of_several_calls_tells_what_was_read_into_it():
         "[get_weather(city='Oslo'), functions.get_weather(city='Rome', days='3')]", TOOLS
     )
     assert done.outcome == "repaired"
-    assert done.calls == (OSLO, Call("get_weather", {"city": "Rome", "days": 3}))
+    assert done.ready == (OSLO, Call("get_weather", {"city": "Rome", "days": 3}))
     told = [(change.path, change.strategy, change.safety.value) for change in done.changes]
     assert told == [
         ("/name", "fix-json", "exact"),
@@ -71,7 +71,7 @@ SENSITIVE = "[pay(to='ann', amount=5), pay(to='bob', amount=6"
 def test_an_inferred_reading_meets_the_policy(text, strategies, outcome):
     done = repair_call(text, TOOLS, strategies=strategies)
     assert done.outcome == outcome, done
-    assert bool(done.calls) == (outcome == "repaired")
+    assert bool(done.ready) == (outcome == "repaired")
     if outcome == "repaired" and text == INFERRED:
         assert {change.safety for change in done.changes} == {Safety.INFERRED}
 
@@ -79,16 +79,16 @@ def test_an_inferred_reading_meets_the_policy(text, strategies, outcome):
 def test_ids_survive():
     listed = [{"name": "get_weather", "args": {"city": "Oslo"}, "id": f"c{n}"} for n in (1, 2)]
     tagged = f"<tool_call>{json.dumps(listed[0])}</tool_call>"
-    (call,) = repair_call(tagged, TOOLS).calls
+    (call,) = repair_call(tagged, TOOLS).ready
     assert call.id == "c1"
     both = repair_call(
         "\n".join(json.dumps(item) for item in [listed[0], listed[1] | {"args": {"city": "Rome"}}]),
         TOOLS,
     )
-    assert [call.id for call in both.calls] == ["c1", "c2"]
+    assert [call.id for call in both.ready] == ["c1", "c2"]
     invalid = {"name": "get_weather", "args": "{'city': 'Oslo'}", "id": "c1", "error": "x"}
     invalid["type"] = "invalid_tool_call"
-    assert repair_call(invalid, TOOLS).calls == (Call("get_weather", {"city": "Oslo"}, "c1"),)
+    assert repair_call(invalid, TOOLS).ready == (Call("get_weather", {"city": "Oslo"}, "c1"),)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_parameter_beside_the_arguments_is_brought_in(beside, args):
     if "city" in beside:
         given["args"] = {}
     done = repair_call(given | beside, TOOLS)
-    assert done.calls == (Call("get_weather", args),)
+    assert done.ready == (Call("get_weather", args),)
     assert (done.outcome == "valid") == ("index" in beside)
     assert all(change.safety is Safety.INFERRED for change in done.changes)
 
@@ -112,7 +112,7 @@ def test_a_parameter_beside_the_arguments_is_brought_in(beside, args):
 def test_a_misspelt_parameter_beside_the_arguments_is_never_dropped():
     given = {"name": "get_weather", "args": {"city": "Oslo"}, "dayss": 3}
     done = repair_call(given, TOOLS)
-    assert all(call.args.get("days") == 3 for call in done.calls)
+    assert all(call.args.get("days") == 3 for call in done.ready)
     assert done.outcome != "valid"
 
 
@@ -126,7 +126,7 @@ def test_a_misspelt_parameter_beside_the_arguments_is_never_dropped():
     ],
 )  # fmt: skip
 def test_a_call_that_another_one_only_passes_on(given, calls):
-    assert repair_call(given, TOOLS).calls == calls
+    assert repair_call(given, TOOLS).ready == calls
 
 
 CUT = '{"name": "store", "arguments": {"rows": ["a", "b'
@@ -146,7 +146,7 @@ CUT = '{"name": "store", "arguments": {"rows": ["a", "b'
 )
 def test_what_was_cut_off_ends_in_a_report_that_says_so(given, reason):
     done = repair_call(given, TOOLS, finish_reason=reason)
-    assert (done.outcome, done.calls) == ("failed", ())
+    assert (done.outcome, done.ready) == ("failed", ())
     finding = done.failure["findings"][0]
     assert (finding["code"], finding["rule"]) == ("cut", "default/cut-off")
     assert "line 1, column" in finding["text"]
@@ -181,16 +181,16 @@ def test_a_name_that_is_nearly_a_tools_is_mended_after_the_text():
         "get_wether(city='Oslo')",
     ):
         done = repair_call(text, TOOLS)
-        assert done.calls == (OSLO,), text
+        assert done.ready == (OSLO,), text
         assert [c.path for c in done.changes] == ["/name", "/args", "/raw", "/name"]
-    assert repair_call("purge_all(city='Oslo')", TOOLS).calls == ()
+    assert repair_call("purge_all(city='Oslo')", TOOLS).ready == ()
 
 
 def test_what_the_user_wrote_is_known_to_the_reader():
     text = "get_weather(city=my_city)"
-    assert repair_call(text, TOOLS).calls == ()
+    assert repair_call(text, TOOLS).ready == ()
     done = repair_call(text, TOOLS, request="weather in my_city")
-    assert done.calls == (Call("get_weather", {"city": "my_city"}),)
+    assert done.ready == (Call("get_weather", {"city": "my_city"}),)
 
 
 @pytest.mark.parametrize("key", ["finish_reason", "request"])

@@ -111,7 +111,7 @@ def test_an_unknown_key_or_value_beside_a_call_makes_it_lossy(key, value, envelo
     for found in read_calls(text, offered).calls:
         assert Safety.LOSSY in {note.safety for note in found.deviations} or found.args.keys() - {"to", "amount"}  # fmt: skip
     if effect != "read_only":
-        assert not repair_call(text, offered.values(), strategies=LOCAL).calls
+        assert not repair_call(text, offered.values(), strategies=LOCAL).ready
 
 
 CALL = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
@@ -131,10 +131,10 @@ SMUGGLED = [
 @pytest.mark.parametrize("text", SMUGGLED)
 @pytest.mark.parametrize("strategies", ["default", LOCAL])
 def test_no_call_runs_unasked_whose_envelope_says_more(text, strategies):
-    assert not repair_call(text, tools().values(), strategies=strategies).calls
+    assert not repair_call(text, tools().values(), strategies=strategies).ready
     value = json.loads(text) if text.startswith(("{", "[")) and "/*" not in text else None
     if isinstance(value, dict):
-        assert not repair_call(value, tools().values(), strategies=strategies).calls
+        assert not repair_call(value, tools().values(), strategies=strategies).ready
 
 
 # --- the map's word --------------------------------------------------------------------------------
@@ -149,6 +149,30 @@ def test_at_an_edge_a_call_is_made_where_the_map_says_so(form):
     inline = [f"I pay: {call}", f"{call} is what I do."] if form != "fenced" else []
     for text in (f"I pay.\n{call}\nDone.", f"{call}\nor\n{call.replace('5', '6')}", *inline):
         assert made(text, policy=EDGE) == []
+
+
+def test_at_an_edge_a_name_on_a_line_may_be_joined_to_a_sentence():
+    call = 'pay\n{"to": "ann", "amount": 5}'
+    for mark in ".!?":
+        assert made(f"I will pay her{mark}{call}", policy=EDGE) == [{"to": "ann", "amount": 5}]
+        assert made(f"I will pay her{mark}{call}", "read_only") == []
+        assert made(f"I will pay her{mark}{call}\nThen I rest.", policy=EDGE) == []
+    for before in ("Never", "Never ", "not-", "No. ", "the tool's "):
+        assert made(before + call, policy=EDGE) == []
+    assert made(f"I will pay her.{F}", policy=EDGE) == []
+
+
+@pytest.mark.parametrize("text", [f"['{F.replace(chr(39), chr(34))}]", f'[{F}"]', f"['{F}']"])
+def test_a_quote_between_a_call_and_the_bracket_of_its_list_is_no_word(text):
+    assert made(text) == [{"to": "ann", "amount": 5}]
+    assert made(f"not {text}") == made(text.replace("]", " maybe]")) == []
+
+
+@pytest.mark.parametrize("key", ["tools_call", "toolCalls", "call_tool", "function_calls"])
+def test_calls_in_strings_under_a_key_that_says_the_same(key):
+    assert made(json.dumps({key: [F]})) == [{"to": "ann", "amount": 5}]
+    for other in ("notes", "example_calls", "no_calls", ""):
+        assert made(json.dumps({other: [F]})) == []
 
 
 def test_at_an_edge_a_tool_that_destroys_needs_to_know_what_was_said():

@@ -1,9 +1,12 @@
-"""default-value: a default is lossy, fits, and never replaces a value."""
+"""default-value: a default is lossy or a strict schema's own word, and never replaces a value."""
+
+# ruff: noqa: E501 -- a row of a table is a line
 
 from __future__ import annotations
 
 import pytest
 
+from selfcorrect import ToolSpec, repair_call
 from selfcorrect.model import ABSENT, Changed, Finding
 from selfcorrect.repairs.default_value import DefaultValue
 from selfcorrect.testing.conformance import try_strategy
@@ -21,7 +24,58 @@ from selfcorrect.testing.conformance import try_strategy
 def test_the_schema_says_it(mend, schema, after):
     beside = {"$defs": {"d": {"type": "integer", "default": 7}}}
     found = mend(DefaultValue(), schema, ABSENT, required=True, beside=beside)
-    assert found == (after, "lossy")
+    assert found == (after, "exact")
+
+
+X = {"type": "integer", "default": 1}
+Y = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "safety"),
+    [
+        ({"properties": {"x": X, "y": Y}, "required": ["x", "y"]}, {"y": "a"}, "exact"),
+        ({"properties": {"x": X, "y": Y}, "required": ["x"]}, {"y": "a"}, "lossy"),
+        # what nobody knows may be the missing one
+        ({"properties": {"x": X}, "required": ["x"], "additionalProperties": True}, {"xx": 2}, "lossy"),
+        ({"$ref": "#/$defs/o", "$defs": {"o": {"type": "object", "properties": {"x": X}, "required": ["x"]}}}, {}, "exact"),
+    ],
+)  # fmt: skip
+def test_it_is_exact_where_a_schema_asks_for_all_it_knows(schema, args, safety):
+    change = try_strategy(DefaultValue(), schema, args).changes[0]
+    assert (change.path, change.after, change.safety.value) == ("/args/x", 1, safety)
+
+
+def test_a_default_inside_an_argument_is_exact_by_its_own_object():
+    inner = {"type": "object", "properties": {"x": X}, "required": ["x"]}
+    whole = {"properties": {"o": inner, "free": {}}, "required": ["o"]}
+    change = try_strategy(DefaultValue(), whole, {"o": {}}).changes[0]
+    assert (change.path, change.safety.value) == ("/args/o/x", "exact")
+
+
+@pytest.mark.parametrize("effect", ["mutating", "destructive", "read_only"])
+def test_a_strict_schemas_default_runs_unasked_and_visibly(effect):
+    properties = {
+        "to": {"type": "string"},
+        "cabin": {"enum": ["economy", "first"], "default": "economy"},
+    }
+    schema = {"properties": properties, "required": ["to", "cabin"], "additionalProperties": False}
+    tool = ToolSpec.from_schema({"name": "fly", "parameters": schema}, effect=effect)
+    done = repair_call({"name": "fly", "args": {"to": "CDG"}}, [tool])
+    assert [call.args for call in done.ready] == [{"to": "CDG", "cabin": "economy"}]
+    (change,) = done.changes
+    assert (change.path, change.safety.value, change.strategy) == (
+        "/args/cabin",
+        "exact",
+        "default-value",
+    )
+
+
+def test_a_default_never_fills_a_sensitive_field_unasked():
+    secret = {"type": "string", "default": "DE89", "x-sensitive": True}
+    schema = {"properties": {"iban": secret}, "required": ["iban"]}
+    tool = ToolSpec.from_schema({"name": "pay", "parameters": schema}, effect="read_only")
+    assert not repair_call({"name": "pay", "args": {}}, [tool]).ready
 
 
 @pytest.mark.parametrize(
@@ -42,7 +96,7 @@ def test_the_map_goes_first(mend):
     schema = {"type": "integer", "default": 1}
     assert mend(DefaultValue(values={"x": 2}), schema, ABSENT, required=True) == (2, "lossy")
     assert mend(DefaultValue(values={"x": "no"}), schema, ABSENT, required=True) is None
-    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "lossy")
+    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "exact")
 
 
 def test_nested_names():

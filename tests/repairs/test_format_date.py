@@ -160,7 +160,7 @@ def test_a_zone_that_the_description_names(mend, description, after):
 def test_the_default_map_sends_moments_here(value, after):
     tool = {"name": "plan", "parameters": {"properties": {"at": INSTANT}}}
     outcome = repair_call({"name": "plan", "arguments": {"at": value}}, [tool])
-    assert [call.args for call in outcome.calls] == [{"at": after}]
+    assert [call.args for call in outcome.ready] == [{"at": after}]
 
 
 def test_a_time_without_a_zone_may_be_all_that_a_function_asks_for():

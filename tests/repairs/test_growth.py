@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from selfcorrect.batch.repairing import mend, repair_loop
+from selfcorrect.batch.checking import repair_loop
+from selfcorrect.batch.mending import mend
 from selfcorrect.tools import ToolSpec
 
 TEXT, INT = {"type": "string"}, {"type": "integer"}
@@ -112,7 +113,7 @@ def test_eight_levels():
         value = {"a": value, "b": "x"}
     tools, call = one({"top": schema}, {"top": value})
     out = mend(repair_loop(tools), {"name": "t", **call}, {})
-    inner: Any = out.calls[0].args["top"]
+    inner: Any = out.ready[0].args["top"]
     for _ in range(8):
         inner = inner["a"]
     assert inner == 5

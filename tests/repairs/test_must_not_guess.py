@@ -109,8 +109,8 @@ def call(name: str, args: Any) -> dict[str, Any]:
 )
 def test_no_certain_repair(written, tools):
     out = repair_call(written, tools)
-    assert out.outcome in ("ask", "failed"), out.calls
-    assert not out.calls
+    assert out.outcome in ("ask", "failed"), out.ready
+    assert not out.ready
     assert out.reason
 
 
@@ -133,7 +133,7 @@ def test_no_other_tool_is_called(name, offered):
     tools = [tool(each, {"id": TEXT}, ("id",)) for each in offered]
     out = repair_call({"name": name or " ", "arguments": {"id": "7"}}, tools)
     assert out.outcome in ("ask", "failed")
-    assert not out.calls
+    assert not out.ready
 
 
 @pytest.mark.parametrize("name", ["Drop_Table", "drop_tabel", "functions.drop_table"])
@@ -141,7 +141,7 @@ def test_no_destructive_tool_is_called_under_another_name(name):
     out = repair_call(
         call(name, {"id": "7"}), [tool("drop_table", {"id": TEXT}, effect="destructive")]
     )
-    assert not out.calls
+    assert not out.ready
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_no_destructive_tool_is_called_under_another_name(name):
 def test_a_misspelt_optional_key_is_mended_and_never_dropped(key, name):
     value = "business" if name == "cabin" else "2026-11-01"
     out = repair_call(call("book_flight", {**GOOD, key: value}), [FLIGHT])
-    assert out.calls[0].args == {**GOOD, name: value}
+    assert out.ready[0].args == {**GOOD, name: value}
     reader = tool("book_flight", dict(FLIGHT.schema["properties"]), effect="read_only")
     out = repair_call(call("book_flight", {**GOOD, key: value}), [reader])
-    assert out.calls[0].args == {**GOOD, name: value}
+    assert out.ready[0].args == {**GOOD, name: value}
 
 
 SHIPPED = sorted((*ROOT.glob("selfcorrect/maps/*.toml"), *ROOT.glob("strategies/*.toml")))
@@ -187,7 +187,7 @@ def test_an_argument_with_content_is_never_left_out(key, value, effect, properti
     out = repair_call(
         call("ls", {key: value}), [tool("ls", properties, effect=effect)], strategies=loaded(name)
     )
-    assert all(value in made.args.values() for made in out.calls), out.calls
+    assert all(value in made.args.values() for made in out.ready), out.ready
 
 
 @settings(max_examples=60)
@@ -214,7 +214,7 @@ def test_a_key_one_slip_away_is_mended_or_refused_and_never_dropped(data):
     )
     find = tool("find", dict.fromkeys(names, TEXT), effect="read_only")
     out = repair_call(call("find", {key: "amber"}), [find])
-    assert all(made.args == {meant: "amber"} for made in out.calls), out.calls
+    assert all(made.args == {meant: "amber"} for made in out.ready), out.ready
 
 
 @pytest.mark.parametrize("effect", ["read_only", "mutating"])
@@ -222,7 +222,7 @@ def test_a_key_one_slip_away_is_mended_or_refused_and_never_dropped(data):
 def test_what_says_nothing_may_go(value, effect):
     find = tool("find", {"q": TEXT}, ("q",), effect=effect)
     out = repair_call(call("find", {"q": "x", "verbose": value}), [find])
-    assert out.calls[0].args == {"q": "x"}
+    assert out.ready[0].args == {"q": "x"}
     assert {change.safety for change in out.changes} == {Safety.EXACT}
 
 
@@ -239,9 +239,9 @@ def test_what_says_nothing_may_go(value, effect):
 )
 def test_what_stands_beside_a_wrapped_value_is_not_lost(beside):
     wrapped = call("transfer", {"properties": PAID, **beside})
-    assert not repair_call(wrapped, [PAY]).calls
+    assert not repair_call(wrapped, [PAY]).ready
     one = call("transfer", {**PAID, "amount": {"value": 5, **beside}})
-    assert not repair_call(one, [PAY]).calls
+    assert not repair_call(one, [PAY]).ready
 
 
 NAMESPACES = (
@@ -263,15 +263,15 @@ def test_a_namespace_that_nobody_allows_makes_another_tool(space, border, others
     shared = [tool(f"{space}{border}{other}", {}) for other in others]
     pay = tool("transfer", dict(PAY.schema["properties"]), ("account",), effect=effect)
     out = repair_call(call(f"{space}{border}transfer", PAID), [pay, *shared])
-    assert not out.calls
+    assert not out.ready
 
 
 @pytest.mark.parametrize("name", ["functions.transfer", "tools:transfer", "default_api/transfer"])
 def test_the_namespaces_of_model_servers_are_taken_off(name):
-    assert repair_call(call(name, PAID), [PAY]).calls[0].name == "transfer"
+    assert repair_call(call(name, PAID), [PAY]).ready[0].name == "transfer"
 
 
 def test_a_prefix_that_the_tools_share_is_taken_off_once():
     tools = [tool("bank_transfer", {"id": TEXT}), tool("bank_refund", {"id": TEXT})]
     out = repair_call(call("bank.bank_transfer", {"id": "7"}), tools)
-    assert out.calls[0].name == "bank_transfer"
+    assert out.ready[0].name == "bank_transfer"

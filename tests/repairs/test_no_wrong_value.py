@@ -23,7 +23,7 @@ def tool(name: str, properties: dict[str, Any], required: tuple[str, ...] = (), 
 
 def mended(schema: dict[str, Any], value: Any, key: str = "x") -> Any:
     out = repair_call({"name": "act", "arguments": {key: value}}, [tool("act", {key: schema})])
-    return out.calls[0].args[key] if out.calls else None
+    return out.ready[0].args[key] if out.ready else None
 
 
 def told(schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -108,21 +108,21 @@ def test_names_and_messages_are_not_split_at_commas():
 )
 def test_a_call_inside_another_action_is_not_taken_out(name):
     inner = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
-    assert not repair_call({"name": name, "arguments": inner}, [PAY]).calls
+    assert not repair_call({"name": name, "arguments": inner}, [PAY]).ready
 
 
 @pytest.mark.parametrize("name", ["execute", "call_function", "func2", "invoke_tool"])
 def test_a_call_inside_a_dispatcher_is(name):
     inner = {"name": "pay", "arguments": {"to": "ann", "amount": 5}}
     out = repair_call({"name": name, "arguments": inner}, [PAY])
-    assert out.calls[0].args == {"to": "ann", "amount": 5}
+    assert out.ready[0].args == {"to": "ann", "amount": 5}
 
 
 @pytest.mark.parametrize(
     "name", ["simulate:pay", "preview/pay", "dry.pay", "sandbox.pay", "undo.pay", "soft.pay"]
 )
 def test_a_namespace_that_makes_another_action_is_kept(name):
-    assert not repair_call({"name": name, "arguments": {"to": "ann", "amount": 5}}, [PAY]).calls
+    assert not repair_call({"name": name, "arguments": {"to": "ann", "amount": 5}}, [PAY]).ready
 
 
 @pytest.mark.parametrize("value", ["", " "])
@@ -130,16 +130,16 @@ def test_an_empty_text_may_clear_a_field(value):
     update = tool("update_task", {"id": TEXT, "due": DAY}, ("id",))
     create = tool("create_task", {"id": TEXT, "due": DAY}, ("id",))
     args = {"id": "1", "due": value}
-    assert not repair_call({"name": "update_task", "arguments": args}, [update]).calls
+    assert not repair_call({"name": "update_task", "arguments": args}, [update]).ready
     out = repair_call({"name": "create_task", "arguments": args}, [create])
-    assert out.calls[0].args == {"id": "1"}
+    assert out.ready[0].args == {"id": "1"}
 
 
 def test_a_word_for_null_clears_a_field_that_takes_null():
     due = {"anyOf": [DAY, {"type": "null"}]}
     update = tool("update_task", {"id": TEXT, "due": due}, ("id",))
     out = repair_call({"name": "update_task", "arguments": {"id": "1", "due": "null"}}, [update])
-    assert out.calls[0].args == {"id": "1", "due": None}
+    assert out.ready[0].args == {"id": "1", "due": None}
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_a_word_for_null_clears_a_field_that_takes_null():
 )
 def test_a_call_that_is_not_made_here_and_now(text):
     out = repair_call(text, [PAY, LOOK])
-    assert out.outcome == "failed", out.calls
-    assert not out.calls
+    assert out.outcome == "failed", out.ready
+    assert not out.ready
 
 
 AMONG_WORDS = [
@@ -213,7 +213,7 @@ AMONG_WORDS = [
 @pytest.mark.parametrize("text", AMONG_WORDS)
 def test_a_call_among_words_is_handed_on_whatever_the_words_say(text):
     out = repair_call(text, [PAY, LOOK])
-    assert (out.outcome, out.reason, out.calls) == ("failed", "no_call", ())
+    assert (out.outcome, out.reason, out.ready) == ("failed", "no_call", ())
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_call_among_words_is_handed_on_whatever_the_words_say(text):
 )
 def test_a_call_that_is_the_text_is_made(text, amounts):
     out = repair_call(text, [PAY, LOOK])
-    assert [call.args["amount"] for call in out.calls] == amounts
+    assert [call.args["amount"] for call in out.ready] == amounts
 
 
 # --- money and measures ---------------------------------------------------------------------------
@@ -392,7 +392,7 @@ def test_an_edit_of_a_digit_makes_another_value(data):
     assert mended({"enum": members}, f"{prefix}{numbers[0]}") is None
     keys = dict.fromkeys((f"line{number}" for number in numbers[1:]), TEXT)
     out = repair_call({"name": "act", "arguments": {f"line{numbers[0]}": "x"}}, [tool("act", keys)])
-    assert not out.calls
+    assert not out.ready
 
 
 BEGINNINGS = ("in", "un", "non", "dis", "im", "not", "out", "re", "off", "a")
@@ -465,4 +465,4 @@ def test_no_expression_is_evaluated_and_no_number_taken_out_of_one(form, one, ot
     written = form.format(one, other) + unit
     assert mended(told(schema, "Distance in km"), written) is None
     out = repair_call(f"[act(x={form.format(one, other)})]", [tool("act", {"x": schema})])
-    assert not out.calls
+    assert not out.ready

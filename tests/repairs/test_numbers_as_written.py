@@ -26,7 +26,7 @@ DEPLOY = {
 
 
 def mended(raw):
-    return [dict(call.args) for call in repair_call(raw, [DEPLOY]).calls]
+    return [dict(call.args) for call in repair_call(raw, [DEPLOY]).ready]
 
 
 @pytest.mark.parametrize(

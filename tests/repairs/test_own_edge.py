@@ -51,7 +51,7 @@ def mended(strategies, schema, value, name="cost_centre"):
 
 def test_a_map_brings_it_along(own):
     out = mended(own, CENTRE, 42)
-    assert out.calls[0].args == {"cost_centre": "CC-0042"}
+    assert out.ready[0].args == {"cost_centre": "CC-0042"}
     (change,) = out.changes
     assert (change.strategy, change.rule) == ("cost-centre", "map/cost-centre")
     assert change.safety is Safety.EXACT
@@ -59,8 +59,8 @@ def test_a_map_brings_it_along(own):
 
 def test_it_is_asked_together_with_the_others(own):
     """Two edges that make different values of one at the same price are a tie."""
-    assert not mended(own, {"type": "string"}, 42).calls
-    assert mended(own, {"type": "string"}, 42, "room").calls[0].args == {"room": "42"}
+    assert not mended(own, {"type": "string"}, 42).ready
+    assert mended(own, {"type": "string"}, 42, "room").ready[0].args == {"room": "42"}
 
 
 @edge("half", safety=["inferred"])
@@ -128,9 +128,9 @@ def test_prices_are_options_of_the_names_that_maps_use():
     off = {"convert-type": {"costs": {"number-words": 10}}}
     number = {"type": "integer"}
     strategies = StrategyMap([{**rule, "options": off}], extends="default")
-    assert not mended(strategies, number, "five", "x").calls
-    assert mended(strategies, number, "5", "x").calls[0].args == {"x": 5}
-    assert mended(None, number, "five", "x").calls[0].args == {"x": 5}
+    assert not mended(strategies, number, "five", "x").ready
+    assert mended(strategies, number, "5", "x").ready[0].args == {"x": 5}
+    assert mended(None, number, "five", "x").ready[0].args == {"x": 5}
 
 
 def test_a_price_of_nothing_is_refused_at_load():

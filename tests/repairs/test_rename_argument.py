@@ -249,7 +249,7 @@ def test_what_the_tool_is_about_tells_nothing_of_a_word_more(tool):
     schema = {"properties": {"source": TEXT, "target": TEXT}, "required": ["source", "target"]}
     spec = ToolSpec.from_schema({"name": tool, "parameters": schema})
     args = {"source_path": "a", "target_path": "b"}
-    assert not repair_call({"name": tool, "arguments": args}, [spec]).calls
+    assert not repair_call({"name": tool, "arguments": args}, [spec]).ready
 
 
 def test_a_missing_argument_of_a_longer_name():

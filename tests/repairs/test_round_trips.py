@@ -12,7 +12,9 @@ from corrupting import TOOLS, corrupted, schema_of, value_of, written_wrongly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.batch.repairing import RepairOutcome, mend, repair_loop
+from selfcorrect.batch.checking import repair_loop
+from selfcorrect.batch.mended import Mended
+from selfcorrect.batch.mending import mend
 from selfcorrect.tools import ToolSpec
 
 
@@ -24,7 +26,7 @@ def example(seed: int) -> tuple[Random, ToolSpec, dict[str, Any]]:
     return rng, ToolSpec.from_schema({"name": name, "parameters": schema}), value_of(rng, schema)
 
 
-def repaired(tool: ToolSpec, args: Any, name: str | None = None) -> RepairOutcome:
+def repaired(tool: ToolSpec, args: Any, name: str | None = None) -> Mended:
     loop = repair_loop([tool])
     return mend(loop, {"name": name or tool.name, "args": args}, {})
 
@@ -44,11 +46,11 @@ def check_valid(seed: int) -> None:
     before = copy.deepcopy(args)
     out = repaired(tool, args)
     assert (out.outcome, out.changes) == ("valid", ())
-    assert same(out.calls[0].args, before)
+    assert same(out.ready[0].args, before)
     assert same(args, before)
     written = json.dumps({"name": tool.name, "arguments": args})
     read = mend(repair_loop([tool]), written, {})
-    assert (read.outcome, read.calls[0].args) == ("valid", before)
+    assert (read.outcome, read.ready[0].args) == ("valid", before)
 
 
 def check_corrupted(seed: int) -> bool | None:
@@ -59,13 +61,13 @@ def check_corrupted(seed: int) -> bool | None:
         return None
     out = repaired(tool, broken)
     if out.outcome in ("ask", "failed"):
-        assert not out.calls
+        assert not out.ready
         return False
-    shown = f"seed {seed}: {args} -> {broken} -> {out.calls[0].args}: {out.changes}"
+    shown = f"seed {seed}: {args} -> {broken} -> {out.ready[0].args}: {out.changes}"
     assert out.outcome == "repaired", shown
     assert out.changes, shown
     assert all(change.rule and change.strategy and change.reason for change in out.changes), shown
-    assert same(out.calls[0].args, args), shown
+    assert same(out.ready[0].args, args), shown
     return True
 
 
@@ -78,10 +80,10 @@ def check_text(seed: int, *, cut: bool = False) -> bool:
     text = written_wrongly(rng, tool.name, args)
     text = text[: rng.randrange(1, len(text))] if cut else text
     out = mend(repair_loop([tool]), text, {"finish_reason": "length"} if cut else {})
-    if not out.calls:
+    if not out.ready:
         return False
-    shown = f"seed {seed}: {text!r} -> {out.calls}: {out.changes}"
-    assert all(call.name == tool.name and same(call.args, args) for call in out.calls), shown
+    shown = f"seed {seed}: {text!r} -> {out.ready}: {out.changes}"
+    assert all(call.name == tool.name and same(call.args, args) for call in out.ready), shown
     return True
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.batch.repairing import mend, repair_loop
+from selfcorrect.batch.checking import repair_loop
+from selfcorrect.batch.mending import mend
 from selfcorrect.mending.cost import COSTS, OFF, PRICES
 from selfcorrect.mending.fit import EDGES, fit
 from selfcorrect.model import ABSENT, Call, Safety
@@ -50,7 +51,7 @@ def both(seed):
         return None
     out = mend(repair_loop([tool]), {"name": tool.name, "arguments": wrong}, {})
     found = fit(wrong, tool)
-    ladder = dict(out.calls[0].args) if out.calls else None
+    ladder = dict(out.ready[0].args) if out.ready else None
     search = None if isinstance(found, Unclear) else apply(Call("", wrong), found).args
     shown = f"seed {seed}: {json.dumps(wrong)}"
     assert search is None or tool.is_valid(search), shown
@@ -145,7 +146,6 @@ def test_edges_can_be_left_out():
         ({"x": '{"a": 1}'}, {"type": "object"}, "encoded"),
         ({"x": "true"}, {"type": "boolean"}, "boolean-text"),
         ({"x": "Red"}, {"anyOf": [{"enum": ["red"]}, INT]}, "same-text"),
-        ({"x": {"0": "a", "1": "b"}}, {"type": "array", "items": TEXT}, "numbered"),
         ({"x": "RED"}, {"enum": ["red"]}, "spelling"),
         ({"x": "red colour type"}, {"enum": ["red colour"]}, "same-words"),
         ({"x": "buisness"}, {"enum": ["business"]}, "slip"),
@@ -155,7 +155,6 @@ def test_edges_can_be_left_out():
         ({"x": "26 October 2026"}, {"type": "string", "format": "date"}, "spoken-date"),
         ({"x": "<a@b.org>"}, {"type": "string", "format": "email"}, "normal-form"),
         ({"x": {"value": "a"}}, TEXT, "value-wrapper"),
-        ({"x": [[1, 2]]}, {"type": "array", "items": INT}, "inner-list"),
         ({"X": 5}, INT, "key-spelling"),
         ({"arguments": {"x": 5}}, INT, "wrapper"),
         ({"what": {"x": 5}}, INT, "higher"),

@@ -12,6 +12,7 @@ from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable
+from selfcorrect.loop.sparing import noted_error
 from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
 from selfcorrect.plain import as_text, clean
 from selfcorrect.redaction import redact
@@ -38,6 +39,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         "error": None,
     }
     if source == "tool":
+        await noted_error(context, call["name"], error, findings)
         update["attempts"] = _noted(state, findings, context)
         outcome = _outcome(error, findings, call, context)
         update |= await concluded(state, context, findings, update["attempts"], outcome)

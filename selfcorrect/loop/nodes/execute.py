@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, acts, may_call_again, settled
@@ -34,9 +34,10 @@ from selfcorrect.loop.intents import (
 )
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add
+from selfcorrect.loop.recalls import of_tool
+from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, canonical, clean, plain, storable
-from selfcorrect.policies.retry_budget import budget_of
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key
@@ -44,6 +45,7 @@ from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
 
 if TYPE_CHECKING:
+    from selfcorrect.policies.breaker import Admission
     from selfcorrect.tools import ToolSpec
 
 _LONGEST_TEXT = 4_000
@@ -59,10 +61,15 @@ class _Execution:
     tool: ToolSpec
     ledger: Ledger | None
     key: str
+    admission: Admission | None = None
 
     @property
     def number(self) -> int:
         return len(self.state.get("attempts") or ()) + 1
+
+    async def note(self, *, ok: bool | None) -> None:
+        """Note for the service's circuit whether it answered."""
+        await noted(self.context, self.call.name, self.admission, ok=ok)
 
     async def settle(self, status: str, value: Any = None) -> str | None:
         """Write what came of it; why it could not be written, or None."""
@@ -88,17 +95,31 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         return _stopped(*why)
     if (known := _known_to_fail(state, context, call)) is not None:
         return known
+    return await _executed(state, context, call, tool)
+
+
+async def _executed(
+    state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
+) -> Update:
+    """What is remembered of this very call, else what comes of making it, if it may be made now."""
     ledger = ledger_of(state, context)
     needed = ledger is not None or tool.takes_key or tool.verify
     key = intent_key(state, call, tool, context) if needed else ""
-    this = _Execution(state, context, call, tool, ledger, key)
+    admission = await admitted(context, call.name)
+    if admission is not None and admission.wait:
+        context = replace(context, again=False)  # what is held back is no reason to forget a doubt
+    this = _Execution(state, context, call, tool, ledger, key, admission)
     update, settled_before = await _remembered(this)
+    if update is None and ledger is not None:
+        update = await _replayed(this, ledger)
     if update is not None:
+        await returned(context, admission)
         return update
-    if ledger is not None and (update := await _replayed(this, ledger)) is not None:
-        return update
+    if admission is not None and admission.wait:
+        await this.settle("not_done")
+        return {**settled_before, **held_back(context, admission)}
     if not state.get("attempts"):
-        budget_of(call.name, context.limits.retry_ratio).called(context.time.monotonic())
+        await count_call(context, call.name)
     return {**settled_before, **await _call_tool(this)}
 
 
@@ -207,6 +228,7 @@ async def _call_tool(this: _Execution) -> Update:
     if tool.is_error(result):
         return await _answered_no(this, result, seconds)
     trouble = await this.settle("done", result)
+    await this.note(ok=True)
     context.errors.forget(this.state["run"])
     return _done(this, result, {"ledger": trouble} if trouble else {}, seconds)
 
@@ -239,7 +261,7 @@ def _done(
         **update,
         "attempts": [*(state.get("attempts") or ()), attempt],
         "counts": counts,
-        "trail": [{"attempt": number, "ok": True, **said, **shown}],
+        "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
     }
 
 
@@ -258,14 +280,20 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
             value = _kept(found.value)
             trouble = await this.settle("done", value)
             shown = {"verified": True} | ({"ledger": trouble} if trouble else {})
+            await this.note(ok=None)
             return _done(this, value, shown, seconds)
         outcome = found if found is Outcome.NOT_DONE else outcome
     text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
-    update = _failed("tool", findings, {"attempt": this.number, "seconds": round(seconds, 6)})
+    said = {"attempt": this.number, "seconds": round(seconds, 6)}
+    update = _failed("tool", findings, {**said, **of_tool(tool)})
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
     if ending.is_fault:
         update["error"]["fault"] = True
+    if this.admission is not None:
+        from selfcorrect.policies.fault_domain import host_of
+
+        update["error"] |= {"admission": asdict(this.admission), "host": host_of(error)}
     noted = {"key": call_key(call, tool), "type": type(error).__name__}
     if ending.where is not None:
         noted["where"] = ending.where
@@ -291,7 +319,7 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     It is diagnosed once more, for rungs that were not tried; then the run ends.
     """
     _, past = failed_before(state, context)
-    if not past:
+    if not past or state["counts"].get("steps"):
         return None
     key = call_key(call, context.tools.get(call.name))
     item = past.get(key)

@@ -6,7 +6,7 @@ What a mend brings to light (a renamed argument with a bad value) goes through v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -23,9 +23,10 @@ from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
-from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, try_key
-from selfcorrect.loop.repair_context import is_ours, repair_context
+from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
+from selfcorrect.loop.repair_context import is_ours, repair_context, together
 from selfcorrect.model import (
+    JSON,
     OWN_CHECKS,
     Ask,
     Call,
@@ -33,6 +34,7 @@ from selfcorrect.model import (
     Diagnosis,
     Escalate,
     Finding,
+    First,
     Fix,
     GiveUp,
     Repair,
@@ -77,6 +79,7 @@ class _Round:
     refused: list[dict[str, Any]] = field(default_factory=list)
     settled: set[int] = field(default_factory=set)
     final: dict[str, Any] | None = None
+    first: list[JSON] = field(default_factory=list)
     wait: float | None = None
     used: dict[str, int] = field(default_factory=dict)
     question: dict[str, Any] | None = None
@@ -126,7 +129,7 @@ class _Round:
         """Try what was selected; where a strategy gives up, those behind it on the ladder."""
         self.begun = self._key()
         while selected and self.final is None and self.question is None:
-            await self._try(self._together(selected))
+            await self._try(together(selected, self.state["given"], self._strategy))
             selected = [
                 {**item, "strategy": item["then"][0], "then": item["then"][1:]}
                 for item in selected
@@ -165,7 +168,26 @@ class _Round:
             await self._ask_handler(item, group)
             return
         beside = self._beside(item) if getattr(strategy, "joins", False) else ()
-        self.take(item, group, await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside))
+        answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside)
+        if isinstance(answer, First):
+            await self._prepare(item, group, answer)
+        else:
+            self.take(item, group, answer)
+
+    async def _prepare(self, item: dict[str, Any], group: list[Finding], first: First) -> None:
+        """Make the calls that come first, then what is left to be done to this one."""
+        from selfcorrect.loop.preparing import prepared
+
+        done = await prepared(first, item, self.call, group, self.state, self.context, self.counts)
+        self.counts = done.counts
+        self.first += done.shown
+        for outcome, reason in done.notes:
+            self.note(item, group, outcome, reason)
+        if done.is_ready and first.then:
+            self.change(item, group, Changed(first.then))
+        elif done.is_ready:
+            self.wait = max(self.wait or 0.0, 0.0)
+            self._settle(group)
 
     def _others(
         self, selected: list[dict[str, Any]], item: Mapping[str, Any], strategy: Any
@@ -193,18 +215,6 @@ class _Round:
         """The strategy with the options of its rule, or those that a person chose instead."""
         chosen = (item.get("options") or {}).get(item["strategy"])
         return self.context.rung(item["rule"], item["strategy"], chosen)
-
-    def _together(self, selected: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Questions to a model become one: what one strategy covers of another goes to it."""
-        given = self.state["given"]
-        if len(selected) < 2 or not (given.get("request") or given.get("messages")):
-            return selected
-        out = list(selected)
-        for item in selected:
-            for name in getattr(self._strategy(item), "covers", ()):
-                same = {"strategy": item["strategy"], "rule": item["rule"]}
-                out = [each | same if each["strategy"] == name else each for each in out]
-        return out
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
@@ -248,7 +258,8 @@ class _Round:
             case Changed():
                 self.change(item, group, answer)
             case GiveUp(reason, readings):
-                self.note(item, group, "gave_up", reason, readings)
+                told = {clean(words): plain(value) for words, value in readings.items()}
+                self.note(item, group, "gave_up", reason, **({"readings": told} if told else {}))
             case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
                 self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
             case Wait(seconds):
@@ -288,8 +299,9 @@ class _Round:
                 self.note(item, group, "terminal", reason)
                 said = clean(redact(reason[:_LONGEST]))
                 self.stop("terminal_kind", self._by(item, said), said=said)
-            case Fix():
-                self.note(item, group, "gave_up", "a fixer can be given by an error handler only")
+            case Fix() | First():
+                who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"
+                self.note(item, group, "gave_up", f"only {who} can answer so")
 
     def _by(self, item: Mapping[str, Any], reason: str) -> str:
         """Why the run ends, after the strategy that says so; a handler speaks for itself."""
@@ -369,28 +381,13 @@ class _Round:
         self.final = {"outcome": "stopped", "stop": stop}
 
     def note(
-        self,
-        item: dict[str, Any],
-        group: list[Finding],
-        outcome: str,
-        reason: str,
-        readings: Sequence[str] = (),
+        self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str, **more: JSON
     ) -> None:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        self.tried += [
-            {
-                "rule": finding.rule,
-                "strategy": item["strategy"],
-                "path": finding.path,
-                "outcome": outcome,
-                "reason": clean(reason[:500]),
-                "key": try_key(key, finding, item["strategy"]),
-            }
-            | ({"readings": [clean(each) for each in readings]} if readings else {})
-            for finding in group
-        ]
+        said = clean(reason[:500])
+        self.tried += [tried(key, each, item["strategy"], outcome, said) | more for each in group]
 
     def update(self) -> Update:
         """What the round came to."""
@@ -409,7 +406,8 @@ class _Round:
         if self.wait is not None:
             out["wait"] = self.wait
         shown = [{k: v for k, v in item.items() if k != "key"} for item in self.tried]
-        out["trail"] = [{"round": self.counts["rounds"], "tried": shown, "changes": self.changes}]
+        event = {"round": self.counts["rounds"], "tried": shown, "changes": self.changes}
+        out["trail"] = [event | ({"first": self.first} if self.first else {})]
         return out
 
     def _outcome(self) -> str:
@@ -417,7 +415,7 @@ class _Round:
         if self.changes and self.question is None and own:
             return "changed"
         if self.wait is not None and not self.findings:
-            return "changed" if self.state.get("pending") else "wait"
+            return "changed" if self.changes or self.state.get("pending") else "wait"
         return "gave_up"
 
 

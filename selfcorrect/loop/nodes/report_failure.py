@@ -98,6 +98,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         value=next((item["value"] for item in executed[-1:] if "value" in item), None),
         where=next((item["where"] for item in attempts[-1:] if item.get("where")), None),
         severity=stop.get("severity"),
+        until=stop.get("until"),
         counts=state.get("counts") or {},
     )
     refused: Sequence[Any] = state.get("refused") or ()

@@ -10,7 +10,7 @@ from selfcorrect.json_forms import call_from_json
 from selfcorrect.limits import remaining, spent
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import add
-from selfcorrect.policies.retry_budget import budget_of
+from selfcorrect.loop.sparing import may_repeat
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
@@ -33,8 +33,7 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     if isinstance(wait, str):
         return _stopped("limit_reached", wait)
     call = call_from_json(state["current"])
-    budget = budget_of(call.name, limits.retry_ratio)
-    if same and not budget.may_repeat(context.time.monotonic()):
+    if same and not await may_repeat(context, call.name):
         detail = f"too many calls of {call.name!r} fail: its retry budget is used up for now"
         return _stopped("limit_reached", detail)
     if wait > 0:

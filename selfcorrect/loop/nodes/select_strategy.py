@@ -14,14 +14,18 @@ from selfcorrect.loop.asking import details
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import try_key
 from selfcorrect.loop.repair_context import repair_context
-from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
+from selfcorrect.model import JSON, Ask, Call, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.plain import own_copy, plain
+from selfcorrect.pointer import look
 from selfcorrect.redaction import literal
 from selfcorrect.schema.equality import call_key
+from selfcorrect.schema.subschema import same
 from selfcorrect.state import CorrectionState
 
 _COST = {"nothing": 0, "model": 1, "person": 2}
 _MOST_NAMED = 12
+_NOT_OVER = ("wait", "prepared")
+"""Outcomes after which the same strategy may be tried against the same finding again."""
 
 
 async def select_strategy(state: CorrectionState, context: RunContext) -> Update:
@@ -40,7 +44,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
 
     call = call_from_json(state["current"])
     key = call_key(call, context.tools.get(call.name))
-    tried = {item["key"] for item in state.get("tried") or () if item["outcome"] != "wait"}
+    tried = {item["key"] for item in state.get("tried") or () if item["outcome"] not in _NOT_OVER}
     rungs: list[dict[str, Any] | None] = []
     skipped: list[dict[str, str]] = []
     offer = _Offer(key, tried, counts, call.name, state.get("barred") is not None)
@@ -197,6 +201,13 @@ def _name(finding: Finding) -> str:
     return f"{finding.category} at {place}{': ' if said else ''}{said}{'; ' if then else ''}{then}"
 
 
+def _readings(state: CorrectionState, finding: Finding) -> Mapping[str, JSON]:
+    """What the value at fault could mean, as a strategy found that would not choose."""
+    tried = (item for item in state.get("tried") or () if item.get("path") == finding.path)
+    found: Mapping[str, JSON] = next((each for item in tried if (each := item.get("readings"))), {})
+    return found
+
+
 async def _question(
     state: CorrectionState,
     context: RunContext,
@@ -215,9 +226,13 @@ async def _question(
         asked = GiveUp(f"raised {type(error).__name__}")
     answer = usable_answer(asked)
     ask = answer if isinstance(answer, Ask) else Ask(literal(finding.text, 500))
+    readings = _readings(state, finding)
+    hint = f" It could be {' or '.join(readings)}." if readings else ""
+    now = look(call, finding.path or "")
+    options = [*readings.values(), *plain(options_of(ask.options))]
     return {
-        "question": ask.question,
-        "options": plain(options_of(ask.options)),
+        "question": f"{ask.question}{hint}",
+        "options": [option for option in options if not same(option, now)],
         "finding": rung["finding"],
         "rule": rung["rule"],
         "strategy": rung["strategy"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from selfcorrect.mending.choice import Fit
@@ -69,14 +70,20 @@ class Date:
         try:
             found = read_date(told, today=today)
         except Unclear as why:
+            if why.readings:
+                each = {words: self._written(day, want) for words, day in why.readings.items()}
+                raise Unclear(str(why), each) from None
             found = _midnight(told, why)
+        return self._written(found.value, want), found.exact
+
+    def _written(self, day: date, want: Place) -> str:
         if "date" in want.formats:
-            return found.value.isoformat(), found.exact
-        forms = dict.fromkeys(written(found.value, form) for form in self._named_forms(want))
+            return day.isoformat()
+        forms = dict.fromkeys(written(day, form) for form in self._named_forms(want))
         fitting = [form for form in forms if want.fits(form)]
         if len(fitting) != 1:
             raise Unclear("the schema does not say in which form it wants a date")
-        return fitting[0], found.exact
+        return fitting[0]
 
     def _named_forms(self, want: Place) -> list[str]:
         if self.to is not None:

@@ -11,7 +11,7 @@ from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import is_spelled, resembles
 from selfcorrect.schema.nested import names_below
 from selfcorrect.schema.places import Place, object_at, parent
-from selfcorrect.schema.subschema import same
+from selfcorrect.schema.subschema import alternatives, same, types_of
 from selfcorrect.text import Unclear
 
 
@@ -41,7 +41,8 @@ class Extra:
                 raise Unclear(f"it contradicts {quoted(twin, 60)}")
             yield Fit(ABSENT, "twice", Safety.EXACT, "the same value under another spelling")
             return
-        if (near := resembles(want.key, [name for name in names if name not in given])) is not None:
+        open_ones = [name for name in names if name not in given or _holds_more(names[name], want)]
+        if (near := resembles(want.key, open_ones)) is not None:
             raise Unclear(f"it may stand for {quoted(near, 60)}")
         if value is None or value in ({}, []) or (isinstance(value, str) and not value.strip()):
             yield Fit(ABSENT, "says-nothing", Safety.EXACT, "nothing is said under this key")
@@ -50,3 +51,8 @@ class Extra:
         else:
             reason = "an argument that the tool does not know"
             yield Fit(ABSENT, "extra", Safety.LOSSY, reason)
+
+
+def _holds_more(schema: JSON, want: Place) -> bool:
+    """Whether an argument is an object, so that the key may belong into it."""
+    return any("object" in types_of(one) for one in alternatives(schema, want.tool.schema))

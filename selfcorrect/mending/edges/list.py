@@ -1,4 +1,4 @@
-"""One value for a list, a list for one value, and a text that lists several."""
+"""One value for a list, a list of one for a value, and a text that lists several."""
 
 from __future__ import annotations
 
@@ -69,9 +69,8 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
     if isinstance(value, str):
         _check_one_item(items, value)
     reason = "one value where only a list fits"
-    numbered = _numbered(value)
     if want.fits([value]):
-        if (numbered is not None and want.fits(numbered.value)) or _is_in_row(want):
+        if _is_in_row(want) or (_is_numbered(value) and want.fits([*value.values()])):
             raise Unclear("it could be one item or several")
         yield Fit([value], "one-item", Safety.EXACT, reason)
         return
@@ -80,7 +79,7 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         if want.fits([item.value]):
             yield replace(item, value=[item.value])
             return
-    if isinstance(value, Mapping) and (listed := numbered or _in_named_order(want, value)):
+    if isinstance(value, Mapping) and (listed := _in_named_order(want, value)):
         yield listed
     elif any(has_type(value, types_of(item)) for item in items):
         yield Fit([value], "one-item", Safety.EXACT, reason, opens=True)
@@ -103,14 +102,9 @@ def _check_one_item(items: Sequence[JsonObject], value: str) -> None:
         raise Unclear("it stands for an item, or for several, and is none")
 
 
-def _numbered(value: JSON) -> Fit | None:
-    """The values of an object whose keys are the places in a list."""
-    if not isinstance(value, Mapping) or len(value) < 2:
-        return None
-    if any(key != str(place) for place, key in enumerate(value)):
-        return None
-    reason = "an object whose keys are the places in a list"
-    return Fit(list(value.values()), "numbered", Safety.INFERRED, reason, opens=True)
+def _is_numbered(value: JSON) -> bool:
+    """Whether an object has the places in a list for keys."""
+    return isinstance(value, Mapping) and len(value) > 1 and all(map(str.isdigit, value))
 
 
 def _is_in_row(want: Place) -> bool:

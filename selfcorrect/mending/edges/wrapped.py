@@ -1,4 +1,4 @@
-"""A value in a wrapper of its own, items in one each, and a list in a list of one."""
+"""A value in a wrapper of its own, and items in one each."""
 
 from __future__ import annotations
 
@@ -73,9 +73,3 @@ def _is_lone(item: JSON) -> bool:
     if not isinstance(item, Mapping) or len(item) != 1:
         return False
     return not any(value is None or isinstance(value, Mapping | list) for value in item.values())
-
-
-def inner_list(value: JSON, _: Place) -> Iterator[Fit]:
-    """A list without the list of one around it: `[[[1, 2], [3, 4]]]` for points."""
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-        yield Fit(value[0], "inner-list", Safety.INFERRED, "a list in a list of its own")

@@ -1,4 +1,4 @@
-"""The map `mcp`, on a real MCP server that runs beside the test and speaks over stdio."""
+"""The map `mcp_servers`, on a real MCP server that runs beside the test and speaks over stdio."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from selfcorrect.testing import ScriptedModel
 mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 from selfcorrect.integrations.mcp import session_tools  # noqa: E402 -- only where mcp is there
 
-MAP = str(Path(__file__).parents[1] / "strategies" / "mcp.toml")
+MAP = str(Path(__file__).parents[1] / "strategies" / "mcp_servers.toml")
 STRATEGIES = StrategyMap.load(MAP)
 
 SERVER = '''
@@ -266,9 +266,9 @@ def test_a_server_that_dies_under_a_call_leaves_the_outcome_open(tmp_path):
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("Unknown tool: search_flights", "mcp/gone"),
+        ("Unknown tool: search_flights", "mcp_servers/gone"),
         ("MCP error -32000: Connection closed", "mcp/closed"),
-        ("Connection closed", "mcp/session-closed"),
+        ("Connection closed", "mcp_servers/session-closed"),
     ],
 )
 def test_what_the_protocol_says_is_told_apart(text, rule):

@@ -1,0 +1,142 @@
+"""Lines through several processes: order kept, memory constant.
+
+A worker is started afresh on every system (`spawn`), so nothing of this process has to survive a
+fork; it gets the error-strategy map once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from selfcorrect.batch.lines import Item, Line, Raw, dump, line_of
+
+BIG: Final = 4_000_000
+"""Bytes of a file from which several processes are worth their start."""
+_LINES: Final = 500
+_BYTES: Final = 500_000
+_AHEAD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is done with lines; its functions are those of a module, so that a worker finds them.
+
+    Attributes:
+        answer: Answers one line, whatever is wrong with it; gets the map, too.
+        outcome_of: What an answer came to, in a word.
+        to_look_at: The words of answers that somebody has to look at.
+    """
+
+    answer: Callable[[Line, Any], dict[str, Any]]
+    outcome_of: Callable[[Mapping[str, Any]], str]
+    to_look_at: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to a chunk of lines, in order (objects, or texts), and how many came to what."""
+
+    items: list[Any]
+    outcomes: Counter[str]
+
+
+def processes(path: str, wanted: int | None) -> int:
+    """How many processes to use for a file; one for standard input, whose reader may wait."""
+    if wanted is not None:
+        return max(1, wanted)
+    if path == "-" or not Path(path).is_file() or Path(path).stat().st_size < BIG:
+        return 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def chunks(given: Iterable[Item], most: int = _LINES) -> Iterator[list[Item]]:
+    """The lines in chunks of bounded size."""
+    chunk: list[Item] = []
+    size = 0
+    for item in given:
+        chunk.append(item)
+        size += len(item.content) if isinstance(item, Raw) else 0
+        if len(chunk) >= most or size >= _BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def answers(
+    given: Iterable[Item], job: Job, common: Any, count: int, *, as_text: bool = False
+) -> Iterator[Answers]:
+    """The answers to all lines, in order; of one process, one line at a time.
+
+    Args:
+        given: The lines.
+        job: What is done with them.
+        common: What it needs besides; it is pickled where there are workers.
+        count: How many processes.
+        as_text: Each answer as a line of JSON, rather than an object.
+    """
+    work = partial(_answered, job, common, as_text)
+    if count > 1:
+        yield from _in_processes(given, work, count)
+    else:
+        yield from (work([item]) for item in given)
+
+
+_Work: TypeAlias = Callable[[list[Item]], Answers]
+
+
+def _answered(job: Job, common: Any, as_text: bool, chunk: list[Item]) -> Answers:
+    found = [job.answer(line_of(item), common) for item in chunk]
+    items = [f"{dump(answer)}\n" for answer in found] if as_text else found
+    return Answers(items, Counter(map(job.outcome_of, found)))
+
+
+def _in_processes(given: Iterable[Item], work: _Work, count: int) -> Iterator[Answers]:
+    waiting: deque[tuple[list[Item], Future[Answers] | None]] = deque()
+    with ProcessPoolExecutor(count, get_context("spawn"), _begin, (work,)) as pool:
+        try:
+            for chunk in chunks(given):
+                waiting.append((chunk, _submitted(pool, chunk)))
+                if len(waiting) >= count * _AHEAD:
+                    yield _answer(*waiting.popleft(), work)
+            while waiting:
+                yield _answer(*waiting.popleft(), work)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_WORK: Final[list[_Work]] = []
+"""What this process, a worker, was started for."""
+
+
+def _begin(work: _Work) -> None:
+    _WORK[:] = [work]
+
+
+def _work(chunk: list[Item]) -> Answers:
+    return _WORK[0](chunk)
+
+
+def _submitted(pool: ProcessPoolExecutor, chunk: list[Item]) -> Future[Answers] | None:
+    try:
+        return pool.submit(_work, chunk)
+    except BrokenProcessPool:
+        return None
+
+
+def _answer(chunk: list[Item], future: Future[Answers] | None, work: _Work) -> Answers:
+    """A worker's answers; where it was killed, this process answers in its place."""
+    try:
+        return future.result() if future is not None else work(chunk)
+    except BrokenProcessPool:
+        return work(chunk)

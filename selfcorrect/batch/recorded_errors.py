@@ -1,0 +1,120 @@
+"""Recorded errors, one a line: what they mean, and what the map would try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from selfcorrect.batch.lines import Line, as_item, clip
+from selfcorrect.batch.processes import Job, answers
+from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.loop.progress import is_retryable
+from selfcorrect.mapping.files import MapSource
+from selfcorrect.mapping.loading import load_map
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import Finding
+
+
+def diagnose(
+    lines: Iterable[Mapping[str, Any] | str | bytes],
+    *,
+    strategies: StrategyMap | MapSource | None = None,
+    processes: int = 1,
+) -> Iterator[dict[str, Any]]:
+    """Say of recorded errors what they mean: one answer per line, in order, as they come.
+
+    Args:
+        lines: Errors, each an object (`{"id", "message", "status"?, "exception"?, "tool"?,
+            "schema"?, "arguments"?}`) or the JSON text of one. An empty text is answered, too.
+        strategies: An error-strategy map: the object, its name or its path.
+        processes: How many processes work; more than one need lines and map that can be pickled,
+            and a main module that can be imported.
+
+    Returns:
+        An iterator over `{"id", "kind", "category", "params", "constraint", "confidence",
+        "witness", "retryable", "retry_after_s", "rule", "ladder"}`; of a line that cannot be used,
+        `{"id", "error"}`.
+
+    Raises:
+        MapError: If the map is unusable; before the first line is asked for.
+
+    >>> [answer] = diagnose([{"id": 1, "message": "slow down", "status": 429}])
+    >>> answer["kind"], answer["retryable"]
+    ('rate_limit', True)
+    """
+    policy = load_map(strategies)
+    items = (as_item(line, number) for number, line in enumerate(lines, 1))
+    done = answers(items, JOB, policy, processes)
+    return chain.from_iterable(part.items for part in done)
+
+
+def outcome_of(answer: Mapping[str, Any]) -> str:
+    """What a line came to, in a word: the kind of its error."""
+    return _UNUSABLE if "error" in answer else str(answer.get("kind"))
+
+
+def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
+    """The answer to one line; whatever is wrong with it becomes an answer too."""
+    given = line.value if isinstance(line.value, Mapping) else {}
+    answer: dict[str, Any] = {"id": given.get("id")}
+    if line.error is not None:
+        return answer | {"error": line.error}
+    wrong = _wrong(line.value)
+    if wrong is not None:
+        return answer | {"error": f"{line.where}: {wrong}"}
+    try:
+        return answer | _told(_findings(given, policy), policy)
+    except Exception as error:  # one bad line never stops the others
+        return answer | {"error": clip(f"{line.where}: {type(error).__name__}: {error}")}
+
+
+def _wrong(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return "a line is an object"
+    if not isinstance(value.get("message"), str):
+        return "message is a text"
+    status = value.get("status")
+    if status is not None and (isinstance(status, bool) or not isinstance(status, int | str)):
+        return "status is a number or a text"
+    for key in ("tool", "exception"):
+        if not isinstance(value.get(key), str | None):
+            return f"{key} is a text"
+    if not isinstance(value.get("schema"), Mapping | None):
+        return "schema is an object"
+    return None
+
+
+def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
+    tool, schema, arguments = (given.get(key) for key in ("tool", "schema", "arguments"))
+    found = read_report(
+        given["message"],
+        exception=given.get("exception"),
+        status=given.get("status"),
+        schema=schema,
+        arguments=arguments,
+        tool=tool,
+    )
+    return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
+
+
+def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
+    """The first finding decides; the parameters are those of all."""
+    first = findings[0]
+    return {
+        "kind": first.kind.value,
+        "category": first.category.value,
+        "params": list(dict.fromkeys(name for finding in findings for name in finding.params)),
+        "constraint": dict(first.constraint) or None,
+        "confidence": first.confidence,
+        "witness": first.witness.value,
+        "retryable": is_retryable(first, policy),
+        "retry_after_s": first.retry_after,
+        "rule": first.rule,
+        "ladder": list(first.ladder),
+    }
+
+
+_UNUSABLE: Final = "unusable"
+"""What a line came to that cannot be read as an error."""
+JOB: Final = Job(answered, outcome_of, frozenset({_UNUSABLE}))

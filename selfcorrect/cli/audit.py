@@ -1,0 +1,120 @@
+"""`selfcorrect audit`: what would have become of the calls of a log, before one installs it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from selfcorrect.cli.recorded import calls_of
+from selfcorrect.cli.screen import console, refuse
+from selfcorrect.drawing.visible import visible
+from selfcorrect.errors import SelfCorrectError
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from selfcorrect.learning.auditing import Audit
+
+
+def audit(
+    logs: Annotated[
+        list[str], typer.Argument(metavar="LOGS...", help="Recorded runs; - is stdin.")
+    ],
+    html: Annotated[
+        str | None, typer.Option(metavar="OUT", help="Write a page with plots, too.")
+    ] = None,
+    strategies: Annotated[
+        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
+    ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
+    ] = None,
+) -> None:
+    """Tell what selfcorrect would have done with the failing calls of a log; nothing is executed.
+
+    Logs are lines of CALLS.jsonl, trails of `run --record`, chat logs of OpenAI or LangChain, or
+    OpenTelemetry GenAI spans. Of a tool whose schema nobody tells, no call can be mended.
+    """
+    from selfcorrect.learning.auditing import audit as look_at
+
+    screen = console(stderr=True)
+    try:
+        with calls_of(logs, html, tools) as found, _bar(screen) as step:
+            result = look_at(found.calls, strategies, step)
+    except SelfCorrectError as error:
+        refuse(str(error))
+    for why, count in found.skipped.most_common(5):
+        screen.print(f"{count:,} lines left out: {visible(why)}", highlight=False, markup=False)
+    if not result.calls:
+        refuse("there is no recorded call in these logs")
+    _tell(result)
+    if html is not None:
+        from selfcorrect.notebook.audited import audit_page
+
+        page = audit_page(result, ", ".join(Path(log).name for log in logs))
+        try:
+            Path(html).write_text(page, encoding="utf-8", newline="\n")
+        except OSError as error:
+            refuse(f"{html}: {error.strerror or error}")
+        screen.print(f"the page is {html}", highlight=False, markup=False)
+
+
+def _bar(screen: Any) -> Any:
+    if not screen.is_terminal:
+        return nullcontext(None)
+    columns = (TextColumn("failing calls"), BarColumn(), MofNCompleteColumn())
+    return _Bar(Progress(*columns, console=screen, transient=True))
+
+
+class _Bar:
+    """A progress bar as something to be told."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("failing calls", total=None)
+
+    def __enter__(self) -> Any:
+        self._progress.start()
+        return lambda done, of: self._progress.update(self._task, completed=done, total=of)
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def _tell(result: Audit) -> None:
+    screen = console()
+    failed = result.failures
+    out = result.outcomes
+    usage = f" and {result.tokens:,} tokens" if result.has_tokens else ""
+    confirmed = result.confirmed.total()
+    lines = (
+        f"{result.runs:,} runs, {result.calls:,} calls, {failed:,} failed",
+        f"mended without a model: {_share(result.mended, failed)}",
+        f"  as the run itself did later: {confirmed:,}, {result.turns:,} turns{usage} sooner",
+        f"only proposed, since the tool acts: {_share(out['proposed'], failed)}",
+        f"a person would be asked, if one is there: {_share(out['asked'], failed)}",
+        f"left to the model, with a diagnosis: {_share(out['left'], failed)}",
+    )
+    for line in lines:
+        screen.print(line, highlight=False, markup=False)
+    screen.print(_table("kind of error", result.kinds, None))
+    if result.strategies:
+        screen.print(_table("mended by", result.strategies, result.confirmed))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,}" + (f" ({part / whole:.0%})" if whole else "")
+
+
+def _table(title: str, counts: Counter[str], confirmed: Counter[str] | None) -> Table:
+    table = Table(title, "calls", *(["as the run did"] if confirmed is not None else []), box=None)
+    for name, count in counts.most_common(12):
+        more = [f"{confirmed[name]:,}"] if confirmed is not None else []
+        table.add_row(visible(name), f"{count:,}", *more)
+    return table

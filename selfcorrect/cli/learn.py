@@ -1,0 +1,97 @@
+"""`selfcorrect learn`: a map of what mended errors in recorded runs, for people to review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from selfcorrect.cli import lines
+from selfcorrect.cli.recorded import calls_of
+from selfcorrect.cli.screen import console, refuse
+
+
+def learn(
+    logs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CALLS.jsonl...", help="Recorded runs; - is stdin."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="MAP.toml", help="The map to write.")
+    ] = None,
+    support: Annotated[
+        int, typer.Option(min=1, help="Tasks in which a repair must have mended the error.")
+    ] = 2,
+    agreement: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Share of what overcame the error that it must have."),
+    ] = 0.3,
+    tools: Annotated[
+        str | None,
+        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
+    ] = None,
+    stats: Annotated[
+        str | None,
+        typer.Option(metavar="LEDGER", help="Tell how entries fared: an SQLite file, or a DSN."),
+    ] = None,
+) -> None:
+    """Learn from recorded runs, offline, and write a map that a person can read and review.
+
+    Logs are lines of CALLS.jsonl, trails of `run --record`, chat logs of OpenAI or LangChain, or
+    OpenTelemetry GenAI spans. Every value in the map says where it comes from; none is of a run.
+    """
+    if stats is not None:
+        _tell_stats(stats, out or next(iter(logs or ()), None))
+        return
+    if not logs or out is None:
+        refuse("give recorded runs, and -o MAP.toml to write to")
+    from selfcorrect.learning.learner import learn as learn_from
+    from selfcorrect.learning.writing import as_toml
+
+    with calls_of(logs, out, tools) as found:
+        learned = learn_from(found.calls, support=support, agreement=agreement)
+        skipped = found.skipped
+    with lines.writer(out) as file:
+        file.write(as_toml(learned.entries))
+    told = [
+        f"{learned.calls:,} calls, {learned.failures:,} failed, {learned.overcome:,} overcome",
+        f"{len(learned.entries):,} entries in {out}",
+    ]
+    if learned.unvouched:
+        told.append(f"{learned.unvouched:,} errors left out: their words may be somebody's data")
+    if skipped:
+        told.append(f"{sum(skipped.values()):,} lines left out")
+    screen = console(stderr=True)
+    screen.print("; ".join(told))
+    for why, count in skipped.most_common(5):
+        screen.print(f"  {count:,} × {why}")
+    if not learned.calls:
+        refuse("there is no recorded call in these logs")
+
+
+def _tell_stats(ledger: str, learned: str | None) -> None:
+    """How what was learnt has fared since, out of the ledger's database."""
+    from rich.table import Table
+
+    from selfcorrect.cli.recorded import counts_of
+    from selfcorrect.limits import Limits
+
+    names = dict(_names(learned)) if learned is not None else {}
+    table = Table("entry", "seen", "mended", "failed", "", "what it does", box=None)
+    for count in counts_of(ledger):
+        retired = "retired" if count.in_a_row >= Limits().recall_failures else ""
+        row = (count.entry, str(count.seen), str(count.mended), str(count.failed), retired)
+        table.add_row(*row, names.get(count.entry, ""))
+    console().print(table)
+
+
+def _names(learned: str) -> Iterator[tuple[str, str]]:
+    from selfcorrect.errors import MapError
+    from selfcorrect.mapping.loading import load_map
+
+    try:
+        for entry in load_map(learned, allow_code=False).recalls:
+            yield entry.id, f"{entry.tool}: {entry.told}"
+    except MapError as error:
+        refuse(str(error))

@@ -1,0 +1,114 @@
+"""Recorded runs as the commands read them: several logs, any form, with a progress bar."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from selfcorrect.cli import lines
+from selfcorrect.cli.screen import console, refuse
+from selfcorrect.errors import LedgerError, SelfCorrectError
+
+if TYPE_CHECKING:
+    from selfcorrect.learning.calls import RecordedCall
+    from selfcorrect.learning.logs import Declared
+    from selfcorrect.ledger.counts import RecallCount
+
+
+@dataclass
+class Found:
+    """The calls of some logs, and what was left out, by reason."""
+
+    calls: Iterator[RecordedCall]
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+@contextmanager
+def calls_of(
+    logs: Sequence[str], out: str | None = None, tools: str | None = None
+) -> Iterator[Found]:
+    """The recorded calls of logs, streamed; a bar on stderr where a person looks at it."""
+    from selfcorrect.learning.logs import Skipped, recorded
+
+    known = _declared(tools) if tools is not None else None
+
+    for log in logs:
+        if out not in (None, "-") and log != "-" and _is_same(log, str(out)):
+            refuse(f"{out}: cannot be read and written at the same time")
+    with ExitStack() as stack:
+        step = stack.enter_context(_progress())
+        given = [stack.enter_context(lines.reader(log)) for log in logs]
+
+        def calls() -> Iterator[RecordedCall]:
+            for each in recorded(_values(given, step, found), known):
+                if isinstance(each, Skipped):
+                    found.skipped[each.why] += 1
+                else:
+                    yield each
+
+        found = Found(iter(()))
+        found.calls = calls()
+        yield found
+
+
+def _declared(path: str) -> dict[str, Declared]:
+    """The tools of a file: a JSON list, in the form of any provider."""
+    from selfcorrect.learning.logs import declared
+
+    try:
+        tools = lines.parse(Path(path).read_text(encoding="utf-8"))
+        return declared(tools if isinstance(tools, list) else [tools])
+    except (OSError, ValueError, SelfCorrectError) as error:
+        refuse(f"{path}: {error}")
+
+
+def _values(given: Sequence[Iterator[lines.Line]], step: Any, found: Found) -> Iterator[Any]:
+    for log in given:
+        for line in log:
+            step()
+            if line.error is not None:
+                found.skipped[line.error.rpartition(": ")[2]] += 1
+            else:
+                yield line.where, line.value
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return Path(other).exists() and Path(one).samefile(other)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield lambda: None
+        return
+    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+        yield lambda: progress.advance(task)
+
+
+def counts_of(ledger: str) -> list[RecallCount]:
+    """The counts in a ledger's database: an SQLite file, or the DSN of a PostgreSQL one."""
+    from selfcorrect.ledger import PostgresLedger, SqliteLedger
+
+    is_dsn = "://" in ledger
+    if not is_dsn and not Path(ledger).is_file():
+        refuse(f"{ledger}: there is no such file")
+    try:
+        store = PostgresLedger(ledger) if is_dsn else SqliteLedger(ledger)
+        try:
+            return store.recall_counts()
+        finally:
+            store.close()
+    except LedgerError as error:
+        refuse(f"the ledger cannot be read: {error}")

@@ -1,0 +1,1 @@
+"""Calls in the values of providers and frameworks: where they stand, and written back there."""

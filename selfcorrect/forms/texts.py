@@ -1,0 +1,192 @@
+"""The words of a model's message, and calls made of them: in the message's own form.
+
+Models on plain servers write calls as text. Whoever runs the calls looks for them where calls
+belong, and at the reason for which the model stopped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.forms.access import Path, put
+from selfcorrect.forms.calls import is_others
+from selfcorrect.model import Call, JsonObject
+from selfcorrect.plain import digest
+
+MakeCall = Callable[[str, Call], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a provider writes a message that makes calls.
+
+    Attributes:
+        call: Makes the object of one call, of its id and itself.
+        within: Calls stand among the parts of the content; else in a list of their own.
+        stop: Why the model stopped, in the provider's word; None where it has none for calls.
+        empty: What is left of a text that was a call.
+    """
+
+    call: MakeCall
+    within: bool = True
+    stop: str | None = None
+    empty: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The one text of a message that makes no calls.
+
+    Attributes:
+        text: The text.
+        path: Where the message, or the list of its parts, stands in the value.
+        part: The place of the text in that list; None where the content is the text.
+        style: How calls are written there.
+        reason: Where the reason for stopping stands, if it is there.
+    """
+
+    text: str
+    path: Path
+    part: int | None
+    style: Style
+    reason: Path | None = None
+
+    def replaced(self, value: Any, calls: Sequence[Call]) -> Any:
+        """The value with these calls in the place of the text."""
+        ids = [call.id or f"call_{digest(self.text, n)[:24]}" for n, call in enumerate(calls)]
+        made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
+        if self.part is None:
+            value = put(value, (*self.path, "content"), self.style.empty)
+            value = put(value, (*self.path, "tool_calls"), made)
+        else:
+            parts = _at(value, self.path)
+            value = put(value, self.path, [*parts[: self.part], *made, *parts[self.part + 1 :]])
+        stops = self.reason is not None and self.style.stop is not None
+        return put(value, self.reason or (), self.style.stop) if stops else value
+
+
+def _chat(call_id: str, call: Call) -> JsonObject:
+    function = {"name": call.name, "arguments": json.dumps(call.args, ensure_ascii=False)}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def _ollama(_: str, call: Call) -> JsonObject:
+    return {"function": {"name": call.name, "arguments": call.args}}
+
+
+def _anthropic(call_id: str, call: Call) -> JsonObject:
+    return {"type": "tool_use", "id": call_id, "name": call.name, "input": call.args}
+
+
+def _bedrock(call_id: str, call: Call) -> JsonObject:
+    return {"toolUse": {"toolUseId": call_id, "name": call.name, "input": call.args}}
+
+
+def _gemini(_: str, call: Call) -> JsonObject:
+    return {"functionCall": {"name": call.name, "args": call.args}}
+
+
+def _responses(call_id: str, call: Call) -> JsonObject:
+    arguments = json.dumps(call.args, ensure_ascii=False)
+    return {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": call.name,
+        "arguments": arguments,
+        "status": "completed",
+    }
+
+
+_CHAT: Final = Style(_chat, within=False, stop="tool_calls")
+_OLLAMA: Final = Style(_ollama, within=False, empty="")
+_ANTHROPIC: Final = Style(_anthropic, stop="tool_use")
+_BEDROCK: Final = Style(_bedrock, stop="tool_use")
+_GEMINI: Final = Style(_gemini)
+_RESPONSES: Final = Style(_responses)
+
+
+def words_in(value: Any) -> Words | None:
+    """The one text of a message or a response of JSON; None where there is none, or several.
+
+    >>> found = words_in({"role": "assistant", "content": "Good day."})
+    >>> found.text, found.path
+    ('Good day.', ())
+    """
+    if isinstance(value, list):
+        return _of_parts(value, ())
+    if not isinstance(value, Mapping) or is_others(value):
+        return None
+    for key, inner in (("choices", "message"), ("candidates", "content")):
+        answers = value.get(key)
+        if isinstance(answers, list):
+            if len(answers) != 1 or not isinstance(answers[0], Mapping):
+                return None
+            holder: Path = (key, 0)
+            return _of_message(_at(value, (*holder, inner)), (*holder, inner), value, holder)
+    output = value.get("output")
+    if isinstance(output, list):
+        return _of_items(output)
+    if isinstance(output, Mapping):
+        return _of_message(output.get("message"), ("output", "message"), value, ())
+    if isinstance(value.get("message"), Mapping):
+        return _of_message(value["message"], ("message",), value, ())
+    return _of_message(value, (), value, ())
+
+
+def _of_message(message: Any, path: Path, whole: Mapping[str, Any], holder: Path) -> Words | None:
+    if not isinstance(message, Mapping) or is_others(message):
+        return None
+    said = _at(whole, holder)
+    names = ("finish_reason", "stop_reason", "stopReason", "finishReason")
+    reason = next(((*holder, name) for name in names if said.get(name) is not None), None)
+    content = message.get("content")
+    if isinstance(content, str):
+        style = _OLLAMA if "done" in whole else _CHAT
+        return Words(content, path, None, style, reason) if content.strip() else None
+    for key in ("content", "parts"):
+        if isinstance(message.get(key), list):
+            return _of_parts(message[key], (*path, key), reason)
+    return None
+
+
+def _of_parts(parts: Sequence[Any], path: Path, reason: Path | None = None) -> Words | None:
+    """The one text among the parts of a content; what they look like tells whose they are."""
+    texts = [
+        (place, part)
+        for place, part in enumerate(parts)
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str) and part["text"].strip()
+        if not part.get("thought")
+    ]
+    if len(texts) != 1:
+        return None
+    place, found = texts[0]
+    if found.get("type") == "text":
+        style = _ANTHROPIC
+    elif "type" in found:
+        return None
+    else:
+        style = _GEMINI if path[-1:] == ("parts",) else _BEDROCK
+    return Words(found["text"], path, place, style, reason)
+
+
+def _of_items(items: Sequence[Any]) -> Words | None:
+    """The one message among the items of a response."""
+    texts = [
+        (place, part["text"])
+        for place, item in enumerate(items)
+        if isinstance(item, Mapping) and item.get("type") == "message"
+        for part in item.get("content") or ()
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str) and part["text"].strip()
+    ]
+    if len(texts) != 1:
+        return None
+    return Words(texts[0][1], ("output",), texts[0][0], _RESPONSES)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for key in path:
+        value = value[key] if isinstance(key, int) else value.get(key)
+    return value

@@ -1,0 +1,65 @@
+"""The files behind a map: reading those that it extends, and finding a rule in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from selfcorrect.errors import MapError, MapFault
+from selfcorrect.mapping.files import Document, find_map, read_map
+from selfcorrect.mapping.matching import Conditions
+from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.patterns import PatternError, compile_pattern
+
+
+class Loader:
+    """Reads the maps that others extend, each file once."""
+
+    def __init__(self, *, run_code: bool) -> None:
+        self._run_code = run_code
+        self._read: dict[Path, Document] = {}
+
+    def __call__(self, name: str, document: Document) -> Document | MapFault:
+        try:
+            path = find_map(name, document.folder, run_code=self._run_code)
+        except MapError as error:
+            fault = error.faults[0]
+            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
+            return document.fault(message, key="extends", hint=fault.hint)
+        key = path.resolve()
+        if key not in self._read:
+            self._read[key] = read_map(path)
+        return self._read[key]
+
+
+def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
+    """The strategies that maps bring along, of which none was run."""
+    used: dict[str, MapFault] = {}
+    for document in documents:
+        for name, place in document.content.use.items():
+            why = f"{place} is not run; its options are checked as far as its source shows them"
+            used.setdefault(name, document.fault(why, key=f"use.{name}"))
+    return used
+
+
+def line_of_rule(file: Path, rule: str) -> int:
+    """The line of a map's file that names a rule of its own; 1 if none does."""
+    named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(rule)}["']""")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if named.match(line)), 1)
+
+
+def compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
+    """The conditions of every rule, and the patterns that cannot be used."""
+    conditions, faults = [], []
+    for placed in rules:
+        pattern = None
+        if placed.rule.match is not None:
+            try:
+                own = placed.source.built_in
+                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
+            except PatternError as error:
+                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
+        conditions.append(Conditions.of(placed.rule, pattern))
+    return conditions, faults

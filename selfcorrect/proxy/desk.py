@@ -1,0 +1,149 @@
+"""What is known of one client's calls of one server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from selfcorrect.model import JSON
+from selfcorrect.proxy.frames import Frame
+from selfcorrect.proxy.revisions import envelope_of
+from selfcorrect.proxy.tools import Tools, by_name
+
+_MOST_PAGES: Final = 100
+_MOST_KEPT: Final = 256
+
+
+class Line(Protocol):
+    """What a call needs of the relay that it came through."""
+
+    gone: str | None
+    capabilities: Mapping[str, Any]
+
+    def own_id(self) -> str:
+        """An id that neither side uses."""
+        ...
+
+    async def ask_server(self, frame: Frame, call: Call) -> Frame:
+        """The server's answer.
+
+        Raises:
+            Disconnected: If it ends before.
+        """
+        ...
+
+    async def ask_client(self, frame: Frame, call: Call) -> Frame:
+        """The client's answer.
+
+        Raises:
+            Disconnected: If it, or the server, ends before.
+        """
+        ...
+
+    async def to_client(self, frame: Frame, related: JSON = None) -> None:
+        """Hand a message to the client."""
+        ...
+
+
+class Call(Protocol):
+    """A client's call of a tool.
+
+    Attributes:
+        line: The relay that it came through.
+        desk: What is known beside it.
+        frame: The call, under the client's id.
+        cancelled: The notification with which the client called it off.
+    """
+
+    line: Line
+    desk: Desk
+    frame: Frame
+    cancelled: Frame | None
+
+    @property
+    def id(self) -> JSON:
+        """The client's id of it."""
+        ...
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What the client can do."""
+        ...
+
+    async def ask(self, method: str, params: Mapping[str, JSON]) -> Frame:
+        """The server's answer to a request of our own on behalf of this call."""
+        ...
+
+    async def execute(self, name: str, args: Mapping[str, JSON]) -> Frame:
+        """The server's answer to the call with another name or other arguments."""
+        ...
+
+
+class Paused(Protocol):
+    """A call that waits until the client makes it again with what a person answered."""
+
+    async def resume(self, call: Call, given: Mapping[str, Any]) -> Frame:
+        """Go on with it."""
+        ...
+
+
+@dataclass(slots=True)
+class Desk:
+    """What is known of one client's calls of one server.
+
+    Attributes:
+        tools: The server's tools.
+        thread: Whose calls they are: what was in doubt here is in doubt for equal calls.
+        record: Gets every run that was not simply done, or None.
+    """
+
+    tools: Tools
+    thread: str
+    record: Callable[[Mapping[str, JSON]], None] | None = None
+    _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _paused: OrderedDict[str, Paused] = field(default_factory=OrderedDict)
+    _mended: OrderedDict[str, Mapping[str, JSON]] = field(default_factory=OrderedDict)
+
+    def pause(self, state: str, call: Paused) -> None:
+        """Keep a call until the client makes it again with what a person answered."""
+        self._paused[state] = call
+        while len(self._paused) > _MOST_KEPT:
+            self._paused.popitem(last=False)
+
+    def paused(self, state: object) -> Paused | None:
+        """The call that was kept under this state."""
+        return self._paused.pop(state, None) if isinstance(state, str) else None
+
+    def keep_mended(self, state: object, params: Mapping[str, JSON]) -> None:
+        """Note what a mended call was, since the client makes it again as it wrote it first."""
+        if isinstance(state, str):
+            self._mended[state] = params
+            while len(self._mended) > _MOST_KEPT:
+                self._mended.popitem(last=False)
+
+    def mended(self, state: object) -> Mapping[str, JSON]:
+        """What the call that the server left in this state was mended to."""
+        return self._mended.get(state, {}) if isinstance(state, str) else {}
+
+    async def list_tools(self, call: Call) -> None:
+        """Ask the server for all its tools; where it has no list, none are known."""
+        before = self.tools.listed
+        async with self._listing:
+            if self.tools.listed is not before:
+                return  # another call has asked meanwhile
+            found: dict[str, Mapping[str, Any]] = {}
+            cursor: dict[str, JSON] = {}
+            for _ in range(_MOST_PAGES):
+                params = {**envelope_of(call.frame), **cursor}
+                answer = await call.ask("tools/list", params)
+                page = answer.data.get("result")
+                if not isinstance(page, Mapping):
+                    return
+                found |= by_name(page)
+                if not isinstance(following := page.get("nextCursor"), str):
+                    break
+                cursor = {"cursor": following}
+            self.tools.hold(found)

@@ -1,0 +1,238 @@
+"""A relay: every message passes between one client and one server, but for `tools/call`."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from selfcorrect.model import JSON
+from selfcorrect.proxy.calls import Call
+from selfcorrect.proxy.desk import Call as Caller
+from selfcorrect.proxy.desk import Desk
+from selfcorrect.proxy.frames import CLOSED, Frame, error, key_of, mapping, notification, same_id
+from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
+
+_GRACE: Final = 1.0
+"""Seconds in which answers that are under way still arrive after the client has gone."""
+_CANCELLED: Final = "notifications/cancelled"
+_LIST: Final = "tools/list"
+
+
+class Relay:
+    """Passes messages on; calls of tools go through a desk, which mends them.
+
+    Args:
+        client: Who calls.
+        server: Who has the tools.
+        desk: What is known of the tools, and mends their calls.
+    """
+
+    def __init__(self, client: Side, server: Server, desk: Desk) -> None:
+        self.client = client
+        self.server = server
+        self.desk = desk
+        self.gone: str | None = None
+        self.capabilities: Mapping[str, Any] = {}
+        self._own = (f"selfcorrect-{secrets.token_hex(4)}-{n}" for n in itertools.count(1))
+        self._open: dict[str, Frame] = {}
+        self._calls: dict[str, Call] = {}
+        self._asked: dict[str, asyncio.Future[Frame]] = {}
+        self._related: dict[str, JSON] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def run(self) -> bool:
+        """Relay until one side ends; whether it was the client.
+
+        Raises:
+            Disconnected: If the server cannot be started.
+        """
+        await self.server.start()
+        from_client = asyncio.create_task(self._all_from_client())
+        from_server = asyncio.create_task(self._all_from_server())
+        try:
+            await asyncio.wait((from_client, from_server), return_when=asyncio.FIRST_COMPLETED)
+            was_client = from_client.done()
+            if was_client:
+                await self._settled()
+            else:
+                await self._lost(self.server.ending)
+            return was_client
+        finally:
+            await self._end(from_client, from_server)
+
+    async def _settled(self) -> None:
+        """Let what is under way arrive."""
+        await until(lambda: not self._open and not self._calls, _GRACE)
+
+    async def _lost(self, how: str) -> None:
+        """The server is gone: whoever waits for it is told."""
+        self.gone = how
+        for waiting in self._asked.values():
+            if not waiting.done():
+                waiting.set_exception(Disconnected(how))
+        for frame in list(self._open.values()):
+            await self.to_client(error(frame.id, CLOSED, f"Connection closed: {how}"), frame.id)
+        self._open.clear()
+        calls = [call.task for call in self._calls.values() if call.task is not None]
+        if calls:
+            await asyncio.wait(calls, timeout=_GRACE)
+        for call in self._calls.values():
+            await self.to_client(error(call.id, CLOSED, f"Connection closed: {how}"), call.id)
+
+    async def _end(self, *pumps: asyncio.Task[None]) -> None:
+        tasks = [*pumps, *self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.server.close()
+
+    # --- what comes from the client -----------------------------------------------------------
+
+    async def _all_from_client(self) -> None:
+        while (come := await self.client.receive()) is not None:
+            await self._from_client(come.frame)
+
+    async def _from_client(self, frame: Frame) -> None:
+        if frame.is_answer:
+            if not self._answered(frame):
+                await self._pass_on(frame)
+        elif frame.method == "tools/call" and frame.is_request:
+            call = Call(self, self.desk, frame)
+            self._calls[key_of(frame.id)] = call
+            call.task = self.spawn(self._called(call))
+        elif frame.method == _CANCELLED:
+            await self._cancelled(frame)
+        else:
+            if frame.method == "initialize":
+                self.capabilities = mapping(frame.params.get("capabilities"))
+            if frame.is_request:
+                self._open[key_of(frame.id)] = frame
+            await self._pass_on(frame)
+
+    async def _pass_on(self, frame: Frame) -> None:
+        try:
+            await self.server.send(frame, frame.id if frame.is_request else None)
+        except Disconnected as why:
+            if frame.is_request and self._open.pop(key_of(frame.id), None) is not None:
+                await self.to_client(error(frame.id, CLOSED, f"Connection closed: {why}"), frame.id)
+
+    async def _cancelled(self, frame: Frame) -> None:
+        key = key_of(frame.params.get("requestId"))
+        if (call := self._calls.get(key)) is not None:
+            call.cancel(frame)
+            return
+        self._open.pop(key, None)
+        await self._pass_on(frame)
+
+    async def _called(self, call: Call) -> None:
+        try:
+            await call.run()
+        finally:
+            self._calls.pop(key_of(call.id), None)
+
+    # --- what comes from the server -----------------------------------------------------------
+
+    async def _all_from_server(self) -> None:
+        while (come := await self.server.receive()) is not None:
+            await self._from_server(come)
+
+    async def _from_server(self, come: Come) -> None:
+        frame = come.frame
+        if frame.is_answer:
+            if self._answered(frame):
+                return
+            asked = self._open.pop(key_of(frame.id), None)
+            if asked is not None:
+                self._noted(asked, frame)
+            if asked is not None or frame.id is None:  # else nobody waits for it any more
+                await self.to_client(frame, frame.id)
+            return
+        if frame.method == "notifications/tools/list_changed":
+            self.desk.tools.forget()
+        related = come.related
+        if related is None and frame.method == "notifications/progress":
+            related = self._of_token(frame.params.get("progressToken"))
+        await self.to_client(frame, self._related.get(key_of(related), related))
+
+    def _noted(self, asked: Frame, answer: Frame) -> None:
+        """Look at an answer that passes: what the client was told of tools holds for its calls."""
+        if asked.method == _LIST and isinstance(answer.data.get("result"), Mapping):
+            self.desk.tools.take(asked.params.get("cursor"), answer.data["result"])
+
+    def _of_token(self, token: JSON) -> JSON:
+        """The client's request that has this progress token."""
+        if token is None:
+            return None
+        requests = (*self._open.values(), *(call.frame for call in self._calls.values()))
+        tokens = ((one.meta.get("progressToken"), one.id) for one in requests)
+        return next((own for known, own in tokens if same_id(known, token)), None)
+
+    # --- what we ask --------------------------------------------------------------------------
+
+    def _answered(self, frame: Frame) -> bool:
+        waiting = self._asked.get(key_of(frame.id))
+        if waiting is None:
+            return False
+        if not waiting.done():
+            waiting.set_result(frame)
+        return True
+
+    def own_id(self) -> str:
+        """An id that neither side uses."""
+        return next(self._own)
+
+    async def ask_server(self, frame: Frame, call: Caller) -> Frame:
+        """Send a request on behalf of a call, and wait for the answer.
+
+        Raises:
+            Disconnected: If the server ends before it answers.
+        """
+        if self.gone is not None:
+            raise Disconnected(self.gone)
+        self._related[key_of(frame.id)] = call.id
+        try:
+            return await self._ask(self.server, frame, call)
+        finally:
+            self._related.pop(key_of(frame.id), None)
+
+    async def ask_client(self, frame: Frame, call: Caller) -> Frame:
+        """Send a request to the client while it waits for a call, and wait for the answer."""
+        return await self._ask(self.client, frame, call)
+
+    async def _ask(self, side: Side, frame: Frame, call: Caller) -> Frame:
+        key = key_of(frame.id)
+        waiting: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+        self._asked[key] = waiting
+        try:
+            await side.send(frame, call.id)
+            return await waiting
+        except asyncio.CancelledError:
+            self.spawn(self._call_off(side, frame, call))
+            raise
+        finally:
+            del self._asked[key]
+
+    async def _call_off(self, side: Side, frame: Frame, call: Caller) -> None:
+        """Tell a side that nobody waits for its answer any more."""
+        said = call.cancelled
+        why = said.params if said is not None else {"reason": "it took too long"}
+        own = notification(_CANCELLED, {**why, "requestId": frame.id})
+        is_same = said is not None and same_id(frame.id, call.id)
+        with suppress(Disconnected):
+            await side.send(said if said is not None and is_same else own, call.id)
+
+    async def to_client(self, frame: Frame, related: JSON = None) -> None:
+        """Hand a message to the client, if it is still there."""
+        with suppress(Disconnected):
+            await self.client.send(frame, related)
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run something beside the relay, no longer than it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,140 @@
+"""The tools of a server as it listed them, and the loop that mends their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from selfcorrect.integrations.mcp import effect_of
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.loop.loop import Loop
+from selfcorrect.loop.options import Options
+from selfcorrect.loop.setup import REMEMBERED, assemble
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import JSON
+from selfcorrect.protocols import Ledger
+from selfcorrect.proxy.frames import mapping
+from selfcorrect.tools import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What holds for every call of a proxy.
+
+    Attributes:
+        strategies: The error-strategy map.
+        trust: Whether the annotations of the server's tools count as effects.
+        timeout: Seconds that one execution may take; None: as long as it takes.
+        ledger: What calls that act are written to before they are made, or None.
+    """
+
+    strategies: StrategyMap
+    trust: bool = False
+    timeout: float | None = None
+    ledger: Ledger | None = None
+
+
+class Doubts(MemoryLedger):
+    """Remembers what is in doubt; of what was done, that it was, and not what came of it."""
+
+    def settle(self, key: str, status: str, value: JSON = None) -> None:
+        """Write what came of an intent, and let it go."""
+        super().settle(key, status, None if status == "done" else value)
+
+
+def by_name(listed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The tools of one page of a list."""
+    page = listed.get("tools")
+    tools = page if isinstance(page, list) else ()
+    return {name: tool for tool in tools if isinstance(name := mapping(tool).get("name"), str)}
+
+
+@dataclass(slots=True)
+class Tools:
+    """What one client knows of a server's tools.
+
+    Attributes:
+        policy: What holds for their calls.
+        memory: Calls that may have been done.
+        listed: The tools by name; None where the server was not asked, or has no list.
+    """
+
+    policy: Policy
+    memory: Doubts = field(default_factory=lambda: Doubts(REMEMBERED))
+    listed: dict[str, Mapping[str, Any]] | None = None
+    _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
+    _loop: Loop | None = None
+
+    def forget(self) -> None:
+        """The list is no longer true."""
+        self.listed, self._pages = None, {}
+
+    def take(self, cursor: object, listed: Mapping[str, Any]) -> str | None:
+        """Take one page of the list; the cursor of the next one, or None after the last.
+
+        A list that is begun anew replaces the one before once it is whole.
+        """
+        if cursor is None:
+            self._pages = {}
+        self._pages |= by_name(listed)
+        if isinstance(following := listed.get("nextCursor"), str):
+            return following
+        self.hold(self._pages)
+        return None
+
+    def hold(self, listed: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take a list for the whole; what was made of an equal one stays."""
+        if listed != self.listed:
+            self._specs, self._loop = {}, None
+        self.listed, self._pages = dict(listed), {}
+
+    def has(self, name: object) -> bool:
+        """Whether the server listed a tool of this name."""
+        return self.listed is not None and name in self.listed
+
+    def schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments as the server listed it."""
+        return mapping(mapping((self.listed or {}).get(name)).get("inputSchema")) or None
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """The tool as the map sees it; None where its schema cannot be used."""
+        if name not in self._specs:
+            self._specs[name] = self._usable(name)
+        return self._specs[name]
+
+    def loop(self) -> Loop:
+        """The loop around all tools that can be checked, built when it is first asked for."""
+        if self._loop is None:
+            specs = [spec for name in self.listed or () if (spec := self.spec(name)) is not None]
+            self._loop = assemble(specs, self._options())
+        return self._loop
+
+    def _usable(self, name: str) -> ToolSpec | None:
+        try:
+            spec = self._made((self.listed or {})[name])
+            return assemble([spec], self._options()).context.tools[name]
+        except Exception:  # whatever a server calls a schema
+            return None
+
+    def _made(self, tool: Mapping[str, Any]) -> ToolSpec:
+        async def elsewhere(**_: Any) -> None:
+            raise NotImplementedError  # the relay executes it
+
+        spec = ToolSpec.from_schema(
+            {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool},
+            call=elsewhere,
+            effect=effect_of(mapping(tool.get("annotations"))) if self.policy.trust else None,
+            timeout=self.policy.timeout,
+        )
+        return replace(spec, home="")  # what is raised is the server's word, not this code's
+
+    def _options(self) -> Options:
+        # What a tool said goes to the client in its own words; the diagnosis does not repeat them.
+        return Options(
+            strategies=self.policy.strategies,
+            ledger=self.policy.ledger,
+            memory=self.memory,
+            tool_words="hide",
+        )

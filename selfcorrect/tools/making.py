@@ -1,0 +1,61 @@
+"""What every maker of tools ends in: the parts checked and put together."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from selfcorrect.schema.checker import Checker
+from selfcorrect.tools.declarations import effect_of, refuse_unusable, timeout_of
+from selfcorrect.tools.pickling import Origin
+from selfcorrect.tools.running import AsyncRun, Run
+
+T = TypeVar("T")
+
+
+def spec_of(
+    cls: Callable[..., T],
+    name: Any,
+    description: Any,
+    schema: Any,
+    run: Run,
+    *,
+    effect: Any,
+    on_error: Any,
+    timeout: float | None,
+    is_async: bool,
+    arun: AsyncRun | None = None,
+    local_times: bool = False,
+    takes_key: str | None = None,
+    verify: Any = None,
+    asks_first: bool | None = None,
+    atomic: bool = False,
+    fails: Callable[[Any], bool] | None = None,
+    home: str = "",
+    origin: Origin | None = None,
+) -> T:
+    """A tool from its parts, each of them checked."""
+    refuse_unusable(name, atomic=atomic, fails=fails, verify=verify)
+    checker = Checker(schema, name, local_times=local_times)
+    known, declared = effect_of(effect, name)
+    return cls(
+        name=name,
+        description=description if isinstance(description, str) else "",
+        schema=copy.deepcopy(dict(schema)),
+        effect=known,
+        declared=declared,
+        is_async=is_async,
+        timeout=timeout_of(timeout, name),
+        on_error=on_error,
+        _run=run,
+        _arun=arun or (run if is_async else None),
+        _checker=checker,
+        takes_key=takes_key,
+        verify=verify,
+        asks_first=asks_first,
+        atomic=atomic,
+        home=home,
+        fails=fails,
+        _origin=origin,
+    )
