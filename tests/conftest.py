@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 collect_ignore = ["typing"]
 """For type checkers alone: a module of them is wrong by design, and never run."""
 
-pytest_plugins = ["pytester", "postgres"]
+pytest_plugins = ["pytester", "postgres", "docs_site"]
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 for name in list(os.environ):

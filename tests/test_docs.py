@@ -6,9 +6,6 @@ import ast
 import doctest
 import json
 import re
-import shutil
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -50,22 +47,6 @@ def test_every_name_of_the_reference_exists(path: Path) -> None:
         except ModuleNotFoundError:
             found = getattr(import_module(module), attribute)
         assert (found.__doc__ or "").strip(), f"{name} says nothing of itself"
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages as they are built, from a copy: what is built lies beside them."""
-    pytest.importorskip("zensical", reason="needs the extra dev: zensical, mkdocstrings")
-    root = tmp_path_factory.mktemp("docs")
-    shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
-    for name in ("selfcorrect", "CHANGELOG.md", "SECURITY.md"):
-        (root / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    command += ["--config-file", "docs/mkdocs.yml"]
-    done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "No issues found" in done.stdout + done.stderr
-    return root / "docs" / "site"
 
 
 def test_the_pages_are_built_without_a_warning(site: Path) -> None:

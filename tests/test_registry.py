@@ -21,6 +21,7 @@ from selfcorrect.mapping.registry import (
 )
 from selfcorrect.model import Call, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.protocols import RepairContext, Strategy
+from selfcorrect.repairs.format_date import FormatDate
 
 ASKED = (Call("search"), Diagnosis((Finding("no"),)), RepairContext())
 
@@ -117,6 +118,8 @@ def test_a_bound_coroutine_function_is_still_one():
         (on_a_day, {"call": 1}, "call", "unknown option"),
         (NearestDate, {"within_day": 3}, "within_day", "did you mean 'within_days'?"),
         (NearestDate, {"name": "x"}, "name", "unknown option"),
+        (FormatDate, {"relative": "yes"}, "relative", "should be bool"),
+        (FormatDate, {"costs": 3}, "costs", "should be a table"),
         (NearestDate, {"skip": "abc"}, "skip", "should be"),
         (resolve("correct-enum"), {"synonyms": "coach"}, "synonyms", "a table, such as"),
         (resolve("rename-argument"), {"synonyms": ["class"]}, "synonyms", "a table, such as"),

@@ -19,7 +19,10 @@ _MOST: Final = 1_000
 def replay(
     trails: Annotated[
         str,
-        typer.Argument(metavar="TRAIL.jsonl", help="What `run --record` wrote; - is stdin."),
+        typer.Argument(
+            metavar="TRAIL.jsonl",
+            help="What `run --record` or an agent's `TrailFile` wrote; - is stdin.",
+        ),
     ],
     html: Annotated[str, typer.Option("--html", metavar="OUT", help="The page; - is stdout.")],
     strategies: Annotated[
@@ -55,6 +58,10 @@ def _run(line: lines.Line, number: int) -> dict[str, Any]:
     """A recorded run; a line that is none is told as one that could not be read."""
     if line.error is not None:
         return {"title": f"line {number}", "error": line.error, "trail": []}
-    if not isinstance(line.value, Mapping) or not isinstance(line.value.get("trail"), list):
+    value = line.value
+    told = isinstance(value, Mapping) and (
+        isinstance(value.get("trail"), list) or "tool_call_id" in value
+    )
+    if not told:
         return {"title": f"line {number}", "error": f"{line.where}: no recorded run", "trail": []}
-    return dict(line.value)
+    return dict(value)

@@ -1,6 +1,6 @@
 """Where the nodes of the loop itself stand: drawn by hand once, so that it reads well.
 
-Attempts go down the left side, repairs down the right side, reports along faint lanes.
+Attempts go down the left side, repairs down the right side, reports along dotted lanes.
 """
 
 from __future__ import annotations

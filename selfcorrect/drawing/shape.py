@@ -22,7 +22,8 @@ class Edge:
     """One way from a node to another, with the outcome that leads there.
 
     Attributes:
-        rare: A way that most runs do not take; it is drawn faint, and gives way in the layout.
+        rare: A way that most runs do not take; it is drawn thin and dotted, and gives way in the
+            layout.
     """
 
     source: str

@@ -119,7 +119,9 @@ def _edge(
 ) -> str:
     count = _taken(edge, marks)
     classes = ["sc-edge", *(["sc-rare"] if edge.rare else []), *(["sc-taken"] if count else [])]
-    stroke = colours.accent if count else colours.faint if edge.rare else colours.line
+    stroke = colours.accent if count else colours.line
+    width = 2.2 if count else 1 if edge.rare else 1.3
+    dashes = ' stroke-dasharray="2 3"' if edge.rare and not count else ""
     label = visible(edge.label.replace("_", " "))[:_LONGEST_LABEL]
     said = label if not edge.rare or count else ""
     text = f"{said} ×{count}".strip() if count else said
@@ -129,7 +131,7 @@ def _edge(
         f'<g class="{" ".join(classes)}" data-edge="{number}">'
         f"<title>{_text(f'{label_of(edge.source)} to {label_of(edge.target)}: {label}')}</title>"
         f'<path class="sc-line" d="{_rounded(points)}" fill="none" stroke="{stroke}"'
-        f' stroke-width="{2.2 if count else 1.3}"/>'
+        f' stroke-width="{width:g}"{dashes}/>'
         f'<path class="sc-arrow" d="{_arrow(points)}" fill="{stroke}"/>'
         f'<rect class="sc-under" x="{x - under / 2:g}" y="{y - 7:g}" width="{under:g}" height="14"'
         f' fill="{colours.ground}"/>'

@@ -239,7 +239,9 @@ class ToolCalls:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
         if self._on_trail is not None:
             thread = _configurable(request).get("thread_id")
-            self._on_trail(record | ({} if thread is None else {"task_id": str(thread)}))
+            known = {"task_id": thread, "request": request_of(messages_of(request.state))}
+            kept = {key: str(value) for key, value in known.items() if value is not None}
+            self._on_trail(record | kept)
         if simply_done:
             return
         writer = getattr(request.runtime, "stream_writer", None)

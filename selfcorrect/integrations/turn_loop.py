@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, is_control_flow
 from selfcorrect.forms.langchain import has_broken_copy
-from selfcorrect.integrations.chat import OURS, is_blank, note_of
+from selfcorrect.integrations.chat import OURS, is_blank, note_of, request_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.responses import (
@@ -348,7 +348,8 @@ class TurnLoop:
                 continue
             record = {"tool_call_id": call.call["id"], "call": call.call, **call.note}
             if self._on_trail is not None:
-                self._on_trail(record)
+                asked = request_of(turn.conversation.messages)
+                self._on_trail(record | ({"request": asked} if asked else {}))
             if writer is not None:
                 writer({OURS: record})
 

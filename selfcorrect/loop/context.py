@@ -317,14 +317,21 @@ class RunContext:
         """Whether this name on a ladder is that of the tool's own handler, who speaks for it."""
         return strategy == self.on_error.name
 
-    def rung(self, rule: str | None, name: str) -> Any:
+    def rung(self, rule: str | None, name: str, options: Mapping[str, Any] | None = None) -> Any:
         """What a name on a ladder stands for: the tool's handler, or a strategy of the rule.
+
+        Args:
+            rule: The rule's id.
+            name: The name on its ladder.
+            options: What a person chose instead of the rule's own options.
 
         Raises:
             StrategyNotFound: If there is no such rule, or its ladder has no such rung.
         """
         return (
-            self.on_error if self.is_handler(name) else self.strategies.strategy(rule or "", name)
+            self.on_error
+            if self.is_handler(name)
+            else self.strategies.strategy(rule or "", name, options)
         )
 
     def allowed(self, rule: str | None, strategy: str | None) -> frozenset[Safety]:

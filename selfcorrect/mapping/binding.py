@@ -44,7 +44,17 @@ class Binder:
     """The ladders of all rules, and their strategies."""
 
     __slots__ = (
-        *("_absent", "_bound", "_known", "_ladders", "_recalling", "_run", "_used", "recalls"),
+        *(
+            "_absent",
+            "_bound",
+            "_known",
+            "_ladders",
+            "_objects",
+            "_recalling",
+            "_run",
+            "_used",
+            "recalls",
+        ),
     )
 
     def __init__(
@@ -56,6 +66,7 @@ class Binder:
         self._known = frozenset(entry.tool for entry in recalls)
         self._recalling: dict[str | None, tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
+        self._objects: dict[tuple[str, str], Factory] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
         self._absent: dict[str, MapFault] = {}
 
@@ -79,16 +90,29 @@ class Binder:
             self._recalling[rule_id] = self._with_recall(rule_id)
         return self._recalling[rule_id]
 
-    def strategy(self, rule_id: str | None, name: str) -> Strategy:
+    def strategy(
+        self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
+    ) -> Strategy:
         """The strategy on a rule's ladder; see `StrategyMap.strategy`."""
+        if options is not None:
+            return self._with_options(rule_id or "", name, options)
         ladder = self._ladders.get(rule_id or "", ())
         if name not in ladder and not (name == RECALL and self.recalls):
             raise StrategyNotFound(name, close_names(name, ladder))
         bound = self._bound.get((rule_id, name)) or self._bound.get((None, name))
         if bound is None:
-            options = {"entries": self.recalls} if name == RECALL else {}
-            bound = self._bound[None, name] = bind(resolve(name, extra=self._used), options)
+            own = {"entries": self.recalls} if name == RECALL else {}
+            bound = self._bound[None, name] = bind(resolve(name, extra=self._used), own)
         return bound
+
+    def _with_options(self, rule_id: str, name: str, options: Mapping[str, Any]) -> Strategy:
+        """The strategy on a rule's ladder, with other options than the rule's."""
+        if name not in (ladder := self._ladders.get(rule_id, ())):
+            raise StrategyNotFound(name, close_names(name, ladder))
+        if name == RECALL:
+            raise MapError([MapFault("its entries are those of the map: it takes no options")])
+        own = self._objects.get((rule_id, name))
+        return bind(own if own is not None else resolve(name, extra=self._used), options)
 
     def _with_recall(self, rule_id: str | None) -> tuple[str, ...]:
         """A ladder with what was learnt behind what follows from the error alone."""
@@ -140,6 +164,8 @@ class Binder:
         if rung is None and name in self._absent:
             return [self._absent[name]]
         try:
+            if rung is not None:
+                self._objects[rule_id, name] = rung
             factory = rung if rung is not None else self._found(name)
             self._bound[None if shared else rule_id, name] = bind(factory, options)
         except StrategyNotFound as error:

@@ -8,6 +8,7 @@ import pkgutil
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -229,7 +230,8 @@ def _checked(
 
 def _hints(factory: Factory) -> dict[str, Any]:
     target = factory
-    if inspect.isclass(factory) and "__init__" in vars(factory):
+    # What a dataclass inherits is annotated in another module, under that module's names.
+    if inspect.isclass(factory) and "__init__" in vars(factory) and not is_dataclass(factory):
         target = factory.__init__
     try:
         return typing.get_type_hints(target)

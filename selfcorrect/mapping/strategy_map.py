@@ -355,13 +355,16 @@ class StrategyMap:
         """The names of the strategies on a rule's ladder, in order."""
         return self._binder.ladder(rule_id)
 
-    def strategy(self, rule_id: str | None, name: str) -> Strategy:
-        """The strategy on a rule's ladder, bound to the rule's options.
+    def strategy(
+        self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
+    ) -> Strategy:
+        """The strategy on a rule's ladder, bound to the rule's options, or to these instead.
 
         Raises:
             StrategyNotFound: If there is no such rule, or its ladder has no such rung.
+            MapError: If an option is unknown, missing or of the wrong type.
         """
-        return self._binder.strategy(rule_id, name)
+        return self._binder.strategy(rule_id, name, options)
 
     def decide(self, finding: Finding, tool: str | None = None) -> Finding:
         """The finding with what the first matching rule says of it; unchanged where none matches.

@@ -54,9 +54,9 @@ def command_of(message: Mapping[str, Any], at: Standing) -> Command:
             node = str(message.get("node"))
             return Command("break_at", (node,), {"on": node not in at.breakpoints})
         case "edit":
-            strategy = message.get("strategy")
             text = str(message.get("text") or "")
-            wanted = edit_from(at, text, strategy if isinstance(strategy, str) else None)
+            strategy, options = (_text(message.get(key)) for key in ("strategy", "options"))
+            wanted = edit_from(at, text, strategy, options)
             return Command("edit", (wanted,))
         case "answer":
             return Command("answer", (_answer(message, ours=at.parts.loop is not None),))
@@ -73,6 +73,10 @@ def export_of(form: str) -> Export:
     if form not in EXPORTS:
         raise GraphSetupError(f"there is no export {form!r:.40}")
     return EXPORTS[form]
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _answer(message: Mapping[str, Any], *, ours: bool) -> Any:

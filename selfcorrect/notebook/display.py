@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from selfcorrect.drawing import Shape
@@ -15,6 +16,14 @@ from selfcorrect.drawing.svg import picture
 from selfcorrect.notebook.html import copy_of, replay_page
 from selfcorrect.notebook.recorded import Recorded
 from selfcorrect.notebook.terminal import told
+
+HINT: Final = (
+    "This is a static copy. Where the package anywidget is installed, it is stepped through"
+    " in the cell: pip install 'selfcorrect[jupyter]'"
+)
+"""What is said beside the static copy, where nothing else can be shown."""
+
+_HINT_HTML: Final = f'<p role="note">{escape(HINT)}</p>\n'
 
 
 class Display(ABC):
@@ -78,7 +87,7 @@ class Display(ABC):
         display: Any = host.display
         name = uuid4().hex
         if find_spec("anywidget") is None:
-            display(self.snapshot())
+            display(Snapshot(_HINT_HTML + self.snapshot().html, f"{self.text()}\n\n{HINT}"))
             return
         if self._widget is None:
             self._widget, self._copies = self.make_widget(name), []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.drawing import START
-from selfcorrect.errors import GraphSetupError, StrategyNotFound
+from selfcorrect.errors import GraphSetupError, MapError, StrategyNotFound
 from selfcorrect.hints import near
 from selfcorrect.json_forms import to_json
 from selfcorrect.model import ABSENT, Change, JsonObject, Safety
@@ -16,7 +16,8 @@ from selfcorrect.plain import digest, problem
 from selfcorrect.pointer import join
 from selfcorrect.state import INPUT_KEYS
 
-CALL_KEYS: Final = ("name", "args", "strategy")
+CALL_KEYS: Final = ("name", "args", "strategy", "options")
+_CHOICE: Final = ("rule", "strategy", "path", "options")
 _BEFORE_VALIDATE: Final = ("diagnose", "select_strategy", "repair", "report_failure")
 
 
@@ -100,7 +101,7 @@ def _has_own_ways(builder: Any, node: str) -> bool:
 def _input(wanted: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The input of a run that has not begun; all of it, since it lasts for one step only."""
     given = {key: values[key] for key in INPUT_KEYS if values.get(key) is not None}
-    if "strategy" in wanted:
+    if wanted.keys() & {"strategy", "options"}:
         raise GraphSetupError("a strategy can be chosen where repair is next")
     given |= {key: value for key, value in wanted.items() if key in INPUT_KEYS}
     if "name" in wanted or "args" in wanted:
@@ -134,8 +135,8 @@ def _loop(
         old = values.get("current") or {}
         update["current"] = _call(wanted, old)
         changes = _changes(old, update["current"])
-    if "strategy" in wanted:
-        update["selected"] = _selected(parts, wanted["strategy"], values, following)
+    if "strategy" in wanted or "options" in wanted:
+        update["selected"] = _selected(parts, wanted, values, following)
     if changes:
         update["changes"] = [*(values.get("changes") or ()), *changes]
         # What was found wrong was found in another call.
@@ -144,6 +145,9 @@ def _loop(
     if "trail" not in update:
         step = len(values.get("trail") or ()) or 1
         event = {"step": step, "node": "edit", "next": following[0], "changes": changes}
+        if "selected" in update:
+            first = update["selected"][0]
+            event["selected"] = [{key: first[key] for key in _CHOICE if key in first}]
         update["trail"] = [event]
     return Edit(Command(update=update, goto=following), as_node)
 
@@ -180,20 +184,35 @@ def _fingerprint(value: Any) -> str:
 
 
 def _selected(
-    parts: Steppable, name: Any, values: Mapping[str, Any], following: Sequence[str]
+    parts: Steppable,
+    wanted: Mapping[str, Any],
+    values: Mapping[str, Any],
+    following: Sequence[str],
 ) -> list[dict[str, Any]]:
     selected = values.get("selected") or []
     if parts.loop is None or "repair" not in following or not selected:
         raise GraphSetupError("a strategy can be chosen where repair is next")
     first = selected[0]
     rule = first.get("rule") or ""
+    name = wanted.get("strategy", first.get("strategy"))
     ladder = ladder_of(parts, values)
+    options = wanted.get("options")
+    if options is not None and not isinstance(options, Mapping):
+        raise GraphSetupError("the options of a strategy are an object")
     try:
-        parts.loop.context.strategies.strategy(rule, name)
+        parts.loop.context.strategies.strategy(rule, name, options)
+    except MapError as error:
+        told = "; ".join(
+            str(replace(fault, key=f"options.{fault.key}" if fault.key else None))
+            for fault in error.faults
+        )
+        raise GraphSetupError(f"strategy {name!r:.80}: {told}") from None
     except (StrategyNotFound, KeyError, TypeError):
         hint = near(str(name), ladder) or f"its ladder has {', '.join(ladder)}"
         raise GraphSetupError(f"rule {rule!r} has no strategy {name!r:.80}; {hint}") from None
     chosen = {key: value for key, value in first.items() if key != "question"}
+    if options is not None:
+        chosen["options"] = {**(first.get("options") or {}), name: dict(options)}
     return [{**chosen, "strategy": name}, *selected[1:]]
 
 
@@ -206,3 +225,14 @@ def ladder_of(parts: Steppable, values: Mapping[str, Any]) -> list[str]:
         return list(parts.loop.context.strategies.ladder(selected[0].get("rule") or ""))
     except (KeyError, StrategyNotFound):
         return []
+
+
+def options_of(parts: Steppable, values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The options of a strategy on the ladder of what is repaired next."""
+    selected = values.get("selected") or []
+    if parts.loop is None or not selected:
+        return {}
+    chosen = (selected[0].get("options") or {}).get(name)
+    rule = parts.loop.context.strategies.rule(selected[0].get("rule") or "")
+    found = chosen if chosen is not None else rule.options.get(name) if rule is not None else None
+    return found or {}

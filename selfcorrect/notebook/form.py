@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.notebook.editing import ladder_of
+from selfcorrect.notebook.editing import ladder_of, options_of
 from selfcorrect.notebook.recorder import is_start
 from selfcorrect.notebook.standing import Standing
 from selfcorrect.plain import problem
@@ -27,7 +27,13 @@ def form_of(at: Standing) -> dict[str, Any] | None:
     ladder = ladder_of(at.parts, at.values) if "repair" in at.here.next else []
     selected = at.values.get("selected") or [{}]
     chosen = selected[0].get("strategy", "") if ladder else ""
-    return {"subject": subject, "text": text, "strategies": ladder, "strategy": chosen}
+    return {
+        "subject": subject,
+        "text": text,
+        "strategies": ladder,
+        "strategy": chosen,
+        "options": {name: _text(options_of(at.parts, at.values, name)) for name in ladder},
+    }
 
 
 def editable(at: Standing) -> tuple[str, Any]:
@@ -41,22 +47,18 @@ def editable(at: Standing) -> tuple[str, Any]:
     return "args", args if isinstance(args, Mapping) else {}
 
 
-def edit_from(at: Standing, text: str, strategy: str | None) -> dict[str, Any]:
+def edit_from(
+    at: Standing, text: str, strategy: str | None, options: str | None = None
+) -> dict[str, Any]:
     """The edit that a filled form means.
 
     Raises:
-        ValueError: If the text is no JSON object.
+        ValueError: If a text is no JSON object.
     """
     subject, old = editable(at)
     wanted: dict[str, Any] = {}
     if text.strip():
-        try:
-            new = json.loads(text)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-        if not isinstance(new, dict):
-            raise ValueError("a JSON object is needed")
-        new = unmasked(new, old)
+        new = unmasked(_object(text, ""), old)
         if subject == "state":
             wanted = {
                 key: value for key, value in new.items() if key not in old or value != old[key]
@@ -64,11 +66,34 @@ def edit_from(at: Standing, text: str, strategy: str | None) -> dict[str, Any]:
         elif new != old:
             wanted = {"args": new}
     form = form_of(at) or {}
-    if strategy and strategy != form.get("strategy"):
-        wanted["strategy"] = strategy
+    before = str(form.get("strategy") or "")
+    name = strategy or before
+    if name != before:
+        wanted["strategy"] = name
+    if options is not None and name in form.get("options", {}):
+        known = options_of(at.parts, at.values, name)
+        chosen = unmasked(_object(options.strip() or "{}", "options: "), known)
+        if chosen != known:
+            wanted["options"] = chosen
     if not wanted:
         raise ValueError("nothing was changed")
     return wanted
+
+
+def _text(values: Any) -> str:
+    return json.dumps(masked(values), ensure_ascii=False, indent=2, default=str)
+
+
+def _object(text: str, place: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError(f"{place}nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"{place}{error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{place}a JSON object is needed")  # noqa: TRY004 -- as for no JSON
+    return found
 
 
 def masked(value: Any, key: str = "") -> Any:

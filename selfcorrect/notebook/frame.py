@@ -14,7 +14,7 @@ from selfcorrect.model import ABSENT
 from selfcorrect.notebook.marked import marked
 from selfcorrect.notebook.shown import cut, plain_text, value_text
 
-_MOST: Final = 40
+MOST: Final = 40
 """Changes, findings or tries of one step that are shown."""
 
 
@@ -28,7 +28,7 @@ class Frame:
         kind: `start`, `step`, `edit`, `error` (a node raised), or `fork`.
         nodes: What ran, one name per task.
         next: What runs after it.
-        tone: `ok`, `error`, `edit` or `question`.
+        tone: `ok`, `error`, `edit`, or `held`: a call was turned away before it ran.
         attempt: Which attempt it belongs to, from 1; 0: the graph knows no attempts.
         seconds: How long it took, or None where nobody knows.
         replayed: Whether a stored result stood in for the tool.
@@ -85,11 +85,11 @@ def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None
     errors = event.get("error")
     if isinstance(errors, list) and not frame.findings:
         frame.findings += [
-            {**_finding({"text": str(text)}, None), "open": True} for text in errors[:_MOST]
+            {**_finding({"text": str(text)}, None), "open": True} for text in errors[:MOST]
         ]
     frame.replayed = frame.replayed or event.get("replayed") is True
     if frame.tone == "ok" and _is_bad(event):
-        frame.tone = "error"
+        frame.tone = "held" if _is_held(event) else "error"
     frame.title = title_of(event)
 
 
@@ -97,7 +97,7 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
     """What an event of a trail comes to, in a few words."""
     node = event.get("node")
     if "stopped" in event:
-        return plain_text(event["stopped"], 160)
+        return plain_text(f"{'not called: ' if _is_held(event) else ''}{event['stopped']}", 160)
     if "problem" in event:
         return plain_text(event["problem"], 160)
     if node == "plan":
@@ -107,7 +107,9 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
             return "replayed the stored result" if event.get("ok") else "outcome unknown"
         if "attempt" in event:
             return "the tool answered" if event.get("ok") else "the tool failed"
-        return "the call does not fit the tool"
+        why = event.get("refused")
+        why = why if isinstance(why, str) else "it does not fit the tool"
+        return plain_text(f"not called: {why}", 160)
     if node == "diagnose":
         rules = dict.fromkeys(
             str(item.get("rule") or "no rule") for item in _listed(event, "findings")
@@ -127,7 +129,8 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
     if node == "report_failure":
         return plain_text(event.get("reason", ""), 160)
     if node == "edit":
-        return "edited by hand"
+        chosen = [str(item.get("strategy")) for item in _listed(event, "selected")]
+        return plain_text("edited by hand" + "".join(f": chose {name}" for name in chosen), 160)
     return ""
 
 
@@ -151,7 +154,7 @@ def finding_rows(
     findings: Sequence[Any], strategies: StrategyMap | None = None
 ) -> list[dict[str, Any]]:
     """Findings of a state, as they are shown."""
-    return [_finding(item, strategies) for item in findings[:_MOST] if isinstance(item, Mapping)]
+    return [_finding(item, strategies) for item in findings[:MOST] if isinstance(item, Mapping)]
 
 
 def _finding(item: Mapping[str, Any], strategies: StrategyMap | None) -> dict[str, Any]:
@@ -212,8 +215,14 @@ def _is_bad(event: Mapping[str, Any]) -> bool:
     return bad or event.get("node") == "report_failure"
 
 
+def _is_held(event: Mapping[str, Any]) -> bool:
+    """Whether a call was turned away before its tool was called: nothing was executed."""
+    ran = "attempt" in event or "replayed" in event or "problem" in event
+    return event.get("node") == "execute" and not ran
+
+
 def _listed(event: Mapping[str, Any], key: str, of: Any = Mapping) -> list[Any]:
     items = event.get(key)
     return (
-        [item for item in items[:_MOST] if isinstance(item, of)] if isinstance(items, list) else []
+        [item for item in items[:MOST] if isinstance(item, of)] if isinstance(items, list) else []
     )

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
 
 from selfcorrect.drawing import END, START, Shape, label_of
 from selfcorrect.drawing.svg import Marks
 from selfcorrect.drawing.visible import visible
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.notebook.frame import Frame
+
+_MOST_CHANGES: Final = 200
 
 
 @dataclass(slots=True)
@@ -87,6 +92,37 @@ class History:
         """The latest moment that has a checkpoint: where the thread itself stands."""
         return next(m for m in reversed(self.moments) if m.checkpoint is not None)
 
+    def moment(self, number: int | str | None) -> Moment:
+        """The moment of a number; for what left no checkpoint, the one that it came from.
+
+        Raises:
+            GraphSetupError: If there is none.
+        """
+        try:
+            place = int(number) if number is not None else -1
+            found = self.moments[place] if place >= 0 else None
+        except (IndexError, ValueError):
+            found = None
+        if found is None:
+            raise GraphSetupError(f"there is no moment {number!r:.40}")
+        if found.checkpoint is None and found.parent is not None:
+            return self.moments[found.parent]
+        return found
+
+    def before(self, node: str) -> Moment:
+        """The last moment of this branch after which a node ran or runs.
+
+        Raises:
+            GraphSetupError: If there is none.
+        """
+        for number in reversed(self.line()):
+            if node in self.moments[number].next:
+                return self.moments[number]
+        raise GraphSetupError(
+            f"{node!r:.80} is next nowhere on this branch up to here:"
+            f" run(until={node!r:.80}) goes on to it"
+        )
+
     def line(self, number: int | None = None) -> list[int]:
         """The numbers from the start to a moment (the head): its branch."""
         at: int | None = self.head if number is None else number
@@ -104,6 +140,18 @@ class History:
             line.reverse()
         self._line = (end, line)
         return line
+
+    def changes(self) -> list[dict[str, str]]:
+        """All changes of the call on this branch, in order, but for those that were refused."""
+        frames = (self.moments[number].frame for number in self.line())
+        found = (change for frame in frames for change in frame.changes)
+        return list(islice((each for each in found if not each["refused"]), _MOST_CHANGES))
+
+    def seconds(self) -> float | None:
+        """How long the steps of this branch took together, where anybody knows."""
+        took = [self.moments[number].frame.seconds for number in self.line()]
+        known = [each for each in took if each is not None]
+        return round(sum(known), 6) if known else None
 
     def visits(self, line: Iterable[int]) -> dict[str, int]:
         """How often each node ran on a branch."""

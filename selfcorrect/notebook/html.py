@@ -24,7 +24,11 @@ _START: Final = (
     '\nreplay(document.querySelector("#run"),'
     ' JSON.parse(document.querySelector("#data").textContent));\n'
 )
-_PAGE: Final = "body { margin: 0; padding: 20px; background: Canvas; } .sc { margin: 0 auto; }\n"
+_PAGE: Final = """:root { color-scheme: light dark; }
+body { margin: 0; padding: 20px; background: Canvas; color: CanvasText; }
+main { max-width: 1180px; margin: 0 auto; }
+h1 { margin: 0 0 12px; font: 650 17px/1.4 ui-sans-serif, system-ui, "DejaVu Sans", sans-serif; }
+"""
 
 
 @cache
@@ -35,7 +39,7 @@ def asset(name: str) -> str:
 
 def module() -> str:
     """The ES module: what paints, and what replays."""
-    return asset("widget.js") + asset("replay.js")
+    return asset("panels.js") + asset("widget.js") + asset("replay.js")
 
 
 def replay_data(runs: Sequence[Recorded], shape: Shape) -> dict[str, Any]:
@@ -66,13 +70,14 @@ def replay_page(runs: Sequence[Recorded], shape: Shape) -> str:
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     # Inside a script element nothing but `<` could end it.
     data = json.dumps(replay_data(runs, shape), ensure_ascii=False).replace("<", "\\u003c")
-    still = "\n".join(copy_of(run, shape) for run in runs[:_MOST_COPIES])
+    still = _contents(runs) + "\n".join(copy_of(run, shape) for run in runs[:_MOST_COPIES])
+    head = "Recorded run" if len(runs) == 1 else f"{len(runs):,} recorded runs"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<main id="run">{still}</main>\n'
+        f'<main>\n<h1>{head}</h1>\n<div id="run">{still}</div>\n</main>\n'
         f'<script type="application/json" id="data">{data}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
@@ -93,6 +98,22 @@ def copy_of(run: Recorded, shape: Shape, name: str = "") -> str:
         f"{image(picture(shape, marks), described(shape, marks))}\n{head}"
         "<table><thead><tr><th>step</th><th>node</th><th>what happened</th><th>time</th></tr>"
         f"</thead><tbody>{rows}</tbody></table></div>\n"
+    )
+
+
+def _contents(runs: Sequence[Recorded]) -> str:
+    """The table that a page of several runs begins with."""
+    if len(runs) < 2:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(cut(run.title, 120))}</td><td>{escape(run.status['text'])}</td>"
+        f"<td>{len(run.history.changes())}</td>"
+        f"<td>{milliseconds(run.history.seconds())}</td></tr>"
+        for run in runs
+    )
+    return (
+        "<table><thead><tr><th>run</th><th>outcome</th><th>changes</th><th>time</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>\n"
     )
 
 

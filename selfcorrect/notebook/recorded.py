@@ -48,6 +48,8 @@ class Recorded:
             "title": self.title,
             **{key: self.status[key] for key in ("state", "tone", "text")},
             "frames": [{**frame.as_json(), "label": label(frame)} for frame in self.frames],
+            "changes": self.history.changes(),
+            "seconds": self.history.seconds(),
             "report": self.report,
             "result": self.result,
             "question": self.question,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from selfcorrect.drawing import START
 from selfcorrect.json_forms import call_from_json
 from selfcorrect.loop.loop import Loop
+from selfcorrect.notebook.agents import tell_messages
 from selfcorrect.notebook.driver import Checkpoint
 from selfcorrect.notebook.frame import Frame, finding_rows, tell
 from selfcorrect.notebook.history import History, Moment
@@ -111,6 +112,7 @@ class Recorder:
         elif kind != "start":
             frame.written = differences(before, after)
             frame.title = _wrote(frame.written)
+            tell_messages(frame, before, after)
         frame.state = [[key, self._once(text)] for key, text in rows(self._shown(after))]
         return frame
 

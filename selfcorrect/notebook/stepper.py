@@ -11,6 +11,7 @@ from uuid import uuid4
 from selfcorrect.drawing import Shape
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.hints import near
+from selfcorrect.notebook.agents import asked_in
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.driver import Driver, Outcome, as_checkpoint, asked
 from selfcorrect.notebook.editing import edit_of
@@ -56,7 +57,8 @@ class Stepper(Display):
         limit: Steps of one `run`, so that a graph that never ends is stopped.
         asynchronous: Whether to await the graph; None finds out.
         prices: Money for a million tokens in and out, by the start of a model's name.
-        title: What it is called on screen.
+        title: What it is called on screen; by default what an agent was asked, or the graph's
+            name.
 
     Raises:
         GraphSetupError: If it is no compiled graph, or there is neither an input nor a thread.
@@ -75,7 +77,7 @@ class Stepper(Display):
     ) -> None:
         self.executions = Executions()
         self.parts = steppable(graph, self.executions, asynchronous=asynchronous)
-        self.title = title or str(getattr(graph, "name", "") or "graph")
+        self._named = title, str(getattr(graph, "name", "") or "graph")
         self.limit = limit
         self.breakpoints: set[str] = set()
         self.history = History()
@@ -106,6 +108,12 @@ class Stepper(Display):
     def here(self) -> Moment:
         """The moment one looks at."""
         return self.history.here
+
+    @property
+    def title(self) -> str:
+        """What it is called on screen."""
+        given, otherwise = self._named
+        return given or asked_in(self.values) or otherwise
 
     @property
     def is_past(self) -> bool:
@@ -232,15 +240,22 @@ class Stepper(Display):
             raise GraphSetupError("this is the start")
         return self.goto(self.here.parent)
 
-    def goto(self, moment: int | str) -> Self:
-        """Look at a moment, by its number. Runs nothing and undoes nothing."""
+    def goto(self, moment: int | str | None = None, *, before: str | None = None) -> Self:
+        """Look at a moment. Runs nothing and undoes nothing.
+
+        Args:
+            moment: Its number.
+            before: A node, in its stead: the last moment of this branch before it ran or runs.
+
+        Raises:
+            GraphSetupError: If there is no such moment, or none before that node.
+        """
+        if (moment is None) == (before is None):
+            raise GraphSetupError("goto takes the number of a moment, or before='execute'")
+        if before is not None:
+            self._known(before)
         with self._working():
-            try:
-                found = self.history.moments[_number(moment)]
-            except (IndexError, ValueError):
-                raise GraphSetupError(f"there is no moment {moment!r:.40}") from None
-            if found.checkpoint is None and found.parent is not None:
-                found = self.history.moments[found.parent]
+            found = self.history.moment(moment) if before is None else self.history.before(before)
             self.history.head = found.number
         return self
 
@@ -259,7 +274,7 @@ class Stepper(Display):
 
         Args:
             values: Keys of the state; for what `build_graph` returns also `args` and `name` of
-                the call, and `strategy` where repair is next.
+                the call, and where repair is next `strategy` and its `options`.
 
         Raises:
             GraphSetupError: If something is wrong with them; then nothing is written.
@@ -419,10 +434,3 @@ class Stepper(Display):
 
 def _config(thread: str | None) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread or uuid4().hex}}
-
-
-def _number(moment: int | str) -> int:
-    number = int(moment)
-    if number < 0:
-        raise ValueError(number)
-    return number

@@ -46,7 +46,7 @@ def told(run: Recorded, *, state: bool = True) -> str:
 
 def _step(frame: Frame, *, here: bool, left: bool) -> list[str]:
     mark = "▸" if here else "~" if left else " "
-    sign = {"error": "!", "edit": "*"}.get(frame.tone, " ")
+    sign = {"error": "!", "edit": "*", "held": "-"}.get(frame.tone, " ")
     replayed = " (replayed)" if frame.replayed and "replayed" not in frame.title else ""
     attempt = f"  [attempt {frame.attempt}]" if frame.attempt else ""
     head = f"{mark} {frame.id:>3} {sign} {label(frame):<16} {frame.title}{replayed}"

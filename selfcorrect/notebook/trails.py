@@ -12,6 +12,7 @@ from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Call
+from selfcorrect.notebook.agents import changes_of, mended
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.frame import Frame, tell
 from selfcorrect.notebook.history import History
@@ -23,6 +24,8 @@ from selfcorrect.notebook.view_model import question_of, result_of
 from selfcorrect.pointer import apply
 
 _MOST_EVENTS: Final = 10_000
+_TOLD_BY: Final = frozenset({"trail", "error", "tool_call_id"})
+"""Keys of which every record of a run has one; an agent's record of a mere mend has no trail."""
 
 
 class Trail(Display):
@@ -49,8 +52,8 @@ def trail(run: Any, *, strategies: Any = None, title: str = "run") -> Trail:
     """A run that is over, as a replay.
 
     Args:
-        run: What `invoke` returned, a recorded line of `selfcorrect run --record`, a bare trail,
-            or a list of the first two.
+        run: What `invoke` returned, a recorded line of `selfcorrect run --record` or of an
+            agent's `on_trail`, a bare trail, or a list of any but the last.
         strategies: The error-strategy map of the run, for the patterns of its rules.
         title: What it is called, if it does not say so itself.
 
@@ -74,7 +77,7 @@ def _is_list_of_runs(run: Any) -> bool:
     return (
         isinstance(run, list)
         and bool(run)
-        and all(isinstance(each, Mapping) and ("trail" in each or "error" in each) for each in run)
+        and all(isinstance(each, Mapping) and _TOLD_BY & each.keys() for each in run)
         and not all("node" in each for each in run)
     )
 
@@ -115,7 +118,11 @@ def _recorded(run: Any, strategies: StrategyMap | None, title: str) -> Recorded:
             parent=here - 1,
             following=() if following == END else (following,),
         )
-    named = str(output.get("title") or title)
+    if not events and (changes := changes_of(output)):
+        frame = Frame("", None, nodes=("repair",), attempt=1, title=mended(changes))
+        frame.changes = changes
+        history.add(frame, checkpoint="1", parent=0)
+    named = str(output.get("title") or output.get("request") or title)
     return Recorded(
         cut(named, 120),
         _status(output),
@@ -157,6 +164,11 @@ def _status(output: Mapping[str, Any]) -> dict[str, str]:
             "tone": "bad",
             "text": plain_text(f"error: {output['error']}", 300),
         }
+    if isinstance(output.get("reason"), str) and "trail" not in output:
+        reason = plain_text(output["reason"], 60)
+        return {"state": "failed", "tone": "warn", "text": f"not called · {reason}"}
+    if output.get("changes") and "trail" not in output:
+        return {"state": "ok", "tone": "good", "text": "mended before it was called"}
     if "result" in output:
         return {"state": "ok", "tone": "good", "text": "finished: ok"}
     return {"state": "ready", "tone": "calm", "text": "no end was recorded"}

@@ -47,6 +47,7 @@ def view_of(at: Standing) -> dict[str, Any]:
         "more": more,
         "frame": here.frame.as_json(),
         "question": question_of(at.asking),
+        "changes": None if here.next else history.changes(),
         "report": report_of(values),
         "result": result_of(values) if not here.next else None,
         "form": form_of(at),

@@ -1,6 +1,6 @@
-"""The contrast of every visible text on its ground, computed in the browser."""
+"""The contrast of every visible text and line on its ground, computed in the browser."""
 
-CONTRAST = """() => {
+_COLOURS = """
   const parse = (text) => {
     const found = text.match(/rgba?\\(([^)]+)\\)/);
     if (!found) return null;
@@ -21,6 +21,15 @@ CONTRAST = """() => {
     }
     return { r: 255, g: 255, b: 255, a: 1 };
   };
+  const contrast = (front, back) => {
+    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+"""
+
+CONTRAST = (
+    f"""() => {{{_COLOURS}"""
+    """
   const low = [];
   let seen = 0;
   const walk = document.createTreeWalker(document.querySelector(".sc"), NodeFilter.SHOW_TEXT);
@@ -39,10 +48,43 @@ CONTRAST = """() => {
       back = ground(element);
     }
     seen += 1;
-    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
+    const ratio = contrast(front, back);
     const name = element.className?.baseVal ?? element.className;
     if (ratio < 4.5) low.push([walk.currentNode.textContent.slice(0, 40), name, ratio]);
   }
   return { seen, low };
 }"""
+)
+
+
+LINES = (
+    f"""() => {{{_COLOURS}"""
+    """
+  const low = [];
+  let seen = 0;
+  const check = (element, text, back) => {
+    const front = parse(text);
+    if (!front || !front.a) return;
+    seen += 1;
+    const ratio = contrast(front, back);
+    if (ratio < 3) low.push([element.className?.baseVal ?? element.className, text, ratio]);
+  };
+  for (const element of document.querySelectorAll(".sc, .sc *")) {
+    if (!element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    if (element.closest("svg")) {
+      const back = ground(element.closest("svg").parentElement);
+      if (element.matches(".sc-line, .sc-box, .sc-outer")) check(element, style.stroke, back);
+      if (element.matches(".sc-arrow")) check(element, style.fill, back);
+      continue;
+    }
+    for (const side of ["Top", "Right", "Bottom", "Left"]) {
+      const width = parseFloat(style[`border${side}Width`]);
+      if (style[`border${side}Style`] === "none" || !width) continue;
+      check(element, style[`border${side}Color`], ground(element.parentElement));
+    }
+  }
+  return { seen, low };
+}"""
+)
+"""Borders, and what the picture is drawn with: nodes, edges, arrows."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bridge import Bridge
 from browsers import launched
-from contrast import CONTRAST
+from contrast import CONTRAST, LINES
 from worlds import BROKEN, Flaky, Gate, World, asks, letters, line, matching_map
 
 from selfcorrect import NotDone
@@ -215,6 +215,37 @@ def test_09_a_good_edit_forks_and_shows_as_an_edit(opened: Opened) -> None:
     assert world.booked == [{"to": "CDG", "day": "2026-10-27", "seats": 3}]
 
 
+def test_09b_options_of_a_strategy_are_checked_in_the_form(opened: Opened) -> None:
+    from playwright.sync_api import expect
+
+    world = World()
+    call = {"name": "book", "args": {"to": "CDG", "day": "tomorrow", "seats": 2}}
+    stepper = Stepper(world.graph(), {"call": call}).run(until="repair")
+    page = opened(stepper)
+    count = len(stepper.history)
+    focus(page)
+    page.keyboard.press("e")
+    field = page.get_by_label("Options of the strategy as JSON")
+    for text, told in (
+        ("{", "options: Expecting"),
+        ('{"relativ": true}', "did you mean 'relative'"),
+        ('{"relative": 1}', "should be bool"),
+    ):
+        field.fill(text)
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text(told)
+        expect(field).to_have_attribute("aria-invalid", "true")
+        assert field.input_value() == text
+        assert len(stepper.history) == count
+    assert page.get_by_label("Arguments as JSON").get_attribute("aria-invalid") is None
+    field.fill('{"relative": true}')
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".sc-item.sc-edit")
+    focus(page)
+    press(page, "r", "finished: ok")
+    assert len(world.booked) == 1
+
+
 def test_10_a_run_to_the_end(opened: Opened) -> None:
     _, stepper = mended()
     page = opened(stepper)
@@ -326,7 +357,7 @@ def _states() -> dict[str, Callable[[], Stepper]]:
 
 
 @pytest.mark.parametrize("state", sorted(_states()))
-def test_16_every_text_has_contrast(opened: Opened, state: str) -> None:
+def test_16_every_text_and_line_has_contrast(opened: Opened, state: str) -> None:
     page = opened(_states()[state]())
     focus(page)
     for key in ("Escape", "e", "Escape", "?", "x"):
@@ -336,6 +367,9 @@ def test_16_every_text_has_contrast(opened: Opened, state: str) -> None:
             found = page.evaluate(CONTRAST)
             assert found["seen"] > 20
             assert found["low"] == []
+            drawn = page.evaluate(LINES)
+            assert drawn["seen"] > 20
+            assert drawn["low"] == []
 
 
 def test_17_keyboard_only_and_every_control_has_a_name(opened: Opened) -> None:
@@ -397,7 +431,7 @@ def test_20_a_replay_from_a_file_under_its_own_policy(
     assert len(world.booked) == 1
 
 
-def test_20b_several_runs_in_one_page_are_a_list_to_choose_from(
+def test_20b_several_runs_in_one_page_are_a_table_to_choose_from(
     browser: Any, tmp_path: Path
 ) -> None:
     graph = World().graph()
@@ -409,11 +443,80 @@ def test_20b_several_runs_in_one_page_are_a_list_to_choose_from(
     trail(runs).to_html(path)
     page = browser.new_page()
     page.goto(path.as_uri())
-    page.get_by_role("combobox", name="Run").select_option("1")
+    assert page.locator("main h1").inner_text() == "2 recorded runs"
+    assert page.evaluate("document.querySelector('.sc').firstElementChild.className") == (
+        "sc-contents"
+    )
+    cells = [row.all_inner_texts() for row in (
+        page.locator(f".sc-runs tbody tr:nth-child({n}) > *") for n in (1, 2))]  # fmt: skip
+    assert [row[0] for row in cells] == ["first", "second"]
+    assert cells[0][1:3] == ["finished: ok", "2"]
+    assert cells[1][1].startswith("finished: failed")
+    assert cells[1][2] == "0"
+    assert cells[0][3].endswith("s")
+    assert page.get_by_role("button", name="first").get_attribute("aria-current") == "true"
+    page.get_by_role("button", name="second").click()
+    assert page.get_by_role("button", name="second").get_attribute("aria-current") == "true"
     assert page.locator(".sc-title").inner_text() == "second"
     focus(page)
     press(page, "r", re.compile("^finished: failed"))
     page.close()
+
+
+def test_20c_a_replay_lists_only_what_it_can_do(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    mended()[1].run().to_html(path)
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    focus(page)
+    page.keyboard.press("?")
+    listed = page.locator(".sc-keys").inner_text()
+    for word in ("next step", "to the end", "search", "to the start"):
+        assert word in listed
+    for word in ("edit", "pause", "breakpoint", "answer", "export", "form"):
+        assert word not in listed
+    assert page.locator(".sc-bar button:visible").all_inner_texts() == [
+        "Back", "Next", "End", "Start", "?"
+    ]  # fmt: skip
+    page.close()
+
+
+def test_the_last_step_shows_result_and_changes_before_internals(opened: Opened) -> None:
+    page = opened(mended()[1].run())
+    titles = page.locator(".sc-panels h3").all_inner_texts()
+    assert [title.upper() for title in titles[:2]] == ["RESULT", "2 CHANGES OF THIS RUN"]
+    assert titles[-1].upper() == "STATE"
+    assert page.locator(".sc-run .sc-diff").count() == 2
+    kept = page.locator(".sc-state > details")
+    assert kept.get_attribute("open") is None
+    assert not page.locator(".sc-state table").is_visible()
+    kept.locator("> summary").click()
+    trail_ = page.locator(".sc-state tr", has=page.get_by_role("rowheader", name="trail"))
+    trail_.locator("summary").click()
+    assert '[\n  {\n    "step": 0,\n    "node": "plan",' in trail_.locator("td").inner_text()
+
+
+def test_steps_and_state_can_be_searched(opened: Opened) -> None:
+    from playwright.sync_api import expect
+
+    page = opened(mended()[1].run(until="validate"))
+    steps, keys = page.locator(".sc-item").count(), page.locator(".sc-state tr").count()
+    focus(page)
+    page.keyboard.press("/")
+    page.keyboard.type("not called")
+    said = page.locator(".sc-found")
+    expect(said).to_have_text(f"1 of {steps} steps, 0 of {keys} keys")
+    assert said.get_attribute("aria-live") == "polite"
+    assert page.locator(".sc-item").all_inner_texts() == ["execute"]
+    field = page.get_by_role("searchbox", name="Search steps and state")
+    field.fill("2026-10-26")
+    expect(page.locator(".sc-state tr").first).to_contain_text("2026-10-26")
+    assert 0 < page.locator(".sc-state tr").count() < keys
+    page.keyboard.press("Escape")
+    expect(said).to_have_text("")
+    assert page.locator(".sc-item").count() == steps
+    press(page, "n", "ready · next retry")
+    assert field.input_value() == ""
 
 
 def test_22_two_steppers_on_a_page_do_not_mix(opened: Opened) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,24 @@ def browser() -> Iterator[Any]:
         pytest.importorskip(name, reason=f"needs {name}: pip install -e '.[dev]'")
     with launched() as found:
         yield found
+
+
+KEYS = """() => {
+  const card = document.querySelector(".sc-keys").closest(".sc-card").getBoundingClientRect();
+  return [...document.querySelectorAll(".sc-keys > li")].map((row) => {
+    const boxes = [...row.children].map((e) => e.getBoundingClientRect());
+    const [key, text] = boxes, keys = [...row.querySelectorAll("kbd")];
+    return {
+      text: row.textContent, top: row.getBoundingClientRect().top,
+      bottom: row.getBoundingClientRect().bottom,
+      beside: boxes.length === 2 && key.right <= text.left && Math.abs(key.top - text.top) < 6,
+      whole: keys.every((e) => e.getBoundingClientRect().right <= text.left && e.offsetWidth > 0),
+      inside: boxes.every((b) => b.left >= card.left && b.right <= card.right
+        && b.top >= card.top && b.bottom <= card.bottom && b.width > 0 && b.height > 0),
+    };
+  });
+}"""
+"""Where each key of the help panel stands, and where its text."""
 
 
 def says(page: Any, text: str | re.Pattern[str]) -> None:
@@ -87,6 +107,7 @@ def _full_run(page: Any, file: Path) -> None:
     page.get_by_role("button", name="Step", exact=True).first.click()
     says(page, "ready · next execute")
     page.locator(".sc").focus()
+    _help(page)
     for node in ("diagnose", "select strategy"):
         press(page, "n", f"ready · next {node}")
     page.locator('.sc [data-node="repair"]').focus()
@@ -117,8 +138,10 @@ def _full_run(page: Any, file: Path) -> None:
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
     page.locator(".sc").focus()
     page.keyboard.press("Control+s")
+    saved: dict[str, Any] = {"cells": [{}]}
     for _ in range(100):
-        saved = json.loads(file.read_text(encoding="utf-8"))
+        with suppress(ValueError):  # it may be read while it is written
+            saved = json.loads(file.read_text(encoding="utf-8"))
         if "finished: ok" in json.dumps(saved["cells"][0].get("outputs", [])):
             break
         page.wait_for_timeout(100)
@@ -126,6 +149,21 @@ def _full_run(page: Any, file: Path) -> None:
     assert "finished: ok" in outputs
     assert "data:image/svg+xml;base64," in outputs
     assert len(saved["cells"]) == cells
+
+
+def _help(page: Any) -> None:
+    """The host's own style sheet leaves each key beside its text, one row under the other."""
+    page.keyboard.press("?")
+    page.locator(".sc-keys").wait_for()
+    rows = page.evaluate(KEYS)
+    assert len(rows) > 10
+    for row in rows:
+        assert row["beside"], row
+        assert row["whole"], row
+        assert row["inside"], row
+    for above, below in pairwise(rows):
+        assert above["bottom"] <= below["top"], (above, below)
+    page.keyboard.press("Escape")
 
 
 def _warm_and_cold(page: Any, address: str, path: str) -> None:

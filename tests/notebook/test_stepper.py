@@ -240,6 +240,27 @@ def test_back_and_goto_run_nothing() -> None:
         stepper.goto("x")
 
 
+def test_goto_takes_the_node_that_is_next() -> None:
+    world = World()
+    stepper = Stepper(world.graph(), {"call": BROKEN}).run()
+    count = len(stepper.history)
+    stepper.goto(before="execute")
+    assert status(stepper) == f"past · step 7 of {count - 1} · next execute"
+    stepper.back().goto(before="execute")
+    assert status(stepper) == f"past · step 1 of {count - 1} · next execute"
+    assert stepper.goto(before="plan").here.number == 0
+    assert (len(stepper.history), len(world.booked)) == (count, 1)
+    with pytest.raises(GraphSetupError, match=r"'execute' is next nowhere .* run\(until='execute'"):
+        stepper.goto(before="execute")
+    with pytest.raises(GraphSetupError, match="did you mean 'execute'"):
+        stepper.goto(before="exceute")
+    with pytest.raises(GraphSetupError, match="the number of a moment, or before="):
+        stepper.goto()
+    with pytest.raises(GraphSetupError, match="the number of a moment, or before="):
+        stepper.goto(1, before="execute")
+    assert stepper.here.number == 0
+
+
 def test_breakpoints_and_until() -> None:
     stepper = Stepper(World().graph(), {"call": BROKEN}).break_at("repair").run()
     assert status(stepper) == "paused before repair"
@@ -299,6 +320,50 @@ def test_another_strategy_may_be_chosen_where_repair_is_next() -> None:
         stepper.edit({"strategy": "format-dat"})
     stepper.edit({"strategy": form["strategies"][-1]})
     assert stepper.values["selected"][0]["strategy"] == form["strategies"][-1]
+
+
+RELATIVE = {"name": "book", "args": {"to": "CDG", "day": "tomorrow", "seats": 2}}
+
+
+def test_options_that_a_person_chose_are_those_it_is_mended_with() -> None:
+    plain = Stepper(World().graph(), {"call": RELATIVE}).run()
+    assert plain.values.get("result") is None
+    stepper = Stepper(World().graph(), {"call": RELATIVE}).run(until="repair")
+    assert view_of(stepper.standing)["form"]["options"]["format-date"] == "{}"
+    stepper.edit({"options": {"relative": True}})
+    assert "chose format-date" in stepper.here.frame.title
+    assert json.loads(view_of(stepper.standing)["form"]["options"]["format-date"]) == {
+        "relative": True
+    }
+    stepper.run()
+    assert stepper.values["result"].startswith("2 to CDG on 20")
+    assert any(
+        event["selected"][0]["options"] == {"format-date": {"relative": True}}
+        for event in stepper.values["trail"]
+        if event["node"] == "edit"
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ({"options": {"relativ": True}}, "options.relativ.*did you mean 'relative'"),
+        ({"options": {"relative": "yes"}}, "options.relative.*should be bool"),
+        ({"options": {"timezone": "Mars"}}, "cannot be made: .*Mars"),
+        ({"options": [1]}, "options of a strategy are an object"),
+        ({"strategy": "ask-human", "options": {"relative": True}}, "unknown option"),
+        ({"strategy": "clamp", "options": {}}, "has no strategy 'clamp'"),
+    ],
+)
+def test_wrong_options_write_nothing(edit: Any, message: str) -> None:
+    stepper = Stepper(World().graph(), {"call": RELATIVE}).run(until="repair")
+    count, before = len(stepper.history), stepper._driver.state().config
+    with pytest.raises(GraphSetupError, match=message):
+        stepper.edit(edit)
+    assert len(stepper.history) == count
+    assert stepper._driver.state().config == before
+    with pytest.raises(GraphSetupError, match="where repair is next"):
+        stepper.back().edit({"options": {}})
 
 
 def test_a_person_is_asked_and_answers() -> None:
@@ -447,6 +512,21 @@ def test_a_question_outlives_the_process(tmp_path: Any) -> None:
     again = Stepper(graph, thread="t")
     assert status(again) == "waiting for a person"
     assert again.answer(2).run().values["result"] == "2 to CDG on 2026-10-26"
+
+
+def test_without_the_extra_the_static_copy_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    display = pytest.importorskip("IPython.display", reason="needs the extra jupyter")
+    import selfcorrect.notebook.display as ours
+
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "display", lambda each, **_: shown.append(each))
+    monkeypatch.setattr(ours, "find_spec", lambda name: None)
+    Stepper(World().graph(), {"call": BROKEN})._ipython_display_()
+    (bundle,) = [each._repr_mimebundle_() for each in shown]
+    for text in bundle.values():
+        assert "pip install" in text
+        assert "selfcorrect[jupyter]" in text
+    assert 'src="data:image/svg+xml;base64,' in bundle["text/html"]
 
 
 def test_wrong_use_is_refused() -> None:

@@ -173,3 +173,21 @@ class Flaky:
             self.left -= 1
             raise RuntimeError("the node broke")
         return {"seen": ["flaky"]}
+
+
+def agent(*script: Any, **options: Any) -> Any:
+    """An agent that can book seats, whose model says what a script tells it to say."""
+    from langchain.agents import create_agent
+    from langchain_core.tools import tool
+
+    from selfcorrect import SelfCorrection
+    from selfcorrect.testing import ScriptedModel
+
+    @tool
+    def book(to: str, seats: int) -> str:
+        """Book seats."""
+        if to == "XXX":
+            raise ValueError("no such airport")
+        return f"{seats} to {to}"
+
+    return create_agent(ScriptedModel([*script]), [book], middleware=[SelfCorrection(**options)])

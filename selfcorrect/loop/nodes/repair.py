@@ -212,8 +212,9 @@ class _Round:
         )
 
     def _strategy(self, item: Mapping[str, Any]) -> Any:
-        """The strategy with the options of its rule."""
-        return self.context.rung(item["rule"], item["strategy"])
+        """The strategy with the options of its rule, or those that a person chose instead."""
+        chosen = (item.get("options") or {}).get(item["strategy"])
+        return self.context.rung(item["rule"], item["strategy"], chosen)
 
     async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""

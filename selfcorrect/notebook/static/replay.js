@@ -50,7 +50,7 @@ function replay(root, data) {
       },
       marks: { visits, ways, current: frame.nodes, next: over ? (frame.kind === "step" ? ["__end__"] : []) : frame.next, breakpoints: [] },
       items, more: [start, total - end], frame,
-      report: last ? run.report : null, result: last ? run.result : null,
+      changes: last ? run.changes : null, report: last ? run.report : null, result: last ? run.result : null,
     };
   };
   const send = (command) => {
@@ -61,9 +61,18 @@ function replay(root, data) {
     else if (command.do === "restart") at = 0;
     painter.paint(view());
   };
-  const chooser = data.runs.length > 1 ? h("select", { class: "sc-chooser", "data-key": "chooser", "aria-label": "Run", onchange: (event) => { run = data.runs[Number(event.target.value)]; at = 0; painter.paint(view()); } },
-    data.runs.map((one, number) => h("option", { value: number }, `${number + 1}. ${one.title} · ${one.text}`))) : null;
-  const painter = new Painter(root, data.graph, send, { replay: true, chooser });
-  painter.paint(view());
+  const links = data.runs.map((one, number) => h("button", { type: "button", class: "sc-link", "data-key": `run-${number}`, onclick: () => choose(number) }, one.title));
+  const choose = (number) => {
+    run = data.runs[number];
+    at = 0;
+    links.forEach((link, other) => (other === number ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
+    painter.paint(view());
+  };
+  const contents = data.runs.length > 1 ? h("div", { class: "sc-contents", role: "group", "aria-label": "Runs" }, h("table", { class: "sc-runs" },
+    h("thead", {}, h("tr", {}, ["run", "outcome", "changes", "time"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, data.runs.map((one, number) => h("tr", {}, h("th", { scope: "row" }, links[number]),
+      h("td", { class: `sc-tone-${one.tone}` }, one.text), h("td", {}, one.changes.length), h("td", {}, seconds(one.seconds))))))) : null;
+  const painter = new Painter(root, data.graph, send, { replay: true, contents });
+  choose(0);
   return painter;
 }

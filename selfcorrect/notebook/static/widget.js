@@ -3,137 +3,24 @@
 
 const FORMAT = 1;
 const PATIENCE = 6000;
-const LONG = 150;
 const KEYS = [
   ["n →", "step"], ["r", "run"], ["p", "pause"], ["b ←", "back"], ["e", "edit and fork"],
   [".", "breakpoint on the next node"], ["a", "answer"], ["Shift+R", "restart"], ["x", "export"],
   ["Enter", "on a node: breakpoint; on the timeline: go there"], ["Ctrl+Enter", "send a form"],
+  ["/", "search steps and state"],
   ["Esc", "close"], ["?", "this list"],
 ];
+const REPLAY_KEYS = [
+  ["n →", "next step"], ["b ←", "step before"], ["r", "to the end"], ["Shift+R", "to the start"],
+  ["Enter", "on the timeline: go there"], ["/", "search steps and state"], ["Esc", "close"], ["?", "this list"],
+];
 
-function h(tag, props, ...children) {
-  const element = document.createElement(tag);
-  for (const [key, value] of Object.entries(props || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (key === "value") element.value = value;
-    else element.setAttribute(key, value === true ? "" : String(value));
-  }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== ""));
-  return element;
+function told(item) {
+  return [item.label, item.title, item.tone === "error" && "error",
+    item.tone === "held" && !/not called/.test(item.title) && "not called",
+    item.kind === "edit" && "edit by hand", item.left && "not on this branch",
+    item.replayed && "replayed", seconds(item.seconds)].filter(Boolean).join(", ");
 }
-
-function seconds(value) {
-  if (value === null || value === undefined) return "";
-  return value >= 1 ? `${value.toFixed(2)} s` : `${(value * 1000).toFixed(value < 0.01 ? 1 : 0)} ms`;
-}
-
-// -- panels ----------------------------------------------------------------------------------
-
-function panel(name, title, ...content) {
-  const kids = content.flat(Infinity).filter(Boolean);
-  if (!kids.length) return null;
-  return h("section", { class: `sc-panel sc-${name}`, "aria-label": title }, h("h3", {}, title), kids);
-}
-
-function value(tag, word, text) {
-  return h(text === "nothing" ? "span" : tag, { class: text === "nothing" ? "sc-nothing" : null }, h("span", { class: "sc-sr" }, word), text);
-}
-
-function changeRow(change) {
-  const by = [change.strategy, change.safety, change.rule].filter(Boolean).join(" · ");
-  return h("li", { class: change.refused ? "sc-refused" : "" },
-    h("code", { class: "sc-path" }, change.path),
-    change.refused ? h("span", { class: "sc-tag sc-bad" }, "refused") : null,
-    h("div", { class: "sc-diff" },
-      value("del", "before ", change.before),
-      h("span", { class: "sc-to", "aria-hidden": "true" }, "→"),
-      value("ins", "after ", change.after)),
-    h("p", { class: "sc-by" }, by, change.reason ? h("span", {}, ` — ${change.reason}`) : ""));
-}
-
-function changes(frame) {
-  const rows = frame.changes.map(changeRow);
-  const written = (frame.written || []).map(([path, before, after]) =>
-    changeRow({ path, before, after, strategy: "", safety: "", rule: "", reason: "" }));
-  const call = rows.length ? h("ul", { class: "sc-list" }, rows) : null;
-  const state = written.length
-    ? (rows.length || frame.findings.length
-      ? h("details", {}, h("summary", {}, `${written.length} more key${written.length === 1 ? "" : "s"} of the state`), h("ul", { class: "sc-list" }, written))
-      : h("ul", { class: "sc-list" }, written))
-    : null;
-  return panel("change", "Change by this step", call, state);
-}
-
-function marked(finding) {
-  const tints = finding.groups.map((group) => group[0]);
-  return h("p", { class: "sc-text" }, finding.pieces.map(([text, mark]) => mark
-    ? h("mark", { class: mark === "match" ? "sc-match" : `sc-group sc-tint${tints.indexOf(mark) % 5}`, title: mark }, text)
-    : text));
-}
-
-function finding(item) {
-  const sort = [item.kind, item.category].filter((word) => word && word !== "none").join(" · ");
-  return h("li", {},
-    h("p", { class: "sc-rule" },
-      item.rule ? h("strong", {}, item.rule) : h("em", {}, item.open ? "error" : "no rule"),
-      sort ? h("span", { class: "sc-tag" }, sort) : null,
-      item.sure ? h("span", { class: "sc-muted" }, ` ${item.sure} `) : null,
-      item.places.map((place) => h("code", { class: "sc-path" }, place))),
-    marked(item),
-    item.pattern ? h("p", { class: "sc-line-of" }, h("span", {}, "pattern"), h("code", {}, item.pattern)) : null,
-    item.conditions.map(([name, value]) => h("p", { class: "sc-line-of" }, h("span", {}, name), h("code", {}, value))),
-    item.groups.length ? h("table", { class: "sc-groups" },
-      h("caption", { class: "sc-sr" }, "named groups"),
-      h("tbody", {}, item.groups.map(([name, value], n) => h("tr", {},
-        h("th", { scope: "row" }, h("span", { class: `sc-group sc-tint${n % 5}` }, name)), h("td", {}, value))))) : null,
-    item.ladder.length ? h("p", { class: "sc-line-of" }, h("span", {}, "ladder"), item.ladder.join(" → ")) : null);
-}
-
-function why(frame) {
-  const found = frame.findings.map(finding);
-  const tried = frame.tried.map((item) => h("li", {},
-    h("strong", {}, item.strategy), h("span", { class: "sc-tag" }, item.outcome),
-    item.reason ? h("span", { class: "sc-muted" }, ` ${item.reason}`) : null));
-  return panel("why", "Rule → strategy",
-    found.length ? h("ul", { class: "sc-list" }, found) : null,
-    tried.length ? h("ul", { class: "sc-list sc-tried" }, tried) : null);
-}
-
-function state(rows) {
-  if (!rows || !rows.length) return null;
-  return panel("state", "State", h("table", {}, h("tbody", {}, rows.map(([key, text]) =>
-    h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, folded(text)))))));
-}
-
-function folded(text) {
-  if (text.length <= LONG) return text;
-  return h("details", {}, h("summary", {}, h("span", {}, `${text.slice(0, LONG)}…`)), text);
-}
-
-function cost(frame) {
-  const model = frame.model || {};
-  if (!model.calls) return null;
-  const money = model.cost === null || model.cost === undefined ? "price unknown" : `${model.cost}`;
-  return panel("model", "Model", h("p", {},
-    `${model.calls} call${model.calls === 1 ? "" : "s"} · ${model.input} tokens in · ${model.output} out · cost ${money}`,
-    model.models && model.models.length ? h("span", { class: "sc-muted" }, ` ${model.models.join(", ")}`) : null));
-}
-
-function report(data) {
-  if (!data) return null;
-  return panel("report", `Report: ${data.reason}`,
-    h("p", {}, data.detail),
-    data.attempts.length ? h("table", { class: "sc-attempts" },
-      h("thead", {}, h("tr", {}, ["attempt", "call", "outcome"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, data.attempts.map((item) => h("tr", {},
-        h("td", {}, item.number), h("td", {}, h("code", {}, item.call)),
-        h("td", {}, item.outcome, item.text ? h("p", { class: "sc-muted" }, item.text) : null))))) : h("p", { class: "sc-muted" }, "The tool was never called."),
-    data.question ? h("p", {}, h("strong", {}, "Question: "), data.question) : null,
-    data.advice.length ? h("ul", {}, data.advice.map((text) => h("li", {}, text))) : null);
-}
-
-// -- the view --------------------------------------------------------------------------------
 
 class Painter {
   constructor(root, graph, send, options = {}) {
@@ -158,8 +45,10 @@ class Painter {
     const tools = this.options.replay ? ["back", "step", "run", "restart"] : Object.keys(keys);
     this.exports = h("button", { type: "button", class: "sc-button", "data-key": "export", "aria-keyshortcuts": "x", title: "Save this run (x)", onclick: () => this.toggle("export") }, "Export");
     this.help = h("button", { type: "button", class: "sc-button sc-round", "data-key": "help", "aria-keyshortcuts": "?", "aria-label": "Help: keys", title: "Keys (?)", onclick: () => this.toggle("help") }, "?");
+    this.find = h("input", { type: "search", class: "sc-find", "data-key": "find", "aria-keyshortcuts": "/", "aria-label": "Search steps and state", placeholder: "Search ( / )", oninput: () => this.search() });
+    this.found = h("span", { class: "sc-muted sc-found", "aria-live": "polite" });
     this.status = h("div", { class: "sc-status", role: "status", "aria-live": "polite" });
-    this.alert = h("div", { class: "sc-alert", role: "alert" });
+    this.alert = h("div", { class: "sc-alert", role: "alert", id: `sc-alert-${Math.random().toString(36).slice(2)}` });
     this.above = h("div", { class: "sc-above" });
     this.picture = h("div", { class: "sc-graph" });
     this.panels = h("div", { class: "sc-panels" });
@@ -169,10 +58,11 @@ class Painter {
     this.root.tabIndex = 0;
     this.root.setAttribute("role", "group");
     this.root.replaceChildren(
-      h("div", { class: "sc-head" }, this.head, this.options.chooser || null, this.status),
+      this.options.contents || "",
+      h("div", { class: "sc-head" }, this.head, this.status),
       h("div", { class: "sc-bar", role: "toolbar", "aria-label": "Commands" },
         tools.map((name) => this.buttons[name]), h("span", { class: "sc-gap" }),
-        this.options.replay ? null : this.exports, this.help),
+        this.found, this.find, this.options.replay ? "" : this.exports, this.help),
       this.alert, this.above,
       h("div", { class: "sc-body" }, this.picture, this.panels), this.time);
     const parsed = new DOMParser().parseFromString(this.graph.svg, "image/svg+xml").documentElement;
@@ -214,7 +104,7 @@ class Painter {
     if (moved && this.open === "edit") this.close();
     this.view = view;
     this.head.textContent = view.title;
-    this.root.setAttribute("aria-label", `Stepper: ${view.title}`);
+    this.root.setAttribute("aria-label", `${this.options.replay ? "Replay" : "Stepper"}: ${view.title}`);
     this.setStatus(view.status.state, view.status.tone, view.status.text);
     this.setAlert(view.alert);
     for (const [name, button] of Object.entries(this.buttons)) {
@@ -230,6 +120,7 @@ class Painter {
     this.paintAbove();
     this.paintPanels();
     this.paintTime(moved);
+    this.count();
     if (focused) {
       const again = [...this.root.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused);
       (again && !again.disabled && !again.hidden ? again : this.root).focus({ preventScroll: true });
@@ -298,8 +189,9 @@ class Painter {
     if (this.open === "edit" && view.form) parts.push(this.editCard(view.form));
     if (this.open === "export") parts.push(h("div", { class: "sc-card", role: "group", "aria-label": "Export" }, h("div", { class: "sc-row" },
       ["html", "svg", "json", "mermaid"].map((form) => h("button", { type: "button", class: "sc-button", "data-key": `export-${form}`, onclick: () => { this.close(); this.send({ do: "export", form }); } }, form === "html" ? "HTML replay" : form.toUpperCase())))));
-    if (this.open === "help") parts.push(h("div", { class: "sc-card", role: "group", "aria-label": "Keys" }, h("dl", { class: "sc-keys" },
-      KEYS.map(([key, text]) => [h("dt", {}, key.split(" ").map((one) => h("kbd", {}, one))), h("dd", {}, text)]))));
+    if (this.open === "help") parts.push(h("div", { class: "sc-card", role: "group", "aria-label": "Keys" }, h("ul", { class: "sc-keys" },
+      (this.options.replay ? REPLAY_KEYS : KEYS).map(([key, text]) => h("li", {},
+        h("span", {}, key.split(" ").map((one) => h("kbd", {}, one))), h("span", {}, text))))));
     this.above.replaceChildren(...parts);
   }
 
@@ -317,14 +209,18 @@ class Painter {
   }
 
   editCard(form) {
-    if (this.draft === null) this.draft = { text: form.text, strategy: form.strategy };
-    const area = h("textarea", { "data-key": "edit-text", rows: Math.min(14, Math.max(4, form.text.split("\n").length + 1)), spellcheck: "false", "aria-label": form.subject === "args" ? "Arguments as JSON" : "State as JSON", oninput: (event) => { this.draft.text = event.target.value; } });
+    if (this.draft === null) this.draft = { text: form.text, strategy: form.strategy, options: form.options[form.strategy] };
+    const wrong = this.problem ? (/^(options|strategy)\b/.test(this.problem) ? "options" : "text") : "";
+    const about = (field) => (field === wrong ? { "aria-invalid": "true", "aria-describedby": this.alert.id } : {});
+    const area = h("textarea", { "data-key": "edit-text", rows: Math.min(14, Math.max(4, form.text.split("\n").length + 1)), spellcheck: "false", "aria-label": form.subject === "args" ? "Arguments as JSON" : "State as JSON", ...about("text"), oninput: (event) => { this.draft.text = event.target.value; } });
     area.value = this.draft.text;
-    const select = form.strategies.length ? h("select", { "data-key": "edit-strategy", "aria-label": "Strategy", onchange: (event) => { this.draft.strategy = event.target.value; } },
+    const select = form.strategies.length ? h("select", { "data-key": "edit-strategy", "aria-label": "Strategy", onchange: (event) => { this.draft.strategy = event.target.value; options.value = this.draft.options = form.options[this.draft.strategy]; } },
       form.strategies.map((name) => h("option", { value: name, selected: name === this.draft.strategy }, name))) : null;
+    const options = select ? h("textarea", { "data-key": "edit-options", rows: 3, spellcheck: "false", "aria-label": "Options of the strategy as JSON", ...about("options"), value: this.draft.options || "{}", oninput: (event) => { this.draft.options = event.target.value; } }) : null;
     return h("div", { class: "sc-card sc-edit", role: "group", "aria-label": "Edit and fork" },
       h("p", {}, form.subject === "args" ? "Arguments of the call, as JSON. A fork keeps what happened before." : "State, as JSON. What is left unchanged stays."),
       area, select ? h("label", { class: "sc-row" }, "Strategy ", select) : null,
+      options ? h("label", {}, "Its options, as JSON", options) : null,
       h("div", { class: "sc-row" },
         h("button", { type: "button", class: "sc-button sc-main", "data-key": "edit-send", onclick: () => this.submit() }, "Fork with this"),
         h("button", { type: "button", class: "sc-button", "data-key": "edit-cancel", onclick: () => this.close() }, "Cancel"),
@@ -334,14 +230,16 @@ class Painter {
   paintPanels() {
     const { view } = this;
     const frame = view.frame;
+    const over = Boolean(view.changes);
     const title = [frame.title, frame.replayed && "replayed", seconds(frame.seconds)].filter(Boolean).join(" · ");
     const name = (frame.nodes.map((node) => this.graph.nodes[node] || node).join(" + ")) || frame.kind;
     const parts = [
       h("p", { class: "sc-step" }, h("strong", {}, name), title ? h("span", { class: "sc-muted" }, ` ${title}`) : null),
       frame.error ? h("p", { class: "sc-errortext" }, frame.error) : null,
       view.result !== null && view.result !== undefined ? panel("result", "Result", h("p", {}, h("code", {}, view.result))) : null,
-      report(view.report), changes(frame), why(frame), cost(frame), state(frame.state),
+      report(view.report), changesOfRun(view.changes), changes(frame, over), why(frame), cost(frame),
       frame.inside.length ? panel("inside", "Inside", h("p", {}, frame.inside.join(" → "))) : null,
+      state(frame.state, over, this.find.value),
     ];
     this.panels.replaceChildren(...parts.filter(Boolean));
   }
@@ -350,7 +248,7 @@ class Painter {
     const { view } = this;
     const longest = Math.max(0.001, ...view.items.map((item) => item.seconds || 0));
     const groups = [];
-    for (const item of view.items) {
+    for (const item of view.items.filter((each) => matches(this.find.value, told(each)))) {
       const last = groups[groups.length - 1];
       if (!last || last.attempt !== item.attempt) groups.push({ attempt: item.attempt, items: [item] });
       else last.items.push(item);
@@ -369,13 +267,27 @@ class Painter {
     const height = 4 + Math.round(22 * Math.sqrt((item.seconds || 0) / longest));
     const bar = h("span", { class: "sc-bar-of", "aria-hidden": "true" });
     bar.style.height = `${height}px`;
-    const words = [item.label, item.title, item.tone === "error" && "error", item.kind === "edit" && "edit by hand",
-      item.left && "not on this branch", item.replayed && "replayed", seconds(item.seconds)].filter(Boolean).join(", ");
+    const words = told(item);
     return h("li", {}, h("button", {
       type: "button", class: ["sc-item", `sc-${item.tone}`, item.left && "sc-left", item.replayed && "sc-replayed"].filter(Boolean).join(" "),
       "data-key": `item-${item.id}`, "aria-label": words, title: words, "aria-current": item.here ? "step" : null,
       onclick: () => this.send({ do: "goto", id: item.id }),
     }, bar, h("span", { class: "sc-item-name" }, item.label)));
+  }
+
+  search() {
+    this.paintPanels();
+    this.paintTime(false);
+    this.count();
+  }
+
+  count() {
+    const query = this.find.value.trim();
+    const { items, more, frame } = this.view;
+    const among = (all, texts) => `${all.filter((each) => matches(query, ...texts(each))).length} of ${all.length}`;
+    const steps = `${among(items, (each) => [told(each)])}${more[0] + more[1] ? " shown" : ""} steps`;
+    const text = query ? `${steps}, ${among(frame.state || [], (row) => row)} keys` : "";
+    if (this.found.textContent !== text) this.found.textContent = text;
   }
 
   toggle(name) {
@@ -395,7 +307,7 @@ class Painter {
   }
 
   submit() {
-    this.send({ do: "edit", text: this.draft.text, strategy: this.draft.strategy || null });
+    this.send({ do: "edit", text: this.draft.text, strategy: this.draft.strategy || null, options: this.draft.options ?? null });
   }
 
   act(name) {
@@ -411,6 +323,9 @@ class Painter {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     // The notebook's own one-letter commands must not see these; its Ctrl+S must.
     if (this.isOurs(event)) event.stopPropagation();
+    if (event.key === "Escape" && event.target === this.find) {
+      event.preventDefault(); this.find.value = ""; this.search(); this.root.focus({ preventScroll: true }); return;
+    }
     if (event.key === "Escape" && this.open) { event.preventDefault(); this.close(); return; }
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && this.open === "edit") {
       event.preventDefault(); this.submit(); return;
@@ -419,6 +334,7 @@ class Painter {
     const name = { n: "step", ArrowRight: "step", r: "run", p: "pause", b: "back", ArrowLeft: "back", e: "edit", a: "answer", R: "restart" }[event.key];
     if (name) { event.preventDefault(); this.act(name); }
     else if (event.key === "x" && !this.options.replay) { event.preventDefault(); this.toggle("export"); }
+    else if (event.key === "/") { event.preventDefault(); this.find.focus(); }
     else if (event.key === "?") { event.preventDefault(); this.toggle("help"); }
     else if (event.key === "." && !this.options.replay) {
       event.preventDefault();
