@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from pydantic import BaseModel
 
-from selfcorrect import MendedCall, Mender
+from selfcorrect import MendedCall, Mender, repair_call
 from selfcorrect.model import Call
 
 BOOK = {
@@ -122,7 +122,7 @@ MESSAGES = {
 def test_a_call_comes_back_in_its_own_form(form):
     given = form("Book-Flight", WRONG, 1)
     before = deepcopy(given)
-    done = MENDER.call(given)
+    done = MENDER.message(given)
     assert done.outcome == "repaired", done.detail
     assert done.value == form("book_flight", GOOD, 1)
     assert list(done.value) == list(given)
@@ -136,7 +136,7 @@ def test_a_call_comes_back_in_its_own_form(form):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_arguments_that_are_text_are_read_into_what_the_form_has(form):
-    done = MENDER.call(form("book_flight", UNREADABLE))
+    done = MENDER.message(form("book_flight", UNREADABLE))
     assert done.outcome == "repaired", done.detail
     wanted = form("book_flight", GOOD)
     if form in (plain, of_ollama):  # these keep what they came as
@@ -148,7 +148,7 @@ def test_arguments_that_are_text_are_read_into_what_the_form_has(form):
 def test_a_valid_call_is_the_very_same_object(form):
     for args in (GOOD, json.dumps(GOOD)):
         given = form("book_flight", args)
-        done = MENDER.call(given)
+        done = MENDER.message(given)
         if args is GOOD or form in (chat, of_responses, of_ollama, plain):
             assert (done.outcome, done.changes) == ("valid", ())
             assert done.value is given
@@ -199,7 +199,7 @@ def test_each_call_of_a_message_stands_for_itself(form, message):
 @pytest.mark.parametrize(("form", "message"), MESSAGES.values(), ids=MESSAGES)
 def test_a_healthy_message_is_the_very_same_object(form, message):
     given = message(form("book_flight", GOOD), form("get_time", {}, 1))
-    for done in (MENDER.message(given), MENDER.call(given)):
+    for done in (MENDER.message(given), MENDER.message(given)):
         assert (done.outcome, done.changes, len(done.calls)) == ("valid", (), 2)
         assert done.value is given
 
@@ -524,3 +524,16 @@ def test_a_dumped_message_keeps_what_can_be_parsed_apart_from_what_cannot():
     ]
     assert done.value["invalid_tool_calls"] == [bad[1]]
     assert [call.outcome for call in done.calls] == ["repaired", "failed"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tool_calls": [{"name": "book_flight", "arguments": GOOD, "approved": "no"}]},
+        {"type": "tool_use", "id": "t1", "name": "book_flight", "input": GOOD, "after": False},
+        {"type": "function", "function": {"name": "book_flight", "arguments": json.dumps(GOOD), "type": "draft"}},
+    ],
+)  # fmt: skip
+def test_what_a_model_may_have_written_beside_a_call_is_not_ignored(given):
+    assert MENDER.call(given).outcome not in ("valid", "repaired")
+    assert repair_call(given, [BOOK]).outcome not in ("valid", "repaired")

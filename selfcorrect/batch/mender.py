@@ -89,7 +89,11 @@ class Mender:
         request: str | None = None,
         messages: Sequence[Any] | None = None,
     ) -> Mended:
-        """Like `call`, for what a model answered: it need not call anything.
+        """Like `call`, for what a provider answered: it need not call anything.
+
+        What stands in a call of a provider's own form beside name and arguments is the provider's,
+        and is kept. `call` refuses it unless it is known to mean nothing: a model may have written
+        it.
 
         Calls that stand in its text, where the map's `[reading]` lets them be read, are written
         where its form has calls.
@@ -150,8 +154,9 @@ class Mender:
     async def _mended(
         self, given: Any, beside: Mapping[str, Any], context: RunContext, *, must_call: bool
     ) -> Mended:
-        one = Mending(self._loop, context, is_quick=self._is_quick and sink() is None)
-        return await one.mended(given, beside, must_call=must_call)
+        quick = self._is_quick and sink() is None
+        one = Mending(self._loop, context, is_quick=quick, must_call=must_call)
+        return await one.mended(given, beside)
 
 
 def _beside(

@@ -21,7 +21,7 @@ from selfcorrect.tools import ToolSpec
 
 def mend(loop: Loop, value: Any, beside: Mapping[str, Any]) -> Mended:
     """`repair_call` on a checking loop that was built before."""
-    return run_sync(Mending(loop, loop.start()).mended(value, beside, must_call=True))
+    return run_sync(Mending(loop, loop.start(), must_call=True).mended(value, beside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,15 @@ class Mending:
         loop: A loop that only checks.
         context: What its runs use.
         is_quick: Nobody has to see a call that fits as it stands.
+        must_call: What is handed over is meant to be a call, and not what a model answered.
     """
 
     loop: Loop
     context: RunContext
     is_quick: bool = False
+    must_call: bool = False
 
-    async def mended(self, value: Any, beside: Mapping[str, Any], *, must_call: bool) -> Mended:
+    async def mended(self, value: Any, beside: Mapping[str, Any]) -> Mended:
         """What became of the calls in a value; what holds none has failed if it `must_call`."""
         try:
             found = written(value)
@@ -47,7 +49,7 @@ class Mending:
         if found.finish_reason is not None:
             beside = {"finish_reason": found.finish_reason, **beside}
         if found.text is not None:
-            return await self._text(value, found, beside, must_call=must_call)
+            return await self._text(value, found, beside)
         calls: list[MendedCall] = []
         model_calls = 0
         for place, one in enumerate(found.calls):
@@ -67,7 +69,7 @@ class Mending:
         spec = self.context.tools.get(one.name)
         if one.status is not None:
             beside = {"finish_reason": one.status, **beside}
-        strays = spec is not None and not _parameters(spec).isdisjoint(one.beside)
+        strays = spec is not None and self._says_more(one, spec)
         args = None if strays else self._fitting(one, spec, beside.get("finish_reason"))
         if args is not None:
             return MendedCall(one.name, args, one.id), 0
@@ -78,6 +80,19 @@ class Mending:
             # The run had a copy of its own; who gave a valid call gets back the same arguments.
             call = replace(call, args=one.args)
         return call, run.model_calls
+
+    def _says_more(self, one: One, spec: ToolSpec) -> bool:
+        """Whether what stands beside the arguments is one of them, or may have a meaning.
+
+        What a provider adds to its own form means nothing; what is handed over as a call, a model
+        may have written whole.
+        """
+        from selfcorrect.reading.metadata import left_out
+
+        if not _parameters(spec).isdisjoint(one.beside):
+            return True
+        is_providers = one.is_marked and not self.must_call
+        return not is_providers and left_out(one.beside, ()) is not None
 
     def _fitting(self, one: One, spec: ToolSpec | None, reason: str | None) -> JsonObject | None:
         """The arguments of a call that fits as it stands, and that nothing else has to see."""
@@ -91,10 +106,8 @@ class Mending:
             args = None if read is None else read.value
         return args if type(args) is dict and spec.is_valid(args) else None
 
-    async def _text(
-        self, value: Any, found: Written, beside: Mapping[str, Any], *, must_call: bool
-    ) -> Mended:
-        if not must_call and (found.is_said or not CALL_SIGNS.search(found.text or "")):
+    async def _text(self, value: Any, found: Written, beside: Mapping[str, Any]) -> Mended:
+        if not self.must_call and (found.is_said or not CALL_SIGNS.search(found.text or "")):
             return Mended("valid", value)
         text = await mend_text(self.loop, found.text or "", beside, self.context)
         if text.whole is None:
@@ -104,7 +117,7 @@ class Mending:
             return replace(done, value=found.back(done.ready)) if moved else done
         if text.whole.reason != "no_call":
             return replace(_whole(value, text.whole), model_calls=text.model_calls)
-        if not must_call:
+        if not self.must_call:
             return Mended("valid", value, model_calls=text.model_calls)
         if not isinstance(value, str):
             detail = f"the {type(value).__name__} holds no call: {WANTED}"

@@ -70,6 +70,7 @@ class One:
         beside: What else is written right beside the arguments.
         status: Why it ends there, where it says so.
         is_whole: Name and arguments are all that counts in it.
+        is_marked: It is in a provider's own form, and says so.
     """
 
     given: Mapping[str, Any]
@@ -79,6 +80,7 @@ class One:
     beside: Mapping[str, Any] = field(default_factory=dict)
     status: str | None = None
     is_whole: bool = True
+    is_marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,9 @@ def _of_slot(slot: Slot) -> One:
         given["type"] = "invalid_tool_call"
     beside, status = slot.beside, slot.status
     whole = not slot.invalid
-    return One(given, slot.name, slot.arguments, slot.id, beside, status, is_whole=whole)
+    marked = slot.form not in BARE_FORMS
+    one = One(given, slot.name, slot.arguments, slot.id, beside, status, is_whole=whole)
+    return replace(one, is_marked=marked)
 
 
 def _says_more(value: Any, found: Sequence[Slot]) -> bool:

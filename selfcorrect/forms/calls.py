@@ -241,7 +241,6 @@ def slot_at(value: Any, path: Path, form: CallForm, *, invalid: bool = False) ->
     name = get(inner, str(form.name[-1]))
     kind = get(value, "type")
     status = get(value, "status")
-    known = {form.name[-1], form.arguments[-1], *(each[-1] for each in form.ids), "type", "status"}
     return Slot(
         path,
         form,
@@ -250,8 +249,23 @@ def slot_at(value: Any, path: Path, form: CallForm, *, invalid: bool = False) ->
         next((found for each in form.ids if (found := part(value, each)) is not None), None),
         invalid or kind == "invalid_tool_call",
         status if isinstance(status, str) else None,
-        {key: inner[key] for key in inner if key not in known} if isinstance(inner, dict) else {},
+        _beside(value, inner, form),
     )
+
+
+def _beside(value: Any, inner: Any, form: CallForm) -> dict[str, Any]:
+    """What else stands in the object of a call, and in the one that holds name and arguments."""
+    ids = {str(each[-1]) for each in form.ids}
+    told = {"type", "status", "jsonrpc", *((form.marks[0],) if form.marks is not None else ())}
+    outer = {str(form.name[0]), *ids, *told}
+    read = {str(form.name[-1]), str(form.arguments[-1]), *ids, "_meta"}
+    if inner is value:
+        return _without(value, outer | read)
+    return _without(value, outer) | _without(inner, read)
+
+
+def _without(record: Any, read: set[str]) -> dict[str, Any]:
+    return {k: v for k, v in record.items() if k not in read} if isinstance(record, dict) else {}
 
 
 def _slots(value: Any, path: Path, *, bare: bool, invalid: bool = False) -> Iterator[Slot]:
