@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from selfcorrect.effects import Outcome
 from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Repair
 from selfcorrect.protocols import TextPolicy, Tool
+
+if TYPE_CHECKING:
+    from selfcorrect.weights import Weights
 
 
 def _no_keys() -> None:
@@ -97,9 +100,14 @@ class Seen:
 
 
 class Witness(Protocol):
-    """Says what an exception shows; never raises. `home` is the module of the tool's own code."""
+    """Says what an exception shows; never raises.
 
-    def __call__(self, error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen: ...
+    `home` is the module of the tool's own code; `bodies` are a deployment's rows for error bodies.
+    """
+
+    def __call__(
+        self, error: BaseException, call: Call, tool: Tool, home: str, bodies: Sequence[Any] = (), /
+    ) -> Seen: ...
 
 
 class Rules(Protocol):
@@ -109,6 +117,11 @@ class Rules(Protocol):
 
     def rests_on_words(self, rule_id: str | None, /) -> bool:
         """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
+        ...
+
+    @property
+    def trained(self) -> Weights | None:
+        """What the trained witness learned; None where a map switches it off."""
         ...
 
 
@@ -122,43 +135,56 @@ class Interpreter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Testimony:
-    """What a trained witness says of an error.
+    """What a trained witness and the rules together make of an error.
 
     Attributes:
         kind: What sort of failure it is.
         category: What is wrong with the input.
         confidence: How often such an answer is right, from 0 to 1: kind and category together.
-        paths: JSON Pointers (from `/args`) of the parameters at fault; empty: the text says it.
         spoke: The words that spoke for it, with their weights, the heaviest first.
     """
 
     kind: ErrorKind
     category: Category
     confidence: float
-    paths: tuple[str, ...] = ()
     spoke: tuple[tuple[str, float], ...] = ()
+
+
+class Open(NamedTuple):
+    """What the rules of a map leave open of an error: its kind, its category."""
+
+    kind: bool
+    category: bool
 
 
 class LastWitness(Protocol):
     """Reads the text of an error for which the rules of the map left something open.
 
-    Asked where no rule speaks, where nothing but a phrase decides, and where a validation has no
-    category yet; never about what structure or a deployment's own rule says. What it says stands
-    only where it is surer than the rule (`evidence.testifying`).
+    Asked where no rule speaks, where a rule of a built-in map read its word in the text, and where
+    a validation has no category yet; never about what structure or a deployment's own rule says.
+    It weighs its own reading against what a rule says, and how sure that one is.
 
     Args:
-        text: The sentence, with what it echoes of the arguments masked: nothing that a caller wrote
-            may speak.
-        finding: As the rules decided it, with its evidence (classes, status, code, constraint).
+        finding: As it was read, with its evidence (classes, status, code, constraint), before any
+            rule. What its text echoes of the arguments must not speak.
+        decided: As the rules decided it.
         args: The arguments of the call.
         schema: Their schema, if known.
+        free: What may become another; what is not free is asked for its confidence alone.
 
     Returns:
-        What it makes of the error, or None where it cannot tell. It never raises.
+        What it makes of the error, or None where it cannot tell. A kind that may be repeated only
+        where the rules say that kind.
     """
 
     def __call__(
-        self, text: str, finding: Finding, args: Any, schema: JsonObject | None, /
+        self,
+        finding: Finding,
+        decided: Finding,
+        args: Any,
+        schema: JsonObject | None,
+        free: Open,
+        /,
     ) -> Testimony | None: ...
 
 

@@ -27,7 +27,7 @@ LAYERS = (
     {"model"},
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
-    | {"report", "results", "sizes", "state"},
+    | {"report", "results", "sizes", "state", "weights"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
     {"recalling", "values"},
@@ -38,7 +38,7 @@ LAYERS = (
     {"mapping"},
     # the senses
     {"evidence", "forms", "ledger", "mending", "policies", "reading", "repairs"},
-    {"handlers"},
+    {"handlers", "training"},
     {"drawing", "loop"},
     {"batch", "combinators", "learning"},
     # who uses it
@@ -51,7 +51,9 @@ FLAT = ("repairs", "loop/nodes")
 """Folders whose files do not import each other at all, but for those of a second layer."""
 
 UPPER_FILES = {
-    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors"},
+    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors", "testifying"},
+    "evidence/trained": {"witness"},
+    "training": {"figures", "fitting"},
     "evidence/faults": {"category", "settling"},
     "evidence/kinds": {"facts"},
     "evidence/constraints": {"stated"},

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from selfcorrect.errors import MapError, StrategyNotFound
 from selfcorrect.json_forms import finding_from_json, to_json
+from selfcorrect.mapping.explanation import Missed
 from selfcorrect.mapping.linting import lint
 from selfcorrect.mapping.matching import error_names, status_names
 from selfcorrect.mapping.patterns import (
@@ -25,8 +26,8 @@ from selfcorrect.mapping.patterns import (
 )
 from selfcorrect.mapping.registry import strategy
 from selfcorrect.mapping.rules import ErrorRule
-from selfcorrect.mapping.strategy_map import Missed, StrategyMap
-from selfcorrect.model import Category, ErrorKind, Finding, GiveUp, Safety
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import Category, ErrorKind, Finding, GiveUp, Safety, Source
 
 linear = pytest.mark.skipif(not has_linear_engine(), reason="google-re2 is not installed")
 
@@ -200,7 +201,8 @@ def test_an_outcome_that_is_absent_leaves_what_the_evidence_said():
         "busy", kind=ErrorKind.CONFLICT, category=Category.DUPLICATE, constraint={"minimum": 1}
     )
     decided = rules({"match": "busy"}).decide(finding)
-    assert decided == replace(finding, rule="own/r0", ladder=("a",))
+    told = replace(finding, rule="own/r0", ladder=("a",))
+    assert decided == replace(told, confidence=1.0, witness=Source.RULE)
 
 
 def test_without_a_match_the_finding_stays_as_it_was():

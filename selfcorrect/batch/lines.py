@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
 from selfcorrect.plain import plain, problem
 from selfcorrect.redaction import redact
 
+_HEAD: Final = 4_096
+_ID: Final = re.compile(r'\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,18}\b)')
+"""An id that stands first in its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: its value, or what is wrong with it."""
+    """One line of a file: its value, or what is wrong with it.
+
+    Attributes:
+        where: File and number of the line.
+        value: What it holds.
+        error: What is wrong with it, else None.
+        id: The `id` of an object, also of one that cannot be read, as far as it shows.
+    """
 
     where: str
     value: JSON = None
     error: str | None = None
+    id: JSON = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +57,41 @@ Item: TypeAlias = Raw | Line
 """One line on its way: as it was read, or what it holds."""
 
 
-def read(raw: Raw) -> Line | None:
-    """What a line holds, or None if it is empty."""
+def read(raw: Raw, *, python: bool = False) -> Line | None:
+    """What a line holds, or None if it is empty. `python` as in `parse`."""
     where = f"{raw.name}:{raw.number}"
+    form = "utf-8-sig" if raw.number == 1 else "utf-8"
     if raw.cut:
-        return Line(where, error=f"{where}: longer than {len(raw.content):,} bytes")
+        error = f"{where}: longer than {len(raw.content):,} bytes"
+        return Line(where, error=error, id=_id_in(raw.content[:_HEAD].decode(form, "replace")))
     try:
-        text = raw.content.decode("utf-8-sig" if raw.number == 1 else "utf-8").strip()
-        return Line(where, parse(text)) if text else None
-    except UnicodeDecodeError as error:
-        return Line(where, error=f"{where}: not UTF-8 at byte {error.start + 1}")
-    except ValueError as error:
-        return Line(where, error=f"{where}: {error}")
+        text = raw.content.decode(form).strip()
+    except UnicodeDecodeError as wrong:
+        error = f"{where}: not UTF-8 at byte {wrong.start + 1}"
+        return Line(where, error=error, id=_id_in(raw.content.decode(form, "replace")))
+    if not text:
+        return None
+    try:
+        value = parse(text, python=python)
+    except ValueError as wrong:
+        return Line(where, error=f"{where}: {wrong}", id=_id_in(text))
+    return Line(where, value, id=_id_of(value))
+
+
+def _id_of(value: JSON) -> JSON:
+    return value.get("id") if isinstance(value, Mapping) else None
+
+
+def _id_in(text: str) -> JSON:
+    """The id of a line that cannot be read, if one can be seen, so that its answer has it too."""
+    try:
+        return _id_of(json.loads(text))
+    except (ValueError, RecursionError):
+        found = _ID.match(text.strip())
+    try:
+        return json.loads(found[1]) if found else None
+    except ValueError:
+        return None
 
 
 def is_empty(raw: Raw) -> bool:
@@ -75,22 +112,27 @@ def line_of(item: Item) -> Line:
     """What a line holds; one that is empty, or no JSON, holds an error."""
     if isinstance(item, Raw):
         empty = Line("", error=f"{item.name}:{item.number}: an empty line")
-        return read(item) or empty
+        return read(item, python=True) or empty
+    found = _id_of(item.value)
     if (wrong := problem(item.value)) is None:
-        return item
-    return Line(item.where, error=f"{item.where}: at {wrong[0] or 'the top'}: {wrong[1]}")
+        return Line(item.where, item.value, item.error, found)
+    error = f"{item.where}: at {wrong[0] or 'the top'}: {wrong[1]}"
+    return Line(item.where, error=error, id=found if isinstance(found, str | int) else None)
 
 
-def parse(text: str) -> JSON:
+def parse(text: str, *, python: bool = False) -> JSON:
     """Read JSON strictly: no duplicate keys, no NaN, no number beyond the range of a float.
+
+    Args:
+        text: The text.
+        python: Whether the numbers that Python writes are read as well: `NaN`, `Infinity`.
 
     Raises:
         ValueError: If the text is not such JSON, naming the place where that is known.
     """
+    numbers: Any = {} if python else {"parse_constant": _constant, "parse_float": _number}
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
-        )
+        return json.loads(text, object_pairs_hook=_object, **numbers)
     except json.JSONDecodeError as error:
         at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}"
         raise ValueError(f"not JSON: {error.msg} at {at}") from None

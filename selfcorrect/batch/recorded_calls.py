@@ -76,7 +76,6 @@ def outcome_of(answer: Mapping[str, Any]) -> str:
 
 def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
     """The answer to one line; whatever is wrong with it becomes an answer too."""
-    found = line.value if isinstance(line.value, Mapping) else {}
     try:
         outcome = _mended(line, policy)
     except (_Unusable, SelfCorrectError) as error:
@@ -93,7 +92,7 @@ def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
     several = outcome.calls if len(outcome.calls) > 1 and not is_done else ()
     each = [_of_several(call) for call in several]
     return {
-        "id": found.get("id"),
+        "id": line.id,
         "outcome": outcome.outcome,
         "calls": [_shown_call(call) for call in outcome.calls] if is_done else [],
         "changes": [_shown(change) for change in outcome.changes],
@@ -151,7 +150,8 @@ def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
 
 def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
     made = [_tool(tool) for tool in tools]
-    return assemble(made, Options(strategies=policy, executor=executor, time=_NoWaiting()))
+    dry = Options(strategies=policy, executor=executor, time=_NoWaiting(), is_dry=True)
+    return assemble(made, dry)
 
 
 @lru_cache(maxsize=256)
@@ -172,7 +172,11 @@ def _rejecting(error: str) -> Node:
             return update
         call: Call = call_from_json(state["current"])
         findings = read_report(
-            error, schema=context.tools[call.name].schema, arguments=call.args, tool=call.name
+            error,
+            schema=context.tools[call.name].schema,
+            arguments=call.args,
+            tool=call.name,
+            bodies=context.strategies.bodies,
         )
         items = [to_json(finding) for finding in findings]
         return {

@@ -14,6 +14,7 @@ from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding
+from selfcorrect.policies.safety import DEFAULT_SURE
 
 
 def diagnose(
@@ -57,7 +58,7 @@ def outcome_of(answer: Mapping[str, Any]) -> str:
 def answered(line: Line, policy: StrategyMap) -> dict[str, Any]:
     """The answer to one line; whatever is wrong with it becomes an answer too."""
     given = line.value if isinstance(line.value, Mapping) else {}
-    answer: dict[str, Any] = {"id": given.get("id")}
+    answer: dict[str, Any] = {"id": line.id}
     if line.error is not None:
         return answer | {"error": line.error}
     wrong = _wrong(line.value)
@@ -94,6 +95,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         schema=schema,
         arguments=arguments,
         tool=tool,
+        bodies=policy.bodies,
     )
     return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
 
@@ -108,11 +110,16 @@ def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
         "constraint": dict(first.constraint) or None,
         "confidence": first.confidence,
         "witness": first.witness.value,
-        "retryable": is_retryable(first, policy),
+        "retryable": is_retryable(first, policy) and first.confidence >= _sure(policy),
         "retry_after_s": first.retry_after,
         "rule": first.rule,
         "ladder": list(first.ladder),
     }
+
+
+def _sure(policy: StrategyMap) -> float:
+    """From which confidence it is said that repeating helps: a guess is harmless, a promise not."""
+    return DEFAULT_SURE if policy.policy.sure is None else policy.policy.sure
 
 
 _UNUSABLE: Final = "unusable"

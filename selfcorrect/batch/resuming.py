@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from selfcorrect.batch.files import BROKEN, is_packed, source, target
-from selfcorrect.batch.lines import Line, Raw, read
+from selfcorrect.batch.lines import Raw, read
 from selfcorrect.errors import UnusableFile
 
 
@@ -41,7 +41,8 @@ def answered_before(
             line = next(given, None)
             if line is None:
                 raise UnusableFile(f"{raw.name}:{raw.number}: answers more lines than there are")
-            if _id(read(line)) != answer.get("id"):
+            held = read(line, python=True)
+            if (held.id if held is not None else None) != answer.get("id"):
                 raise UnusableFile(
                     f"{raw.name}:{raw.number}: is no answer to {line.name}:{line.number}, whose id "
                     "is another; resume with the file that was being read"
@@ -70,11 +71,6 @@ def _be_the_last(raw: Raw, lines: Iterable[Raw]) -> None:
     if next(iter(lines), None) is not None:
         where = f"{raw.name}:{raw.number}"
         raise UnusableFile(f"{where}: is no answer; this file cannot be resumed")
-
-
-def _id(line: Line | None) -> Any:
-    held = line.value if line is not None else None
-    return held.get("id") if isinstance(held, Mapping) else None
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from selfcorrect.cli import (
     repair,
     replay,
     run,
+    train,
 )
 from selfcorrect.cli.screen import log_to_stderr
 
@@ -79,6 +80,7 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "audit": "selfcorrect audit conversations.jsonl --html audit.html",
     "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
     "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
+    "train": "selfcorrect train errors.jsonl -o witness.bin",
     "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
 selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
     "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
@@ -104,5 +106,6 @@ _add("strategies", listing.strategies)
 _add("audit", audit.audit)
 _add("learn", learn.learn)
 _add("propose", propose.propose)
+_add("train", train.train, train.HELP)
 _add("proxy", proxy.proxy, proxy.HELP)
 _add("init", init.init)

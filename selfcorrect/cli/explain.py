@@ -13,8 +13,9 @@ from selfcorrect.cli.screen import clip, console, refuse, row, short, show
 from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.mapping.explanation import Explanation
 from selfcorrect.mapping.loading import load_map
-from selfcorrect.mapping.strategy_map import Explanation, StrategyMap
+from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Finding, Source
 
 _MOST: Final = 14
@@ -49,7 +50,9 @@ def explain(
     except MapError as error:
         refuse(str(error))
     known = int(status) if status is not None and status.isdecimal() else status
-    findings = read_report(text, exception=exception, status=known, tool=tool)
+    findings = read_report(
+        text, exception=exception, status=known, tool=tool, bodies=strategies.bodies
+    )
     screen = console()
     decided = True
     for finding in findings:

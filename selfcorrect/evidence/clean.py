@@ -64,6 +64,7 @@ _TAIL: Final = re.compile(
 _TOLD: Final = re.compile(
     r"(?:Exception Value|Exception Message|Error Message)\s*: ?\S", re.IGNORECASE
 )
+_RAISED: Final = re.compile(r"[A-Za-z_][\w.]{0,100}(?:Error|Exception|Exit|Interrupt): \S")
 _CARETS: Final = re.compile(r"[\s^~\-=*_+|.]*\Z")
 _SECTION: Final = re.compile(
     r"(?:usage|flags|options|commands|arguments|examples?|aliases)\b.{0,200}", re.IGNORECASE
@@ -132,6 +133,9 @@ def page(text: str) -> str:
     kept = list(dict.fromkeys(line for line in lines if line))
     told = [line for line in kept if _TOLD.match(line)][:2]
     end = next((n for n, line in enumerate(kept) if n and _TAIL.match(line)), len(kept))
+    raised = [line for line in kept[end + 1 :] if _RAISED.match(line)][-1:]
+    if raised and kept[end].startswith("Traceback"):
+        return raised[0][:1200]
     return "\n".join([*kept[: min(end, 12)], *told])[:1200]
 
 

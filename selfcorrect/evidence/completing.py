@@ -15,7 +15,7 @@ from selfcorrect.evidence.kinds.facts import category_of, kind_of
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.messages import put_back
 from selfcorrect.evidence.replies import reply_class
-from selfcorrect.evidence.statuses import status_in_text
+from selfcorrect.evidence.statuses import behind_a_gateway, status_in_text
 from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding, JsonObject, Source
@@ -42,6 +42,7 @@ CATEGORIES: Final = {
 }
 """What a constraint that a reader found in a structure is about."""
 
+_GATEWAY: Final = 502
 _DATE_FORMATS: Final = ("date", "date-time", "time", "duration")
 
 
@@ -58,6 +59,8 @@ def complete(
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
         status = status_in_text(blind) or status
+    if status == _GATEWAY:
+        status = behind_a_gateway(blind) or status
     seen = finding.witness if status == finding.status else Source.NONE
     finding = replace(
         finding,

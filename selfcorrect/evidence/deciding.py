@@ -11,15 +11,17 @@ from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.category import category_at
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import settle
+from selfcorrect.evidence.faults.values import by_breaking
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
-from selfcorrect.evidence.testifying import is_open, last_witness, testified
+from selfcorrect.evidence.testifying import last_witness, left_open, testified
+from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.ports import Rules
 
 _SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
@@ -50,7 +52,9 @@ def classify(
     rules = load_map(strategies)
     if isinstance(error, Finding):
         return rules.decide(replace(error, kind=kind_of(error))).kind
-    return interpreted(read_error(error, Call(""), None)[0], rules, None, {}).kind
+    return interpreted(
+        read_error(error, Call(""), None, bodies=rules.bodies)[0], rules, None, {}
+    ).kind
 
 
 def diagnosed(
@@ -115,17 +119,15 @@ def interpreted(
         schema: Their schema, if known.
     """
     decided = diagnosed(finding, lambda item: rules.decide(item, tool), arguments, schema)
-    last = last_witness(rules)
-    if last is None or not is_open(decided, rules):
-        return decided
     try:
-        text = masked(finding, arguments)
-        said = last(text, decided, arguments, schema)
-        heard = testified(decided, said, rules, tool) if said is not None else None
-        if heard is None or said is None:
+        free = left_open(decided, rules)
+        last = last_witness(rules) if free is not None else None
+        said = last(finding, decided, arguments, schema, free) if last and free else None
+        if said is None:
             return decided
-        if said.paths:
-            return replace(heard, paths=said.paths)
+        heard = testified(decided, said, rules, tool)
+        if heard.witness is not Source.MODEL:
+            return heard
         return settled(replace(heard, paths=finding.paths), arguments, schema)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
@@ -182,4 +184,14 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
     }
     place = Places(arguments, schema or {})
     finding = replace(finding, paths=settle(finding, hidden.text, echoes, place))
-    return replace(finding, category=category_at(finding, place))
+    finding = replace(finding, category=category_at(finding, place))
+    return replace(finding, confidence=_borne_out(finding, place))
+
+
+def _borne_out(finding: Finding, place: Places) -> float:
+    """How sure a finding is: surer where the constraint that it states is broken where it says."""
+    if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
+        return finding.confidence
+    broken = {f"/args{path}" for path in by_breaking(finding.constraint, place)}
+    own = finding.confidence
+    return max(own, borne_out()) if broken.issuperset(finding.paths) else own

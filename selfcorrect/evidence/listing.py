@@ -11,6 +11,7 @@ from selfcorrect.model import Finding
 from selfcorrect.pointer import join
 
 _MOST: Final = 50
+_LONGEST: Final = 2_000
 _PATH: Final = r"[A-Za-z_$@][\w$@-]{0,80}(?:(?:\.|/|\[|\]|->|\s?→\s?)[\w$@'\"-]{0,80}){0,24}"
 _PATH_ONLY: Final = re.compile(rf"\A(?:{_PATH}|\d[\w.]{{0,80}})\Z")
 _COUNT: Final = re.compile(r"(?:\A|: )\d{1,6} validation errors? (?:for|in) ")
@@ -27,6 +28,11 @@ _LEAD: Final = re.compile(
     rf"\A(?:.{{0,60}} )?at path:? [`'\"]?({_PATH})[`'\"]? (?:--?|–|—|:) (?=\S)", re.IGNORECASE
 )
 _TRAIL: Final = re.compile(rf"\A(?:Path|Field|At|Location): \.?({_PATH})\Z")
+_VARIABLE: Final = re.compile(
+    rf"\bvariable [\"'`]?\$?\w{{1,80}}[\"'`]? .{{0,600}}? at (?:path )?[\"'`]({_PATH})[\"'`]",
+    re.IGNORECASE,
+)
+"""GraphQL: the place inside a variable."""
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
     [
@@ -125,6 +131,8 @@ def _placed(lines: list[str]) -> Iterator[Finding]:
     """One violation, its place before it (`At path: a -- …`) or on a line below (`Path: .a`)."""
     if 0 < len(lines) <= 8 and (match := _LEAD.match(lines[0])) is not None:
         yield Finding("\n".join([lines[0][match.end() :], *lines[1:]]), paths=(pointer(match[1]),))
+    elif 0 < len(lines) <= 8 and (match := _VARIABLE.search(lines[0][:_LONGEST])) is not None:
+        yield Finding("\n".join(lines), paths=(pointer(match[1]),))
     elif len(lines) == 2 and (match := _TRAIL.match(lines[1].strip())) is not None:
         yield Finding(lines[0], paths=(pointer(match[1]),))
 

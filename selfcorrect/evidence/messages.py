@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.evidence import (
     ajv_errors,
-    aws_body,
     field_map,
-    github_body,
-    google_rpc,
-    graphql_body,
     instance_text,
     joi_details,
-    json_api,
-    kubernetes_status,
     listing,
-    llm_api,
     mcp_result,
-    odata_body,
     plain_body,
-    problem_details,
     pydantic_errors,
-    slack_body,
     xml_body,
     zod_issues,
 )
+from selfcorrect.evidence.bodies import read_by_rows
 from selfcorrect.evidence.clean import sentence, visible
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.masking import Masked, mask
 from selfcorrect.evidence.waits.fields import wait_in_body
 from selfcorrect.evidence.wrappers.unwrapping import unwrap
+from selfcorrect.mapping.bodies import BodyRow
+from selfcorrect.mapping.loading import built_in_bodies
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import split
 
@@ -44,20 +37,11 @@ BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
     ajv_errors.read,
     joi_details.read,
     mcp_result.read,
-    kubernetes_status.read,
-    google_rpc.read,
-    llm_api.read,
-    odata_body.read,
-    json_api.read,
-    graphql_body.read,
-    problem_details.read,
-    aws_body.read,
-    github_body.read,
-    slack_body.read,
+    lambda body: read_by_rows(body, built_in_bodies()),
     field_map.read,
     plain_body.read,
 )
-"""One per family of JSON error bodies; the first that knows the body reads it."""
+"""Readers of JSON error bodies; the first that knows a body reads it."""
 
 DEPTH: Final = 4
 """How deep an error inside an error's text is read."""
@@ -80,6 +64,7 @@ class _Source:
     known: frozenset[str]
     arguments: JSON
     place: Places
+    bodies: Sequence[BodyRow]
 
     def is_echo(self, value: JSON) -> bool:
         """Whether a JSON value in a text is (a part of) the arguments themselves."""
@@ -89,7 +74,9 @@ class _Source:
         )
 
 
-def read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Finding, ...]:
+def read_text(
+    message: str, arguments: JSON, schema: JsonObject, bodies: Sequence[BodyRow] = ()
+) -> tuple[Finding, ...]:
     """The findings of a message: what its body lists, what its lines list, or its sentence.
 
     Paths are those of the wire; kind and category are left open. At least one finding.
@@ -99,7 +86,7 @@ def read_text(message: str, arguments: JSON, schema: JsonObject) -> tuple[Findin
     known = frozenset(
         token for path in (*(p for p, _ in place.leaves), *place.declared) for token in split(path)
     )
-    source = _Source(hidden, known, arguments, place)
+    source = _Source(hidden, known, arguments, place, bodies)
     found = tuple(_read(hidden.text, source, 0))
     return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
 
@@ -138,7 +125,7 @@ _BARE_ECHO: Final = re.compile("(?<=[:\\[,])( ?)([\U000f0000-\U0010ffff])(?=\\s?
 def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
     embedded = find_json(_BARE_ECHO.sub(r'\1"\2"', text)) if depth <= DEPTH else None
     if embedded is not None and not source.is_echo(embedded.value):
-        found = read_body(embedded.value)
+        found = read_body(embedded.value, source.bodies)
         if found and (found[0].text or found[0].code):
             outer = unwrap(embedded.before) if embedded.before else None
             for finding in found:
@@ -176,9 +163,9 @@ def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
     yield outer
 
 
-def read_body(body: JSON) -> tuple[Finding, ...]:
-    """The findings of a JSON body, by the first reader that knows it."""
-    for read in BODY_READERS:
+def read_body(body: JSON, bodies: Sequence[BodyRow] = ()) -> tuple[Finding, ...]:
+    """The findings of a JSON body, by a deployment's own rows or the first reader that knows it."""
+    for read in (lambda body: read_by_rows(body, bodies), *BODY_READERS):
         if found := read(body):
             wait = wait_in_body(body)
             return tuple(

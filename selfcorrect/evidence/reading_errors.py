@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.messages import over, read_body, read_text
 from selfcorrect.evidence.waits.fields import wait_in_headers
 from selfcorrect.foreign import is_plain, told, unreadable
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.protocols import Tool
 
@@ -25,7 +26,11 @@ MOST: Final = 50
 
 
 def read_error(
-    error: BaseException, call: Call, tool: Tool | None, now: datetime | None = None
+    error: BaseException,
+    call: Call,
+    tool: Tool | None,
+    now: datetime | None = None,
+    bodies: Sequence[BodyRow] = (),
 ) -> tuple[Finding, ...]:
     """Everything that an exception says is wrong; at least one finding. Never raises."""
     schema = tool.schema if tool is not None else {}
@@ -35,7 +40,7 @@ def read_error(
         return (Finding(unreadable(error), types=type_names(error)),)
     layers, carried = heard
     try:
-        found = _from_error(layers, carried, call.args, schema)
+        found = _from_error(layers, carried, partial(_read_text, call.args, schema, bodies))
         return _finish(found, layers, call.args, schema, now)
     except Exception:  # a mistake in reading must not hide the tool's own error
         return (Finding(layers[0].text, types=layers[0].types),)
@@ -65,10 +70,11 @@ def read_report(
     arguments: JSON = None,
     tool: str | None = None,  # noqa: ARG001 -- recorded beside the error; maps ask for it
     now: datetime | None = None,
+    bodies: Sequence[BodyRow] = (),
 ) -> tuple[Finding, ...]:
     """The same for a recorded error: an exception's name, a status and a text."""
     outer = Finding("", types=(exception,) if exception else (), status=status)
-    found = read_text(message, arguments, schema or {})
+    found = read_text(message, arguments, schema or {}, bodies)
     return tuple(
         complete(_joined(outer, finding), arguments, schema or {}, now) for finding in found[:MOST]
     )
@@ -87,24 +93,29 @@ def _joined(outer: Finding, inner: Finding) -> Finding:
 def _from_error(
     layers: Sequence[Facts],
     carried: tuple[Finding, ...],
-    arguments: JSON,
-    schema: JsonObject,
+    read: Callable[[str], tuple[Finding, ...]],
 ) -> tuple[Finding, ...]:
     """The findings of an exception and what it wraps; those that carry data come first."""
     if carried:
         return carried
     for layer in layers:
         if layer.body and find_json(visible(layer.body)) is not None:
-            return read_text(layer.body, arguments, schema)
+            return read(layer.body)
     outer = _until_group(layers)
     members = [layer for layer in layers[len(outer) :] if not _is_group(layer)]
     if members:
         return tuple(
             over(Finding("", types=layer.types, code=layer.code, status=layer.status), item)
             for layer in members
-            for item in read_text(layer.text, arguments, schema)
+            for item in read(layer.text)
         )
-    return read_text(_telling(layers).text, arguments, schema)
+    return read(_telling(layers).text)
+
+
+def _read_text(
+    arguments: JSON, schema: JsonObject, bodies: Sequence[BodyRow], text: str
+) -> tuple[Finding, ...]:
+    return read_text(text, arguments, schema, bodies)
 
 
 def _is_group(layer: Facts) -> bool:

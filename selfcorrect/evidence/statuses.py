@@ -44,7 +44,21 @@ def status_in_text(text: str) -> int | None:
     >>> status_in_text("took 502 ms") is None
     True
     """
+    return next((status for _, status in _statuses(text)), None)
+
+
+def behind_a_gateway(text: str) -> int | None:
+    """The status 4xx that a gateway's own text gives for what it passed on, or None.
+
+    >>> behind_a_gateway("Bad Gateway: upstream responded with 404: no such user")
+    404
+    """
+    return next((status for _, status in _statuses(text) if 400 <= status < 500), None)
+
+
+def _statuses(text: str) -> list[tuple[int, int]]:
+    """Where statuses stand in a text, and what they are, the first in front."""
     text = text[:_LONGEST]
-    found = [match for form in _FORMS if (match := form.search(text)) is not None]
-    first = min(found, key=lambda match: match.start(), default=None)
-    return int(first[1]) if first is not None else None
+    return sorted(
+        (match.start(), int(match[1])) for form in _FORMS for match in form.finditer(text)
+    )

@@ -1,6 +1,6 @@
 """The last witness: what is said of an error where the rules of a map leave something open.
 
-It fills what is open, and overrules a rule that hangs on nothing but a phrase where it is surer.
+It fills what is open, and weighs its word against a rule that hangs on nothing but a phrase.
 Whatever it says, the ladder is the map's: that of an error whose own code says the same.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.evidence.trained.witness import witness_of
 from selfcorrect.model import Category, ErrorKind, Finding, Source
-from selfcorrect.ports import LastWitness, Rules, Testimony
+from selfcorrect.ports import LastWitness, Open, Rules, Testimony
 
 _CODES: Final = {
     Category.MISSING_PARAM: "required",
@@ -43,23 +44,37 @@ _STATUSES: Final[dict[ErrorKind, int | str]] = {
 """A status that says what sort of failure it is."""
 
 
-def last_witness(rules: Rules) -> LastWitness | None:  # noqa: ARG001 -- a map may switch it off
-    """The trained witness that comes along, or None: there is none yet."""
-    return None
+INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
+"""Kinds whose category a caller needs to know."""
+SURE: Final = 1.0
 
 
-def is_open(finding: Finding, rules: Rules) -> bool:
-    """Whether the last witness is asked about a finding that the rules have decided."""
+def last_witness(rules: Rules) -> LastWitness | None:
+    """The trained witness that comes along or that a map names; None where one switches it off."""
+    weights = rules.trained
+    return witness_of(weights) if weights is not None else None
+
+
+def left_open(finding: Finding, rules: Rules) -> Open | None:
+    """What the last witness may say of a finding that the rules decided; None: it is not asked.
+
+    Structure and rules of a deployment's own stand as they are. A rule that hangs on more than a
+    phrase keeps its kind.
+    """
+    unsaid = finding.category is Category.NONE
     if finding.witness is Source.STRUCTURE:
-        return finding.kind is ErrorKind.VALIDATION and finding.category is Category.NONE
-    if finding.witness is Source.NONE:
-        return True
-    left = finding.category is Category.NONE or rules.rests_on_words(finding.rule)
-    return left and finding.confidence < 1.0
+        return Open(False, True) if unsaid and finding.kind is ErrorKind.VALIDATION else None
+    if finding.confidence >= SURE:
+        return None
+    if finding.witness is Source.NONE or rules.rests_on_words(finding.rule):
+        return Open(True, True)
+    return Open(False, unsaid and finding.kind in INPUT)
 
 
-def testified(finding: Finding, said: Testimony, rules: Rules, tool: str | None) -> Finding | None:
-    """The finding as the last witness has it, or None where what the rules say stands.
+def testified(finding: Finding, said: Testimony, rules: Rules, tool: str | None) -> Finding:
+    """The finding as the last witness has it.
+
+    Where it says what the rules say, their rule and ladder stand, with the confidence of both.
 
     Args:
         finding: As the rules decided it.
@@ -67,12 +82,8 @@ def testified(finding: Finding, said: Testimony, rules: Rules, tool: str | None)
         rules: The map, which gives the ladder.
         tool: The tool that the call names.
     """
-    fills = finding.witness is Source.NONE
-    if not fills and finding.category is Category.NONE and said.kind is finding.kind:
-        fills = said.category is not Category.NONE
-    overrules = rules.rests_on_words(finding.rule) and said.confidence > finding.confidence
-    if not (fills or overrules):
-        return None
+    if (said.kind, said.category) == (finding.kind, finding.category):
+        return replace(finding, confidence=said.confidence)
     like = rules.decide(_like(said.kind, said.category), tool)
     return replace(
         finding,

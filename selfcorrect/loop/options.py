@@ -63,7 +63,7 @@ class Options:
 
     Attributes:
         time: Where time comes from; None: the real clock.
-        is_dry: Nothing is executed: calls of other tools that come first are only told.
+        is_dry: No other tool is called: calls that come first are only told.
         memory: What is remembered of calls that may have been done; None: a memory of its own.
     """
 

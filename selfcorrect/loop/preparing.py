@@ -112,7 +112,7 @@ def _forbidden(
     if (barred := state.get("barred")) is not None:
         return f"the call may not be made again: {barred['detail']}"
     if first.calls and context.inner is None:
-        return "nothing is executed here"
+        return "no other tool is called here"
     if first.suggest:
         return "it is only suggested until a person approves of it"
     if Safety.LEARNED not in context.safety.allow | allow:

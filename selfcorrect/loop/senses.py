@@ -16,11 +16,13 @@ def _read(given: Any, tools: Mapping[str, Tool], beside: Beside, /) -> ReadCall:
     return read_given(given, tools, beside)
 
 
-def _witness(error: BaseException, call: Call, tool: Tool, home: str, /) -> Seen:
+def _witness(
+    error: BaseException, call: Call, tool: Tool, home: str, bodies: Sequence[Any] = (), /
+) -> Seen:
     from selfcorrect.evidence import read_error
     from selfcorrect.evidence.outcome import ending_of
 
-    return Seen(read_error(error, call, tool), ending_of(error, home))
+    return Seen(read_error(error, call, tool, bodies=bodies), ending_of(error, home))
 
 
 def _interpret(

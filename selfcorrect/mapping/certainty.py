@@ -19,6 +19,8 @@ from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
 MEASURED: Final = Path(__file__).parents[1] / "maps" / "confidence.json"
 
 SURE: Final = 1.0
+BORNE_OUT: Final = "borne out"
+"""Stands in the file for what the arguments bear out."""
 
 
 def certainty(finding: Finding, placed: MapRule) -> tuple[float, Source]:
@@ -56,8 +58,13 @@ def rests_on_words(placed: MapRule) -> bool:
     return placed.source.built_in and not (rule.error or rule.status or rule.code or rule.tool)
 
 
+def borne_out() -> float:
+    """How sure a reading is where an argument breaks the very constraint that the text states."""
+    return measured().get(BORNE_OUT, 0.0)
+
+
 @cache
 def measured() -> Mapping[str, float]:
-    """How often each rule of the built-in maps was right, by its full name."""
+    """How often each rule of the built-in maps was right, by its full name; and `BORNE_OUT`."""
     found: dict[str, float] = json.loads(MEASURED.read_text(encoding="utf-8"))
     return found

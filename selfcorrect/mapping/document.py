@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
@@ -45,6 +46,7 @@ class MapPolicy(MapModel):
         bare_429: What a 429 means that says nothing of when to come back.
         tool_words: Whether the model reads what a failed tool said.
         sure: From which confidence a finding may lead to an unasked repair.
+        witness: Whether the trained witness is asked where rules leave something open.
     """
 
     allow: Classes | SkipJsonSchema[None] = None
@@ -63,6 +65,9 @@ class MapPolicy(MapModel):
     """From which confidence (0 to 1) a finding may lead to an unasked repair; the default is 0.7.
     At 1 only structure and rules of one's own may; whether a tool that acts may be called again
     does not depend on it."""
+    witness: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = None
+    """Whether the trained witness is asked where rules leave something open: "on", "off", or the
+    file of one of your own, from this map's folder; the default map says "on"."""
 
     if TYPE_CHECKING:
 
@@ -76,6 +81,7 @@ class MapPolicy(MapModel):
             bare_429: Literal["rate_limit", "quota"] | None = None,
             tool_words: ToolWords | None = None,
             sure: float | None = None,
+            witness: str | None = None,
         ) -> None: ...
 
 
@@ -214,6 +220,8 @@ class MapDocument(MapModel):
     """The rules."""
     recall: tuple[RecallEntry, ...] = ()
     """What mended errors in recorded runs; `selfcorrect learn` writes it."""
+    body: tuple[BodyRow, ...] = ()
+    """Forms of error bodies, known before those that come along."""
 
     @property
     def said_limits(self) -> Mapping[str, Any]:
@@ -249,7 +257,7 @@ def map_json_schema() -> dict[str, Any]:
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
     _describe(schema, MapDocument)
     for model in (
-        *(ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
+        *(BodyRow, ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
         *(ToolEffect, ToolResults),
     ):
         _describe(schema["$defs"][model.__name__], model)

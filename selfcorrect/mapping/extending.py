@@ -8,9 +8,6 @@ from pathlib import Path
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.files import Document, find_map, read_map
-from selfcorrect.mapping.matching import Conditions
-from selfcorrect.mapping.merging import MapRule
-from selfcorrect.mapping.patterns import PatternError, compile_pattern
 
 
 class Loader:
@@ -48,18 +45,3 @@ def line_of_rule(file: Path, rule: str) -> int:
     named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(rule)}["']""")
     lines = file.read_text(encoding="utf-8").splitlines()
     return next((number for number, line in enumerate(lines, 1) if named.match(line)), 1)
-
-
-def compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
-    """The conditions of every rule, and the patterns that cannot be used."""
-    conditions, faults = [], []
-    for placed in rules:
-        pattern = None
-        if placed.rule.match is not None:
-            try:
-                own = placed.source.built_in
-                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
-            except PatternError as error:
-                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
-        conditions.append(Conditions.of(placed.rule, pattern))
-    return conditions, faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
+from selfcorrect.mapping.bodies import row_of
 from selfcorrect.mapping.files import Document, MapSource
 from selfcorrect.mapping.matching import status_names
 from selfcorrect.mapping.merging import MapRule
@@ -71,6 +73,7 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
         *_hopeless(strategies),
         *_told_by_words(strategies),
         *_unsure(strategies),
+        *_unread(strategies),
         *_secrets(strategies),
     ]
 
@@ -275,6 +278,21 @@ def _unsure(strategies: StrategyMap) -> Iterator[LintFault]:
         if sure is not None and sure < _TOSSED:
             message = f"a diagnosis that is wrong as often as right changes calls: {sure:g}"
             yield LintFault(message, document.label, None, "policy.sure", level="warning")
+
+
+def _unread(strategies: StrategyMap) -> Iterator[LintFault]:
+    """Rows of bodies whose own example they do not read."""
+    rows = [(row, document) for document in strategies.documents for row in document.content.body]
+    for row, document in rows:
+        try:
+            found = row_of(json.loads(row.example), [each for each, _ in rows])
+        except ValueError as error:
+            message: str | None = f"its example is not JSON: {error}"
+        else:
+            other = "no row" if found is None else f"the row {found.id!r}"
+            message = None if found is row else f"{other} reads its example"
+        if message is not None:
+            yield LintFault(message, document.label, row.id, "body.example")
 
 
 def _secrets(strategies: StrategyMap) -> Iterator[LintFault]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
 from selfcorrect.errors import MapError, MapFault
-from selfcorrect.mapping.files import MapSource, map_names, starter_dir
+from selfcorrect.mapping.bodies import BodyRow
+from selfcorrect.mapping.files import MapSource, find_map, map_names, read_map, starter_dir
 from selfcorrect.mapping.strategy_map import StrategyMap
 
-__all__ = ["DEFAULT", "ENVIRONMENT", "load_map", "map_names", "reload_map", "starter_dir"]
+__all__ = [
+    "DEFAULT",
+    "ENVIRONMENT",
+    "built_in_bodies",
+    "load_map",
+    "map_names",
+    "reload_map",
+    "starter_dir",
+]
 
 DEFAULT: Final = "default"
 ENVIRONMENT: Final = "SELFCORRECT_STRATEGIES"
@@ -78,3 +87,9 @@ def reload_map(
         if not document.complete
     ]
     return (current, MapError(unfinished)) if unfinished else (new, None)
+
+
+@cache
+def built_in_bodies() -> tuple[BodyRow, ...]:
+    """The rows for bodies of errors that come along, which every map reads after its own."""
+    return read_map(find_map("bodies")).content.body

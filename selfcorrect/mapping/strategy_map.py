@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -11,8 +11,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.binding import Binder, Code, learnt_about
+from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
+from selfcorrect.mapping.compiling import compiled
 from selfcorrect.mapping.document import (
     MapBreaker,
     MapPolicy,
@@ -20,18 +22,20 @@ from selfcorrect.mapping.document import (
     ToolEffect,
     ToolResults,
 )
-from selfcorrect.mapping.extending import Loader, compiled, line_of_rule, not_run
+from selfcorrect.mapping.explanation import Explanation, Missed
+from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
+from selfcorrect.mapping.trained import trained_by
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.protocols import Effect, Strategy, TextPolicy
+from selfcorrect.weights import Weights
 
 OWN: Final = "own"
 """Name of a map that was made in Python and not given one."""
-
 
 _OWN_CHECK: Final = ("InvalidArgs",)
 _SHORT: Final = 300
@@ -40,29 +44,6 @@ _REMEMBERED: Final = 1_000
 
 Met: TypeAlias = tuple[int, Mapping[str, str]]
 """The position of a rule that is met, and its captures."""
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """A rule that was tried before the winner, and the first of its conditions that failed."""
-
-    rule: str
-    condition: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a map decided what it decided.
-
-    Attributes:
-        finding: The finding as it was decided; its `rule` won, or is None.
-        matches: Every rule whose conditions hold, the winner first.
-        missed: The rules that were tried before the winner.
-    """
-
-    finding: Finding
-    matches: tuple[str, ...]
-    missed: tuple[Missed, ...]
 
 
 class StrategyMap:
@@ -90,6 +71,7 @@ class StrategyMap:
         reading: Which calls in a text are made.
         limits: How much a run may cost.
         recall: What mended errors in recorded runs.
+        body: Forms of error bodies, known before those that come along.
         breaker: When calls of a service that fails are held back; None: never.
         name: What its rules are called by: `name/rule`.
         allow_code: Whether maps in files may bring Python along with `[use]`.
@@ -112,6 +94,7 @@ class StrategyMap:
         "_reading",
         "_results",
         "_rules",
+        "_trained",
         "_unchecked",
     )
 
@@ -128,6 +111,7 @@ class StrategyMap:
         reading: MapReading | Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
         recall: Sequence[RecallEntry | Mapping[str, Any]] = (),
+        body: Sequence[BodyRow | Mapping[str, Any]] = (),
         breaker: MapBreaker | Mapping[str, Any] | None = None,
         name: str = OWN,
         allow_code: bool = True,
@@ -145,6 +129,7 @@ class StrategyMap:
             **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
             "recall": list(recall),
+            "body": list(body),
         }
         content, faults = read_document(raw)
         root = Document(name, content, Path(), faults=tuple(faults))
@@ -218,6 +203,8 @@ class StrategyMap:
         faults += wrong
         self._binder, wrong = Binder.of(rules, documents, code)
         faults += wrong
+        self._trained, wrong = trained_by(documents)
+        faults += wrong
         if faults:
             raise MapError(list(dict.fromkeys(faults)))
         self._rules = tuple(rules)
@@ -251,6 +238,11 @@ class StrategyMap:
         return self._policy
 
     @property
+    def trained(self) -> Weights | None:
+        """What the trained witness learned; None where no map asks for one."""
+        return self._trained()
+
+    @property
     def reading(self) -> TextPolicy:
         """Which calls in a text are made."""
         return self._reading
@@ -269,6 +261,11 @@ class StrategyMap:
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
         """What calling a tool does, by name or glob, the more specific map first."""
         return self._effects
+
+    @property
+    def bodies(self) -> tuple[BodyRow, ...]:
+        """Forms of error bodies of maps of one's own, the more specific map first."""
+        return tuple(b for d in self._documents if not d.built_in for b in d.content.body)
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -323,7 +320,7 @@ class StrategyMap:
 
     def rests_on_words(self, rule_id: str | None) -> bool:
         """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id or "")
         return placed is not None and rests_on_words(placed)
 
     def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
@@ -378,10 +375,10 @@ class StrategyMap:
         """
         found = self._first(finding, tool)
         if found is None:
-            confidence, witness = certainty_without_rule(finding)
-            undecided = replace(finding, confidence=confidence, witness=witness)
+            sure, by = certainty_without_rule(finding)
             ladder = self._binder.ladder(None, learnt_about(finding, tool))
-            return replace(undecided, rule=None, ladder=ladder, captures={})
+            bare = replace(finding, rule=None, ladder=ladder, captures={})
+            return replace(bare, confidence=sure, witness=by)
         position, captures = found
         return self._decided(finding, self._rules[position], captures, tool)
 

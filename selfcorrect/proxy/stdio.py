@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
@@ -223,7 +223,6 @@ class Process:
         Raises:
             Disconnected: If it cannot be started.
         """
-        alone: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
         env = {**os.environ, **self._env}
         program = shutil.which(self._command[0], path=env.get("PATH")) or self._command[0]
         try:
@@ -235,7 +234,7 @@ class Process:
                     env=env,
                     cwd=self._cwd,
                     bufsize=0,
-                    **alone,
+                    start_new_session=os.name == "posix",
                 )
             )
         except (OSError, ValueError) as error:

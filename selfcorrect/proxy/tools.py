@@ -137,4 +137,5 @@ class Tools:
             ledger=self.policy.ledger,
             memory=self.memory,
             tool_words="hide",
+            is_dry=True,
         )

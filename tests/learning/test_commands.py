@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from selfcorrect import StrategyMap
 from selfcorrect.cli import app
 from selfcorrect.learning.auditing import audit
+from selfcorrect.learning.writing import as_toml
 from selfcorrect.ledger import SqliteLedger
 from selfcorrect.notebook.audited import audit_page
 from selfcorrect.testing import play
@@ -162,3 +163,19 @@ def test_schemas_beside_the_log_complete_it(tmp_path: Path):
 
 def test_shut_says_what_the_tests_rely_on():
     assert shut("X-1")[2] == "The valve X-1 is shut."
+
+
+def test_a_repair_that_executes_nothing_makes_no_call_first(tmp_path: Path):
+    """It would be told as repaired, though nothing was prepared."""
+    given, out, made = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "learned.toml"
+    made.write_text(as_toml(learned().recalls))
+    pump, valve = (
+        {"name": name, "parameters": VALVE, "effect": "idempotent"}
+        for name in ("start_pump", "open_valve")
+    )
+    line = {"tools": [pump, valve], "call": {"name": "start_pump", "arguments": {"valve": "M-7"}},
+            "error": "The valve M-7 is shut."}  # fmt: skip
+    given.write_text(json.dumps(line) + "\n")
+    call("repair", "--jsonl", given, "--out", out, "--strategies", made)
+    answer = json.loads(out.read_text())
+    assert answer["outcome"] in ("ask", "failed"), answer

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import Safety, StrategyMap, ToolSpec, build_graph
-from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
 from selfcorrect.limits import Limits
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
@@ -346,6 +346,7 @@ def test_a_run_that_is_gone_on_with_makes_no_step_again(tmp_path):
     assert graph.invoke(None, config)["result"] == "running"
     assert plant.log.count("open Main-7") == 1
     assert plant.log.count("second") == 2  # it was begun, and is idempotent
+    ledger.close()
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -359,10 +360,20 @@ def never_opens(plant: Plant) -> list[ToolSpec]:
     return [ToolSpec.from_function(open_valve, effect="idempotent"), plant.tools[1]]
 
 
-@pytest.mark.parametrize("where", ["sqlite", "memory"])
-def test_what_fails_again_and_again_retires(where, tmp_path):
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def ledger(request, tmp_path):
+    if request.param == "memory":
+        yield MemoryLedger()
+        return
+    is_file = request.param == "sqlite"
+    dsn = "" if is_file else request.getfixturevalue("postgres")
+    found = SqliteLedger(tmp_path / "l.db") if is_file else PostgresLedger(dsn)
+    yield found
+    found.close()
+
+
+def test_what_fails_again_and_again_retires(ledger):
     plant = Plant()
-    ledger = SqliteLedger(tmp_path / "l.db") if where == "sqlite" else MemoryLedger()
     loop = assemble(never_opens(plant), Options(strategies=learned(), ledger=ledger))
     for _ in range(5):
         out = walk(loop, CALL)
@@ -380,8 +391,7 @@ def test_without_a_ledger_the_loop_remembers():
     assert plant.log.count("tried") == 3
 
 
-def test_one_that_mends_stays(tmp_path):
-    ledger = SqliteLedger(tmp_path / "l.db")
+def test_one_that_mends_stays(ledger):
     for works in (False, False, True, False, False):
         plant = Plant()
         tools = plant.tools if works else never_opens(plant)

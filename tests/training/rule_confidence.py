@@ -1,10 +1,12 @@
 """How sure the rules of the built-in maps are: how often each was right on labelled messages.
 
-    python tests/training/rule_confidence.py MESSAGES.jsonl[.gz]… [--write]
+    python tests/training/rule_confidence.py NEW.jsonl[.gz]… [--known OLD.jsonl]… [--write]
 
 The messages should be of systems that the rules were not written for. A line is an object with
 `system`, `message`, and as far as known `exception`, `status`, `schema`, `arguments`; its `labels`
-hold `kind` and `category`, each a word or a list of accepted words.
+hold `kind` and `category`, each a word or a list of accepted words. `--known` are messages of
+systems that rules were written for: one of those that a rule is right on may be the one that it was
+made for, and does not count.
 
 A rule is right where all that it says is: the kind, and the category if it says one. What it was
 right on counts once per system, so that no system outvotes another, and is drawn towards what rules
@@ -26,7 +28,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from selfcorrect.evidence import diagnosed, read_report
-from selfcorrect.mapping.certainty import MEASURED
+from selfcorrect.mapping import certainty
+from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Category, Source
@@ -38,12 +41,16 @@ BARS: Final = (0.5, 0.7, 0.9)
 
 
 class Judged(NamedTuple):
-    """One message: whose, by which rule it was decided, and whether that was right."""
+    """One message: whose, by which rule it was decided, and whether that was right.
+
+    Where the arguments bear a rule out, `BORNE_OUT` stands for it.
+    """
 
     system: str
     rule: str
     right: bool
     witness: Source
+    known: bool = False
 
 
 def records(files: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
@@ -63,7 +70,9 @@ def judged(record: Mapping[str, Any], strategies: StrategyMap) -> Judged:
     right = found.kind in _many(labels["kind"])
     if labels["category"] != "none" and found.category is not Category.NONE:
         right = right and found.category in _many(labels["category"])
-    return Judged(record["system"], found.rule or "", right, found.witness)
+    is_borne_out = found.witness is Source.RULE and found.confidence == 1.0
+    rule = BORNE_OUT if is_borne_out else found.rule or ""
+    return Judged(record["system"], rule, right, found.witness)
 
 
 def _many(label: Any) -> Sequence[str]:
@@ -78,13 +87,17 @@ def form(rule: ErrorRule) -> tuple[bool, bool, bool]:
 
 def measured(found: Iterable[Judged], strategies: StrategyMap) -> dict[str, float]:
     """How sure each rule is, from 0 to 1, by its full name."""
+    found = list(found)
+    known = {item.system: item.known for item in found}
     shares: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for item in found:
-        shares[item.rule][item.system].append(item.right)
-    sums = {
-        rule: (sum(sum(each) / len(each) for each in by.values()), len(by))
-        for rule, by in shares.items()
-    }
+        if item.witness is not Source.NONE:
+            shares[item.rule][item.system].append(item.right)
+    sums = {}
+    for rule, by in shares.items():
+        origin = int(any(known[system] for system in by))
+        right = sum(sum(each) / len(each) for each in by.values())
+        sums[rule] = max(0.0, right - origin), len(by) - origin
     everything = _share([sums.get(placed.id, (0.0, 0)) for placed in strategies.rules], 0.5)
     groups = {
         kind: _share(
@@ -93,10 +106,10 @@ def measured(found: Iterable[Judged], strategies: StrategyMap) -> dict[str, floa
         )
         for kind in {form(placed.rule) for placed in strategies.rules}
     }
+    means = {placed.id: groups[form(placed.rule)] for placed in strategies.rules}
     return {
-        placed.id: min(MOST, round(_share([sums.get(placed.id, (0.0, 0))], mean), 3))
-        for placed in strategies.rules
-        if (mean := groups[form(placed.rule)]) is not None
+        rule: min(MOST, round(_share([sums.get(rule, (0.0, 0))], mean), 3))
+        for rule, mean in {**means, BORNE_OUT: everything}.items()
     }
 
 
@@ -110,7 +123,7 @@ def _share(sums: Iterable[tuple[float, int]], mean: float) -> float:
 def left_out(found: Sequence[Judged], strategies: StrategyMap) -> list[tuple[float, bool]]:
     """Confidence and truth of every message, its system judged by all other systems."""
     out: list[tuple[float, bool]] = []
-    for system in sorted({item.system for item in found}):
+    for system in sorted({item.system for item in found if not item.known}):
         numbers = measured([item for item in found if item.system != system], strategies)
         for item in found:
             if item.system == system:
@@ -132,15 +145,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, and store if asked."""
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("files", nargs="+", type=Path)
+    ap.add_argument("--known", action="append", default=[], type=Path)
     ap.add_argument("--write", action="store_true")
     args = ap.parse_args(argv)
     strategies = StrategyMap.load("default")
+    # Nothing is known yet but what the arguments bear out, which then is marked by a full 1.
+    certainty.measured = lambda: {BORNE_OUT: 1.0}
     found = [judged(record, strategies) for record in records(args.files)]
+    own = {item.system for item in found}
+    others = (judged(record, strategies) for record in records(args.known))
+    found += [item._replace(known=True) for item in others if item.system not in own]
     sys.stdout.writelines(f"{line}\n" for line in told(left_out(found, strategies)))
     for witness in Source:
-        own = [item.right for item in found if item.witness is witness]
-        if own:
-            sys.stdout.write(f"{witness}: {len(own)} messages, {sum(own) / len(own):.1%} right\n")
+        new = [item.right for item in found if item.witness is witness and not item.known]
+        if new:
+            sys.stdout.write(f"{witness}: {len(new)} messages, {sum(new) / len(new):.1%} right\n")
     if args.write:
         numbers = dict(sorted(measured(found, strategies).items()))
         MEASURED.write_text(f"{json.dumps(numbers, indent=1)}\n", encoding="utf-8")

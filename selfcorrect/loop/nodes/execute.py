@@ -268,7 +268,7 @@ def _done(
 async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Update:
     state, context, call, tool = this.state, this.context, this.call, this.tool
     context.errors.add(state["run"], error)
-    seen = context.senses.witness(error, call, tool, tool.home)
+    seen = context.senses.witness(error, call, tool, tool.home, context.strategies.bodies)
     findings, ending = seen.findings, seen.ending
     outcome = settled(ending.outcome, tool)
     if not may_call_again(outcome, tool.effect) or tool.verify:

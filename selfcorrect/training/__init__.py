@@ -1,0 +1,1 @@
+"""Training the last witness: labelled messages become rows, rows become weights."""

@@ -1,0 +1,74 @@
+"""How good a witness is on systems that it does not know, in figures to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+from selfcorrect.evidence.trained.witness import AGAIN
+from selfcorrect.model import Category
+from selfcorrect.training.fitting import Answer, Heard, answered, fit, heard_apart, left_out
+from selfcorrect.training.rows import Row
+
+BARS = (0.5, 0.7, 0.9)
+_LEAST = 15
+"""Systems at the foot of the curve."""
+_EACH = 5
+"""Every fifth system is left out of the whole curve."""
+
+
+def told(apart: Sequence[Heard]) -> Iterator[str]:
+    """The figures of rules alone, and of rules and witness, each system by what others teach."""
+    both = left_out(apart)
+    fair = [each for each in both if not each.row.known]
+    yield f"rules alone: {_line([answered(each, None) for each in apart])}"
+    yield f"with the witness: {_line(both)}"
+    if fair and len(fair) < len(both):
+        unknown = [each for each in apart if not each.row.known]
+        alone = [answered(each, None) for each in unknown]
+        yield f"rules alone, of messages that were new to them: {_line(alone)}"
+        yield f"with the witness, of these: {_line(fair)}"
+    for bar in BARS:
+        yield f"confidence >= {bar}: {_sure(fair or both, bar)}"
+
+
+def curve(rows: Sequence[Row]) -> Iterator[str]:
+    """What more and more systems teach of the same systems, which are left out of all of them."""
+    systems = sorted({row.system for row in rows}, key=lambda name: crc32(name[::-1].encode()))
+    others = set(systems[::_EACH])
+    left = [row for row in rows if row.system in others]
+    left = [row for row in left if not row.known] or left
+    taught = [system for system in systems if system not in others]
+    number = _LEAST
+    while number < 2 * len(taught):
+        some = [row for row in rows if row.system in set(taught[:number])]
+        weights = fit(some, heard_apart(some))
+        answers = [answered(Heard(row, weights.scores(row.buckets), 0), weights) for row in left]
+        yield f"{min(number, len(taught))} systems teach of others: {_line(answers)}"
+        number *= 2
+
+
+def _line(answers: Sequence[Answer]) -> str:
+    asked = [each for each in answers if each.row.categories != (Category.NONE,)]
+    again = [each for each in answers if each.kind in AGAIN]
+    wanted = [each for each in answers if AGAIN.issuperset(each.row.kinds)]
+    hits = sum(not AGAIN.isdisjoint(each.row.kinds) for each in again)
+    found = sum(each.kind in AGAIN for each in wanted)
+    kinds = sum(each.kind in each.row.kinds for each in answers)
+    categories = sum(each.category in each.row.categories for each in asked)
+    return (
+        f"{len(answers)} messages of {len({each.row.system for each in answers})} systems, "
+        f"kind {_share(kinds, len(answers))}, category {_share(categories, len(asked))}, "
+        f"both {_share(sum(each.right for each in answers), len(answers))}, of kinds that may be "
+        f"repeated precision {_share(hits, len(again))}, recall {_share(found, len(wanted))}"
+    )
+
+
+def _sure(answers: Sequence[Answer], bar: float) -> str:
+    above = [each for each in answers if each.confidence >= bar]
+    right = sum(each.right for each in above)
+    return f"{_share(len(above), len(answers))} of the messages, {_share(right, len(above))} right"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "-"

@@ -1,0 +1,87 @@
+"""Puts the training data together: `python gather.py MESSAGES.jsonl… [--hashed FILE… [--known FILE…]]`.
+
+Our own messages, and the examples of the maps, are written as text to `data/messages.jsonl.gz`.
+What may not be shipped as text is written as hashed rows to `data/rows.jsonl.gz`: features as
+numbers, labels, and what the rules said; no word of it is left. `--known` names files that the
+rules were written with, so that they tell nothing of how good rules are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from selfcorrect.evidence.deciding import diagnosed
+from selfcorrect.mapping.linting import example_finding
+from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import ErrorKind
+from selfcorrect.training.rows import row_of, to_json
+
+DATA = Path(__file__).parent / "data"
+KEPT = ("system", "origin", "exception", "status", "message", "schema", "arguments", "labels", "known")
+_OURS = re.compile(r"(/tmp|/home|/root|/work)/\S*?(?=/node_modules/|/site-packages/|[\s:)'\"]|$)")
+
+
+def records(files: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    for file in files:
+        opened = gzip.open if file.suffix == ".gz" else open
+        with opened(file, "rt", encoding="utf-8", errors="surrogatepass") as lines:
+            yield from (json.loads(line) for line in lines if line.strip())
+
+
+def owned(record: dict[str, Any], systems: set[str]) -> dict[str, Any]:
+    """A message of our own, without where it was made; a part of a system counts as the system."""
+    name = record["system"]
+    while "-" in name and name.rpartition("-")[0] in systems:
+        name = name.rpartition("-")[0]
+    labels = {key: record["labels"][key] for key in ("kind", "category", "params", "params_any")}
+    kept = {key: record.get(key) for key in KEPT if record.get(key) is not None}
+    return {**kept, "system": name, "message": _OURS.sub("/srv/app", record["message"]), "labels": labels}
+
+
+def examples(rules: StrategyMap) -> Iterator[dict[str, Any]]:
+    """The examples of the built-in maps, as the maps decide them."""
+    for placed in rules.rules:
+        for example in placed.rule.example:
+            finding, tool = example_finding(placed.rule, example)
+            decided = diagnosed(finding, lambda item, tool=tool: rules.decide(item, tool), {}, None)
+            if decided.kind is ErrorKind.INTERNAL:
+                continue
+            yield {
+                "system": f"map {placed.source.name}", "origin": f"example of {placed.id}", "status": finding.status,
+                "message": example, "known": True, "labels": {"kind": decided.kind, "category": decided.category},
+            }
+
+
+def write(file: Path, lines: Iterable[Any]) -> None:
+    """Packed without a time in it: the same lines give the same file."""
+    file.parent.mkdir(exist_ok=True)
+    with gzip.GzipFile(file, "wb", mtime=0) as packed, io.TextIOWrapper(packed, "utf-8", "surrogatepass") as text:
+        for line in lines:
+            text.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def main() -> None:
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("messages", nargs="+", type=Path)
+    ap.add_argument("--hashed", nargs="*", type=Path, default=[])
+    ap.add_argument("--known", nargs="*", type=Path, default=[])
+    args = ap.parse_args()
+    rules = StrategyMap.load("default")
+    own = list(records(args.messages))
+    systems = {record["system"] for record in own}
+    write(DATA / "messages.jsonl.gz", [*(owned(record, systems) for record in own), *examples(rules)])
+    rows = [row_of(record, rules) for record in records(args.hashed)]
+    rows += [replace(row_of(record, rules), known=True) for record in records(args.known)]
+    write(DATA / "rows.jsonl.gz", map(to_json, rows))
+
+
+if __name__ == "__main__":
+    main()
