@@ -320,19 +320,14 @@ class RunContext:
     def rung(self, rule: str | None, name: str, options: Mapping[str, Any] | None = None) -> Any:
         """What a name on a ladder stands for: the tool's handler, or a strategy of the rule.
 
-        Args:
-            rule: The rule's id.
-            name: The name on its ladder.
-            options: What a person chose instead of the rule's own options.
+        The rule's options hold, unless a person chose others.
 
         Raises:
             StrategyNotFound: If there is no such rule, or its ladder has no such rung.
         """
-        return (
-            self.on_error
-            if self.is_handler(name)
-            else self.strategies.strategy(rule or "", name, options)
-        )
+        if self.is_handler(name):
+            return self.on_error
+        return self.strategies.strategy(rule or "", name, options)
 
     def allowed(self, rule: str | None, strategy: str | None) -> frozenset[Safety]:
         """Classes of change that run unasked beside the policy's own.
