@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 
 collect_ignore = ["typing"]
 """For type checkers alone: a module of them is wrong by design, and never run."""
+collect_ignore += ["effects/outage_worker.py", "effects/queue_worker.py", "training"]
+"""Programs that tests start, and those that make the training data."""
 
 pytest_plugins = ["pytester", "postgres", "docs_site"]
 

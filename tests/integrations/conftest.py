@@ -25,5 +25,6 @@ def is_there(module: str) -> bool:
 
 
 collect_ignore = [f"test_{name}.py" for name, module in FRAMEWORKS.items() if not is_there(module)]
+collect_ignore += ["proxy_raw_server.py", "proxy_sdk2.py", "proxy_shop.py"]  # programs of tests
 if not is_there("fastmcp"):
     collect_ignore.append("test_mcp_two.py")
