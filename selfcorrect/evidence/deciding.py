@@ -193,5 +193,8 @@ def _borne_out(finding: Finding, place: Places) -> float:
     if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
         return finding.confidence
     broken = {f"/args{path}" for path in by_breaking(finding.constraint, place)}
+    listed = finding.constraint.get("enum")
+    if isinstance(listed, list):  # where the place is known, whatever is not listed breaks it
+        broken |= {f"/args{path}" for path, value in place.leaves if value not in listed}
     own = finding.confidence
     return max(own, borne_out()) if broken.issuperset(finding.paths) else own

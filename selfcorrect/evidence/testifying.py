@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.evidence.trained.witness import witness_of
+from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.model import Category, ErrorKind, Finding, Source
 from selfcorrect.ports import LastWitness, Open, Rules, Testimony
 
@@ -58,13 +59,13 @@ def last_witness(rules: Rules) -> LastWitness | None:
 def left_open(finding: Finding, rules: Rules) -> Open | None:
     """What the last witness may say of a finding that the rules decided; None: it is not asked.
 
-    Structure and rules of a deployment's own stand as they are. A rule that hangs on more than a
-    phrase keeps its kind.
+    Structure and rules of a deployment's own stand as they are, and so does what the arguments bear
+    out. A rule that hangs on more than a phrase keeps its kind.
     """
     unsaid = finding.category is Category.NONE
     if finding.witness is Source.STRUCTURE:
         return Open(False, True) if unsaid and finding.kind is ErrorKind.VALIDATION else None
-    if finding.confidence >= SURE:
+    if finding.confidence >= SURE or (finding.confidence >= borne_out() and not unsaid):
         return None
     if finding.witness is Source.NONE or rules.rests_on_words(finding.rule):
         return Open(True, True)

@@ -8,7 +8,6 @@ from typing import Any
 
 from selfcorrect.model import JSON
 from selfcorrect.policies.retry_budget import SPARE, RetryBudget, Spent, budget_of
-from selfcorrect.policies.sharing import Shared
 from selfcorrect.protocols import Board
 
 
@@ -23,6 +22,8 @@ class SharedBudget:
     """
 
     def __init__(self, board: Board, tool: str, ratio: float, *, spare: float = SPARE) -> None:
+        from selfcorrect.policies.sharing import Shared
+
         self._ratio, self._spare = ratio, spare
         self._spent = Shared(board, f"retries:{tool}"[:300], _read, asdict)
         self._lock = Lock()
