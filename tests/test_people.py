@@ -256,3 +256,11 @@ def test_a_question_offers_the_readings_and_never_the_value_that_failed():
     assert question["question"].endswith("It could be 3 April or 4 March.")
     chosen = graph.invoke(Command(resume={"action": "choose", "choice": 1}), CONFIG)
     assert chosen["result"] == "on 2026-03-04"
+
+
+def test_the_trail_keeps_who_answered():
+    graph, out, _ = start({"amount": 5, "to": "carl"})
+    assert asked(out)["path"] == "/args/to"
+    done = graph.invoke(Command(resume={"action": "answer", "value": "ann", "by": "eve"}), CONFIG)
+    assert done["result"] == "paid"
+    assert [event["by"] for event in done["trail"] if "by" in event] == ["eve"]

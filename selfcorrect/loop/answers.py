@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,12 +24,18 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text, problem, storable
+from selfcorrect.plain import as_text, clean, problem, storable
 from selfcorrect.pointer import split
 
 _MOST: Final = 8
 _LONGEST: Final = 100
 """Readings of a value, and characters of one."""
+
+
+def who_answered(answer: Any) -> dict[str, str]:
+    """Who gave a person's answer, where it says so: `{"action": …, "by": "ann"}`."""
+    by = answer.get("by") if isinstance(answer, Mapping) else None
+    return {"by": clean(by[:_LONGEST])} if isinstance(by, str) and by.strip() else {}
 
 
 def usable_answer(answer: Any) -> Repair:

@@ -20,7 +20,7 @@ from selfcorrect.json_forms import (
     to_json,
 )
 from selfcorrect.limits import spent
-from selfcorrect.loop.answers import options_of, usable_answer
+from selfcorrect.loop.answers import options_of, usable_answer, who_answered
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
@@ -444,4 +444,6 @@ def _answered(
     if round_.changes:
         round_.findings = [f for i, f in enumerate(round_.findings) if i not in round_.settled]
     round_.counts = add(round_.counts, "rounds")
-    return round_.update()
+    update = round_.update()
+    update["trail"][-1] |= who_answered(answer)
+    return update
