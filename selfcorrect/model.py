@@ -273,7 +273,7 @@ class GiveUp:
     """
 
     reason: str
-    readings: Mapping[str, JSON] = field(default_factory=dict)
+    readings: Mapping[str, JSON] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

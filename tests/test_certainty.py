@@ -29,7 +29,7 @@ class Status(Exception):
 
 
 def read(text: str, rules: StrategyMap = DEFAULT, **given: object) -> Finding:
-    return interpreted(read_report(text, **given)[0], rules, None, None)
+    return interpreted(read_report(text, **given)[0], rules, None, None, acts=False)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_rule_of_a_deployment_is_sure():
 def test_a_reading_is_surer_where_the_arguments_bear_it_out(age, is_borne_out):
     text = "'age' must be at least 18"
     given = {"age": age}
-    found = interpreted(read_report(text, arguments=given)[0], ALONE, None, given)
-    alone = interpreted(read_report(text)[0], ALONE, None, None)
+    found = interpreted(read_report(text, arguments=given)[0], ALONE, None, given, acts=False)
+    alone = interpreted(read_report(text)[0], ALONE, None, None, acts=False)
     assert found.witness is alone.witness is Source.RULE
     assert found.confidence == (measured()[BORNE_OUT] if is_borne_out else alone.confidence)
     assert alone.confidence < measured()[BORNE_OUT] < 1.0

@@ -14,7 +14,7 @@ from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.testing import play
 
-OURS = {"time", "memory"}
+OURS = {"is_dry", "time", "memory"}
 """What no caller chooses but a test, and a drop-in for all its loops."""
 
 

@@ -102,7 +102,8 @@ ROWS = [
     Row("money of another currency", {"x": NUM, "currency": TEXT}, {"x": "$5", "currency": "EUR"}),
     Row("money whose currency is not said", {"x": NUM, "currency": TEXT}, {"x": "$5"}),
     Row("cents", {"x": NUM | {"description": "amount in cents"}}, {"x": "$5"}),
-    Row("a value that nobody said", {"x": INT | {"default": 1}}, {}, required=("x",)),
+    # A strict schema, in which everything is required, names its defaults to be filled in.
+    Row("a value that nobody said", {"x": INT | {"default": 1}, "y": INT}, {}, required=("x",)),
     Row("a value that nobody said", {"x": INT}, {}, required=("x",)),
     Row("an argument that the tool does not know", {"x": INT}, {"x": 1, "verbose": True}),
     Row("it may be misspelt", {"return_date": DAY}, {"date": "2026-10-26"}, effect="read_only"),

@@ -27,7 +27,9 @@ FREE = Open(kind=True, category=True)
 
 
 def heard(text: str, rules: StrategyMap = DEFAULT, **given: object) -> Finding:
-    return interpreted(read_report(text, **given)[0], rules, None, given.get("arguments"))
+    return interpreted(
+        read_report(text, **given)[0], rules, None, given.get("arguments"), acts=False
+    )
 
 
 # --- the file -------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         tool=tool,
         bodies=policy.bodies,
     )
-    return [interpreted(finding, policy, tool, arguments, schema) for finding in found]
+    return [interpreted(finding, policy, tool, arguments, schema, acts=False) for finding in found]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:

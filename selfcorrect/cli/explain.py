@@ -57,7 +57,7 @@ def explain(
     decided = True
     for finding in findings:
         explanation = strategies.explain(finding, tool)
-        heard = interpreted(finding, strategies, tool, None)
+        heard = interpreted(finding, strategies, tool, None, acts=False)
         if heard.witness is Source.MODEL:
             explanation = replace(explanation, finding=heard)
         lines = told(finding, explanation, strategies)

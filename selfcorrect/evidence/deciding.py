@@ -16,7 +16,7 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
-from selfcorrect.evidence.testifying import last_witness, left_open, testified
+from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
 from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -106,10 +106,13 @@ def interpreted(
     tool: str | None,
     arguments: JSON,
     schema: JsonObject | None = None,
+    *,
+    acts: bool = True,
 ) -> Finding:
     """The finding as rules decide it and, where they leave something open, the trained witness.
 
-    Never raises.
+    Never raises. What is acted on changes only where no rule and no structure says anything, and
+    the witness is likely to be right; everything else that it says informs.
 
     Args:
         finding: What `read_error` or `read_report` found.
@@ -117,13 +120,16 @@ def interpreted(
         tool: The tool that the call names.
         arguments: The arguments of the call.
         schema: Their schema, if known.
+        acts: Whether something will be done about it, and not only told.
     """
     decided = diagnosed(finding, lambda item: rules.decide(item, tool), arguments, schema)
+    if acts and decided.witness is not Source.NONE:
+        return decided
     try:
         free = left_open(decided, rules)
         last = last_witness(rules) if free is not None else None
         said = last(finding, decided, arguments, schema, free) if last and free else None
-        if said is None:
+        if said is None or (acts and said.confidence < LIKELY):
             return decided
         heard = testified(decided, said, rules, tool)
         if heard.witness is not Source.MODEL:

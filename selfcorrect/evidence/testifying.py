@@ -48,6 +48,8 @@ _STATUSES: Final[dict[ErrorKind, int | str]] = {
 INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
 """Kinds whose category a caller needs to know."""
 SURE: Final = 1.0
+LIKELY: Final = 0.7
+"""From which confidence on what the witness says is acted on."""
 
 
 def last_witness(rules: Rules) -> LastWitness | None:
@@ -86,12 +88,13 @@ def testified(finding: Finding, said: Testimony, rules: Rules, tool: str | None)
     if (said.kind, said.category) == (finding.kind, finding.category):
         return replace(finding, confidence=said.confidence)
     like = rules.decide(_like(said.kind, said.category), tool)
+    acts = like if said.confidence >= LIKELY else finding  # a guess informs, and tries nothing
     return replace(
         finding,
         kind=said.kind,
         category=said.category,
-        rule=like.rule,
-        ladder=like.ladder,
+        rule=acts.rule,
+        ladder=acts.ladder,
         captures={},
         confidence=said.confidence,
         witness=Source.MODEL,

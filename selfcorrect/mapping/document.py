@@ -251,7 +251,7 @@ def map_json_schema() -> dict[str, Any]:
     """The JSON Schema of a map file, for editors that complete and check TOML.
 
     >>> sorted(map_json_schema()["properties"])[:4]
-    ['disable', 'effects', 'extends', 'format']
+    ['body', 'breaker', 'disable', 'effects']
     """
     schema = MapDocument.model_json_schema()
     schema["$defs"]["MapLimits"]["properties"].pop("ceiling")

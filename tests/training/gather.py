@@ -25,7 +25,17 @@ from selfcorrect.model import ErrorKind
 from selfcorrect.training.rows import row_of, to_json
 
 DATA = Path(__file__).parent / "data"
-KEPT = ("system", "origin", "exception", "status", "message", "schema", "arguments", "labels", "known")
+KEPT = (
+    "system",
+    "origin",
+    "exception",
+    "status",
+    "message",
+    "schema",
+    "arguments",
+    "labels",
+    "known",
+)
 _OURS = re.compile(r"(/tmp|/home|/root|/work)/\S*?(?=/node_modules/|/site-packages/|[\s:)'\"]|$)")
 
 
@@ -43,7 +53,12 @@ def owned(record: dict[str, Any], systems: set[str]) -> dict[str, Any]:
         name = name.rpartition("-")[0]
     labels = {key: record["labels"][key] for key in ("kind", "category", "params", "params_any")}
     kept = {key: record.get(key) for key in KEPT if record.get(key) is not None}
-    return {**kept, "system": name, "message": _OURS.sub("/srv/app", record["message"]), "labels": labels}
+    return {
+        **kept,
+        "system": name,
+        "message": _OURS.sub("/srv/app", record["message"]),
+        "labels": labels,
+    }
 
 
 def examples(rules: StrategyMap) -> Iterator[dict[str, Any]]:
@@ -55,15 +70,22 @@ def examples(rules: StrategyMap) -> Iterator[dict[str, Any]]:
             if decided.kind is ErrorKind.INTERNAL:
                 continue
             yield {
-                "system": f"map {placed.source.name}", "origin": f"example of {placed.id}", "status": finding.status,
-                "message": example, "known": True, "labels": {"kind": decided.kind, "category": decided.category},
+                "system": f"map {placed.source.name}",
+                "origin": f"example of {placed.id}",
+                "status": finding.status,
+                "message": example,
+                "known": True,
+                "labels": {"kind": decided.kind, "category": decided.category},
             }
 
 
 def write(file: Path, lines: Iterable[Any]) -> None:
     """Packed without a time in it: the same lines give the same file."""
     file.parent.mkdir(exist_ok=True)
-    with gzip.GzipFile(file, "wb", mtime=0) as packed, io.TextIOWrapper(packed, "utf-8", "surrogatepass") as text:
+    with (
+        gzip.GzipFile(file, "wb", mtime=0) as packed,
+        io.TextIOWrapper(packed, "utf-8", "surrogatepass") as text,
+    ):
         for line in lines:
             text.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
 
@@ -77,7 +99,9 @@ def main() -> None:
     rules = StrategyMap.load("default")
     own = list(records(args.messages))
     systems = {record["system"] for record in own}
-    write(DATA / "messages.jsonl.gz", [*(owned(record, systems) for record in own), *examples(rules)])
+    write(
+        DATA / "messages.jsonl.gz", [*(owned(record, systems) for record in own), *examples(rules)]
+    )
     rows = [row_of(record, rules) for record in records(args.hashed)]
     rows += [replace(row_of(record, rules), known=True) for record in records(args.known)]
     write(DATA / "rows.jsonl.gz", map(to_json, rows))

@@ -20,7 +20,11 @@ SECONDS = 40
 
 def name_of(error: BaseException) -> str:
     kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
 
 
 def said(block: dict[str, Any], send: Any) -> None:
@@ -58,7 +62,14 @@ def main(source: str, out: str) -> None:
                 rows.left_out(system, case[1], "did not fail" if answer is None else "said nothing")
                 continue
             params = case[2] if len(case) > 2 else list(case[1])
-            rows.add(block.get("system", system), case[0], answer[1], case[1], params, exception=answer[0])
+            rows.add(
+                block.get("system", system),
+                case[0],
+                answer[1],
+                case[1],
+                params,
+                exception=answer[0],
+            )
     rows.close()
 
 

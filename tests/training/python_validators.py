@@ -114,12 +114,21 @@ def _():
     import valideer as v
 
     with v.parsing(additional_properties=False, required_properties=True):
-        s = v.parse({
-            "title": v.String(min_length=2, max_length=12), "amount": v.Range("integer", 1, 50), "size": v.Enum(["small", "large"]),
-            "contact": "string", "due": "string", "ref": v.Pattern("^[A-Z]{2}[0-9]{2}$"),
-            "labels": v.HomogeneousSequence("string", min_length=1, max_length=3), "site": "string",
-            "place": {"town": "string", "code": "string"}, "paid": "boolean", "price": "number",
-        })
+        s = v.parse(
+            {
+                "title": v.String(min_length=2, max_length=12),
+                "amount": v.Range("integer", 1, 50),
+                "size": v.Enum(["small", "large"]),
+                "contact": "string",
+                "due": "string",
+                "ref": v.Pattern("^[A-Z]{2}[0-9]{2}$"),
+                "labels": v.HomogeneousSequence("string", min_length=1, max_length=3),
+                "site": "string",
+                "place": {"town": "string", "code": "string"},
+                "paid": "boolean",
+                "price": "number",
+            }
+        )
     return s.validate
 
 
@@ -155,6 +164,7 @@ def _():
     def leaves(error, at=()):
         for e in getattr(error, "exceptions", None) or ():
             from adaptix.struct_trail import get_trail
+
             yield from leaves(e, (*at, *get_trail(e)))
         if not getattr(error, "exceptions", None):
             yield at, error
@@ -268,11 +278,21 @@ def _():
 def _():
     import good as g
 
-    s = g.Schema({
-        "title": g.All(str, g.Length(2, 12)), "amount": g.All(int, g.Range(1, 50)), "size": g.In({"small", "large"}), "contact": g.Email(),
-        "due": g.Date("%Y-%m-%d"), "ref": g.Match("^[A-Z]{2}[0-9]{2}$"), "labels": g.All([str], g.Length(1, 3)), "site": g.Url(),
-        "place": {"town": str, "code": str}, "paid": bool, "price": float,
-    })
+    s = g.Schema(
+        {
+            "title": g.All(str, g.Length(2, 12)),
+            "amount": g.All(int, g.Range(1, 50)),
+            "size": g.In({"small", "large"}),
+            "contact": g.Email(),
+            "due": g.Date("%Y-%m-%d"),
+            "ref": g.Match("^[A-Z]{2}[0-9]{2}$"),
+            "labels": g.All([str], g.Length(1, 3)),
+            "site": g.Url(),
+            "place": {"town": str, "code": str},
+            "paid": bool,
+            "price": float,
+        }
+    )
     return s
 
 
@@ -289,7 +309,9 @@ def _():
         paid: bool
         price: float
 
-    return lambda a: O(**{k: v for k, v in a.items() if k not in ("size", "contact", "due", "ref", "site")})
+    return lambda a: O(
+        **{k: v for k, v in a.items() if k not in ("size", "contact", "due", "ref", "site")}
+    )
 
 
 @system("odmantic")
@@ -309,7 +331,9 @@ def _():
         place: P
         paid: bool
 
-    return lambda a: O.model_validate({k: v for k, v in a.items() if k not in ("contact", "ref", "site", "price")})
+    return lambda a: O.model_validate(
+        {k: v for k, v in a.items() if k not in ("contact", "ref", "site", "price")}
+    )
 
 
 @system("flask-restful")
@@ -319,9 +343,16 @@ def _():
 
     app = Flask("a")
     p = reqparse.RequestParser()
-    for name, kind, more in (("title", str, {}), ("amount", inputs.int_range(1, 50), {}), ("size", str, {"choices": ("small", "large")}),
-                             ("due", inputs.date, {}), ("site", inputs.url, {}), ("paid", inputs.boolean, {}),
-                             ("ref", inputs.regex("^[A-Z]{2}[0-9]{2}$"), {}), ("price", float, {})):
+    for name, kind, more in (
+        ("title", str, {}),
+        ("amount", inputs.int_range(1, 50), {}),
+        ("size", str, {"choices": ("small", "large")}),
+        ("due", inputs.date, {}),
+        ("site", inputs.url, {}),
+        ("paid", inputs.boolean, {}),
+        ("ref", inputs.regex("^[A-Z]{2}[0-9]{2}$"), {}),
+        ("price", float, {}),
+    ):
         p.add_argument(name, type=kind, required=True, location="json", **more)
 
     class R(Resource):
@@ -344,7 +375,9 @@ def _():
     import django
     from django.conf import settings
 
-    settings.configure(SECRET_KEY="x", ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], DEBUG=False, INSTALLED_APPS=[])
+    settings.configure(
+        SECRET_KEY="x", ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], DEBUG=False, INSTALLED_APPS=[]
+    )
     django.setup()
     from ninja import NinjaAPI, Schema
     from ninja.testing import TestClient
@@ -393,7 +426,16 @@ def _():
         x: int = 1
 
         @strawberry.field
-        def order(self, title: str, amount: int, size: str, labels: list[str], due: datetime.date, paid: bool, price: float) -> int:
+        def order(
+            self,
+            title: str,
+            amount: int,
+            size: str,
+            labels: list[str],
+            due: datetime.date,
+            paid: bool,
+            price: float,
+        ) -> int:
             return 1
 
     s = strawberry.Schema(Query)
@@ -411,7 +453,8 @@ def _():
     import ariadne
 
     s = ariadne.make_executable_schema(
-        "enum S{small large} input P{town:String! code:String!} type Query{order(title:String!,amount:Int!,size:S!,labels:[String!]!,place:P!,paid:Boolean!,price:Float!):Int}")
+        "enum S{small large} input P{town:String! code:String!} type Query{order(title:String!,amount:Int!,size:S!,labels:[String!]!,place:P!,paid:Boolean!,price:Float!):Int}"
+    )
     q = "query($title:String!,$amount:Int!,$size:S!,$labels:[String!]!,$place:P!,$paid:Boolean!,$price:Float!){order(title:$title,amount:$amount,size:$size,labels:$labels,place:$place,paid:$paid,price:$price)}"
 
     def go(a):
@@ -434,8 +477,16 @@ def _():
         large = 2
 
     class Q(g.ObjectType):
-        order = g.Int(title=g.String(required=True), amount=g.Int(required=True), size=S(required=True), due=g.Date(required=True),
-                      labels=g.List(g.NonNull(g.String), required=True), place=P(required=True), paid=g.Boolean(required=True), price=g.Decimal(required=True))
+        order = g.Int(
+            title=g.String(required=True),
+            amount=g.Int(required=True),
+            size=S(required=True),
+            due=g.Date(required=True),
+            labels=g.List(g.NonNull(g.String), required=True),
+            place=P(required=True),
+            paid=g.Boolean(required=True),
+            price=g.Decimal(required=True),
+        )
 
         def resolve_order(self, info, **a):
             return 1
@@ -454,7 +505,22 @@ def _():
 def _():
     import connexion
 
-    spec = {"openapi": "3.0.0", "info": {"title": "a", "version": "1"}, "paths": {"/o": {"post": {"operationId": "python_validators.nothing", "requestBody": {"required": True, "content": {"application/json": {"schema": FORM["schema"]}}}, "responses": {"200": {"description": "x"}}}}}}
+    spec = {
+        "openapi": "3.0.0",
+        "info": {"title": "a", "version": "1"},
+        "paths": {
+            "/o": {
+                "post": {
+                    "operationId": "python_validators.nothing",
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/json": {"schema": FORM["schema"]}},
+                    },
+                    "responses": {"200": {"description": "x"}},
+                }
+            }
+        },
+    }
     app = connexion.FlaskApp(__name__)
     app.add_api(spec)
     c = app.test_client()
@@ -477,12 +543,34 @@ def _():
     logging.disable(logging.CRITICAL)
     from pykwalify.core import Core
 
-    s = {"type": "map", "mapping": {
-        "title": {"type": "str", "required": True, "range": {"min": 2, "max": 12}}, "amount": {"type": "int", "required": True, "range": {"min": 1, "max": 50}},
-        "size": {"type": "str", "required": True, "enum": ["small", "large"]}, "contact": {"type": "email", "required": True}, "due": {"type": "date", "required": True, "format": "%Y-%m-%d"},
-        "ref": {"type": "str", "required": True, "pattern": "^[A-Z]{2}[0-9]{2}$"}, "labels": {"type": "seq", "required": True, "range": {"min": 1, "max": 3}, "sequence": [{"type": "str", "unique": True}]},
-        "site": {"type": "url", "required": True}, "place": {"type": "map", "required": True, "mapping": {"town": {"type": "str", "required": True}, "code": {"type": "str", "required": True}}},
-        "paid": {"type": "bool", "required": True}, "price": {"type": "float", "required": True}}}
+    s = {
+        "type": "map",
+        "mapping": {
+            "title": {"type": "str", "required": True, "range": {"min": 2, "max": 12}},
+            "amount": {"type": "int", "required": True, "range": {"min": 1, "max": 50}},
+            "size": {"type": "str", "required": True, "enum": ["small", "large"]},
+            "contact": {"type": "email", "required": True},
+            "due": {"type": "date", "required": True, "format": "%Y-%m-%d"},
+            "ref": {"type": "str", "required": True, "pattern": "^[A-Z]{2}[0-9]{2}$"},
+            "labels": {
+                "type": "seq",
+                "required": True,
+                "range": {"min": 1, "max": 3},
+                "sequence": [{"type": "str", "unique": True}],
+            },
+            "site": {"type": "url", "required": True},
+            "place": {
+                "type": "map",
+                "required": True,
+                "mapping": {
+                    "town": {"type": "str", "required": True},
+                    "code": {"type": "str", "required": True},
+                },
+            },
+            "paid": {"type": "bool", "required": True},
+            "price": {"type": "float", "required": True},
+        },
+    }
     return lambda a: Core(source_data=a, schema_data=s).validate()
 
 
@@ -490,7 +578,15 @@ def _():
 def _():
     import confuse as c
 
-    t = {"title": str, "amount": int, "size": c.OneOf(["small", "large"]), "labels": c.StrSeq(), "place": {"town": str, "code": str}, "paid": bool, "price": float}
+    t = {
+        "title": str,
+        "amount": int,
+        "size": c.OneOf(["small", "large"]),
+        "labels": c.StrSeq(),
+        "place": {"town": str, "code": str},
+        "paid": bool,
+        "price": float,
+    }
 
     def go(a):
         conf = c.RootView([c.ConfigSource.of(a)])
@@ -515,13 +611,22 @@ def main(out: str) -> None:
             exception, status = None, None
             try:
                 text = check(copy.deepcopy(broken))
-                if isinstance(text, tuple) and text and isinstance(text[0], int) and isinstance(text[-1], str):
+                if (
+                    isinstance(text, tuple)
+                    and text
+                    and isinstance(text[0], int)
+                    and isinstance(text[-1], str)
+                ):
                     status, text = text
                 if not isinstance(text, str):
                     continue
             except Exception as error:
                 kind = type(error)
-                exception = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+                exception = (
+                    kind.__qualname__
+                    if kind.__module__ == "builtins"
+                    else f"{kind.__module__}.{kind.__qualname__}"
+                )
                 text = str(error)
             if text.strip():
                 rows.add(name, label, text, broken, params, exception=exception, status=status)

@@ -28,8 +28,13 @@ def labels(name: str, params: list[str] | list[list[str]]) -> dict[str, Any]:
     again = {kind in RETRYABLE for kind in said["kind"]}
     one = {key: said[key] if len(said[key]) > 1 else said[key][0] for key in ("kind", "category")}
     return {
-        **one, "params": options[0], "params_any": options, "constraint": None, "repair": None,
-        "retryable": again.pop() if len(again) == 1 else None, "retry_after_s": None,
+        **one,
+        "params": options[0],
+        "params_any": options,
+        "constraint": None,
+        "repair": None,
+        "retryable": again.pop() if len(again) == 1 else None,
+        "retry_after_s": None,
     }
 
 
@@ -42,16 +47,37 @@ class Rows:
         self._left = 0
 
     def add(
-        self, system: str, label: str, text: str, arguments: Any, params: Any, *,
-        exception: str | None = None, status: int | str | None = None, schema: Any = None, origin: str = "ran",
+        self,
+        system: str,
+        label: str,
+        text: str,
+        arguments: Any,
+        params: Any,
+        *,
+        exception: str | None = None,
+        status: int | str | None = None,
+        schema: Any = None,
+        origin: str = "ran",
     ) -> None:
-        digest = hashlib.sha256((text + json.dumps(arguments, default=str)).encode("utf-8", "replace"))
+        digest = hashlib.sha256(
+            (text + json.dumps(arguments, default=str)).encode("utf-8", "replace")
+        )
         key = (system, re.sub(r"\d+", "0", text), json.dumps(arguments, default=str))
-        self._rows.setdefault(key, {
-            "id": f"{system}-{digest.hexdigest()[:10]}", "system": system, "origin": origin, "exception": exception,
-            "status": status, "message": text[:LONGEST], "schema": schema, "arguments": arguments,
-            "broken": label, "labels": labels(label, params),
-        })
+        self._rows.setdefault(
+            key,
+            {
+                "id": f"{system}-{digest.hexdigest()[:10]}",
+                "system": system,
+                "origin": origin,
+                "exception": exception,
+                "status": status,
+                "message": text[:LONGEST],
+                "schema": schema,
+                "arguments": arguments,
+                "broken": label,
+                "labels": labels(label, params),
+            },
+        )
 
     def left_out(self, system: str, what: Any, why: str) -> None:
         self._left += 1
@@ -60,6 +86,11 @@ class Rows:
     def close(self) -> None:
         rows = self._rows.values()
         self._out.write_text(
-            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8", "surrogatepass"
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+            "utf-8",
+            "surrogatepass",
         )
-        print(f"{len(rows)} messages of {len({r['system'] for r in rows})} systems, {self._left} left out", file=sys.stderr)
+        print(
+            f"{len(rows)} messages of {len({r['system'] for r in rows})} systems, {self._left} left out",
+            file=sys.stderr,
+        )

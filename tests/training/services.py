@@ -16,7 +16,15 @@ def main(source: str, out: str) -> None:
     for line in Path(source).read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             system, label, status, text = line.split("|", 3)
-            rows.add(system, label, text, {}, [], status=int(status) if status else None, origin="documented form")
+            rows.add(
+                system,
+                label,
+                text,
+                {},
+                [],
+                status=int(status) if status else None,
+                origin="documented form",
+            )
     rows.close()
 
 
