@@ -56,6 +56,8 @@ def _executed(trail: list[Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str
         if event.get("node") == "plan" and isinstance(event.get("call"), Mapping):
             call = call_from_json(event["call"])
         for change in event.get("changes") or ():
+            if call is None:
+                raise Unreadable("a change of the trail comes before any call")
             try:
                 call = apply(call, [change_from_json(change)])
             except (LookupError, ValueError, AttributeError, TypeError):

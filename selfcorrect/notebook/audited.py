@@ -74,7 +74,7 @@ def _parts(audit: Audit, title: str) -> Iterable[str]:
         " whether it would have succeeded is known only of those that the run itself made later."
         "</p>"
     )
-    colours = dict(_OUTCOMES.values())
+    colours: dict[str, str] = dict(_OUTCOMES.values())
     outcomes = {_OUTCOMES[key][0]: audit.outcomes[key] for key in _OUTCOMES}
     yield _plot("What would have become of the failing calls", outcomes, colours)
     yield _plot("Failures by kind", dict(audit.kinds.most_common(_MOST)))

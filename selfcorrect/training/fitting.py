@@ -114,7 +114,7 @@ def _linear(rows: Sequence[Row], features: int | None) -> Weights:
     candidates = _shared(rows)
     tables = _tables(_matrix(rows, candidates), rows)
     if features:
-        size = sum((table**2).sum(axis=0) for table, _ in tables)
+        size: Any = sum((table**2).sum(axis=0) for table, _ in tables)
         heaviest = size.argsort(kind="stable")[::-1][:features]
         best = sorted(candidates[each] for each in heaviest if size[each] > 0)
         tables = _tables(_matrix(rows, best), rows)
@@ -276,4 +276,5 @@ def _sureness(apart: Sequence[Heard], weights: Weights) -> tuple[float, ...]:
     model = LogisticRegression(C=1.0)
     signs = [words.signs for words in said]
     model.fit(signs, right, sample_weight=shares([each.row for each in apart]))
-    return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))
+    fitted: Any = model
+    return tuple(round(float(each), 4) for each in (*fitted.coef_[0], fitted.intercept_[0]))

@@ -70,7 +70,8 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         _check_one_item(items, value)
     reason = "one value where only a list fits"
     if want.fits([value]):
-        if _is_in_row(want) or (_is_numbered(value) and want.fits([*value.values()])):
+        in_order = [*value.values()] if isinstance(value, Mapping) and _is_numbered(value) else None
+        if _is_in_row(want) or (in_order is not None and want.fits(in_order)):
             raise Unclear("it could be one item or several")
         yield Fit([value], "one-item", Safety.EXACT, reason)
         return
