@@ -251,7 +251,8 @@ def test_the_demonstration_takes_the_map_of_the_environment(monkeypatch):
     assert "there is no map named 'nosuch'" in refused.stderr
 
 
-def test_what_is_too_long_goes_on_below_itself_on_a_terminal():
+def test_what_is_too_long_goes_on_below_itself_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one is always 80 wide
     from io import StringIO
 
     from rich.console import Console
