@@ -443,3 +443,10 @@ def test_lines_of_a_worker_that_died_still_get_their_answers():
     ids = [answer["id"] for part in answered for answer in part.items]
     assert ids == [f"f:{n}" for n in range(1, 5_002)]
     assert sum(part.outcomes.total() for part in answered) == 5_001
+
+
+def test_the_help_of_diagnose_names_every_key_that_is_written():
+    from selfcorrect.cli import diagnose
+
+    fine, bad = answers("diagnose", '{"id": 1, "message": "x"}\n', {"id": 2}, exit_code=1)
+    assert {*fine, *bad} == set(diagnose.ANSWERED)

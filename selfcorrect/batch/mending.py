@@ -89,6 +89,8 @@ class Mending:
         """
         from selfcorrect.reading.metadata import left_out
 
+        if not one.beside:
+            return False
         if not _parameters(spec).isdisjoint(one.beside):
             return True
         is_providers = one.is_marked and not self.must_call

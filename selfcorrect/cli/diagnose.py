@@ -24,6 +24,8 @@ ANSWERED: Final = {
     "category": "what is wrong with the input: missing_param, enum, range …",
     "params": "the arguments at fault",
     "constraint": "what was violated, in words of JSON Schema, or null",
+    "confidence": "how sure that is, from 0 to 1",
+    "witness": "who saw it: structure, rule, model or none",
     "retryable": "whether the same call may succeed when it is repeated",
     "retry_after_s": "seconds that the error asks to wait, or null",
     "rule": "the rule of the map that decided",

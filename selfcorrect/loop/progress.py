@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from selfcorrect.model import ABSENT, Call, ErrorKind, Finding
+from selfcorrect.model import ABSENT, JSON, Call, ErrorKind, Finding
 from selfcorrect.pointer import look
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str)
     """What is written down of a strategy that was tried against a finding of this call."""
     said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
     return said | {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
+
+
+def readings_of(
+    tried: Iterable[Mapping[str, Any]], paths: Container[str | None]
+) -> Mapping[str, JSON]:
+    """What a value at one of these places could mean, as a strategy found that would not choose."""
+    several = (item.get("readings") for item in tried if item.get("path") in paths)
+    return next(filter(None, several), {})
 
 
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:

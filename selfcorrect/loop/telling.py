@@ -9,6 +9,7 @@ from selfcorrect.effects import destroys
 from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
+from selfcorrect.loop.progress import readings_of
 from selfcorrect.model import Category
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import Known, for_model
@@ -90,8 +91,7 @@ def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) ->
 def _readings(report: FailureReport) -> tuple[str, ...]:
     """What a value that is still open could mean, where a strategy found several meanings."""
     open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
-    several = (item.get("readings") for item in report.tried if item.get("path") in open_ones)
-    return tuple(map(str, next(filter(None, several), ())))
+    return tuple(readings_of(report.tried, open_ones))
 
 
 def nearest_first(

@@ -12,9 +12,9 @@ from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.asking import details
 from selfcorrect.loop.context import RunContext, Update
-from selfcorrect.loop.progress import try_key
+from selfcorrect.loop.progress import readings_of, try_key
 from selfcorrect.loop.repair_context import repair_context
-from selfcorrect.model import JSON, Ask, Call, Diagnosis, Finding, GiveUp, Safety
+from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.pointer import look
 from selfcorrect.redaction import literal
@@ -201,13 +201,6 @@ def _name(finding: Finding) -> str:
     return f"{finding.category} at {place}{': ' if said else ''}{said}{'; ' if then else ''}{then}"
 
 
-def _readings(state: CorrectionState, finding: Finding) -> Mapping[str, JSON]:
-    """What the value at fault could mean, as a strategy found that would not choose."""
-    tried = (item for item in state.get("tried") or () if item.get("path") == finding.path)
-    found: Mapping[str, JSON] = next((each for item in tried if (each := item.get("readings"))), {})
-    return found
-
-
 async def _question(
     state: CorrectionState,
     context: RunContext,
@@ -226,7 +219,7 @@ async def _question(
         asked = GiveUp(f"raised {type(error).__name__}")
     answer = usable_answer(asked)
     ask = answer if isinstance(answer, Ask) else Ask(literal(finding.text, 500))
-    readings = _readings(state, finding)
+    readings = readings_of(state.get("tried") or (), (finding.path,))
     hint = f" It could be {' or '.join(readings)}." if readings else ""
     now = look(call, finding.path or "")
     options = [*readings.values(), *plain(options_of(ask.options))]
