@@ -176,7 +176,7 @@ class TestBare429:
         ("payment method x not found", "unknown_resource"),
         ("Error: payment method credit_card_7 not found", "unknown_resource"),
         ("shipping method 'express' not found", "unknown_resource"),
-        ("Unknown payment method 'cheque'", "unknown_resource"),
+        ("Unknown payment method 'cheque'", "none"),
         ("delivery command 17 not found", "unknown_resource"),
         ("tool fly not found", "unknown_tool"),
         ("Error: tool fly is not registered", "unknown_tool"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.mapping.loading import load_map
 
 SAID = [
@@ -42,6 +42,6 @@ SAID = [
 @pytest.mark.parametrize(("text", "kind", "category"), SAID)
 def test_kind_and_category(text, kind, category):
     (found,) = read_report(text, arguments={"command": "run it"})
-    found = diagnosed(found, load_map().decide, {"command": "run it"})
+    found = interpreted(found, load_map(), None, {"command": "run it"}, acts=False)
     assert found.kind.value == kind
     assert category is None or found.category.value == category

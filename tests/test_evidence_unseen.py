@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.evidence import diagnosed, interpreted, read_report
 from selfcorrect.mapping.loading import load_map
 
 ORDER = {"colour": "pink", "size": 99}
@@ -85,7 +85,8 @@ SAID = [
 @pytest.mark.parametrize(("message", "arguments", "category", "names"), SAID)
 def test_category_and_names(message, arguments, category, names):
     text = message if isinstance(message, str) else json.dumps(message)
-    found = diagnosed(read_report(text, arguments=arguments)[0], load_map().decide, arguments)
+    finding = read_report(text, arguments=arguments)[0]
+    found = interpreted(finding, load_map(), None, arguments, acts=False)
     assert found.kind.value == "validation"
     assert category is None or found.category.value == category
     assert names is None or list(found.paths) == [f"/args/{name}" for name in names]
@@ -110,14 +111,16 @@ KINDS = [
 
 @pytest.mark.parametrize(("text", "arguments", "kind"), KINDS)
 def test_kind(text, arguments, kind):
-    found = diagnosed(read_report(text, arguments=arguments)[0], load_map().decide, arguments)
+    finding = read_report(text, arguments=arguments)[0]
+    found = interpreted(finding, load_map(), None, arguments, acts=False)
     assert found.kind.value == kind
 
 
 @pytest.mark.parametrize("arguments", [{"user": "x"}, {"count": 3}, {"name": "bob"}])
 def test_a_host_that_no_argument_names_is_nobodys_fault(arguments):
     text = "getaddrinfo ENOTFOUND api.example.org"
-    found = diagnosed(read_report(text, arguments=arguments)[0], load_map().decide, arguments)
+    finding = read_report(text, arguments=arguments)[0]
+    found = interpreted(finding, load_map(), None, arguments, acts=False)
     assert found.paths == ()
 
 

@@ -338,10 +338,10 @@ def test_a_missing_map_is_a_fault_of_the_map_that_extends_it(write):
 
 
 def test_maps_may_share_a_name(write):
-    path = write(sql="format = 1\nextends = ['default']\ndisable = ['sql/own']" + rule("own"))
+    path = write(codes="format = 1\nextends = ['default']\ndisable = ['codes/own']" + rule("own"))
     loaded = load_map(path)
-    assert "sql/own" not in {rule.id for rule in loaded.rules}
-    assert "sql/no-such" in {rule.id for rule in loaded.rules}
+    assert "codes/own" not in {rule.id for rule in loaded.rules}
+    assert "codes/quota" in {rule.id for rule in loaded.rules}
 
 
 def test_two_rules_of_one_full_name_are_refused(write):

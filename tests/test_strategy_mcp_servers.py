@@ -267,7 +267,7 @@ def test_a_server_that_dies_under_a_call_leaves_the_outcome_open(tmp_path):
     ("text", "rule"),
     [
         ("Unknown tool: search_flights", "mcp_servers/gone"),
-        ("MCP error -32000: Connection closed", "mcp/closed"),
+        ("MCP error -32000: Connection closed", "told/connection-closed"),
         ("Connection closed", "mcp_servers/session-closed"),
     ],
 )

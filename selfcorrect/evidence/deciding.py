@@ -17,7 +17,7 @@ from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
-from selfcorrect.mapping.certainty import borne_out
+from selfcorrect.mapping.certainty import borne_out, stated
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -26,6 +26,7 @@ from selfcorrect.ports import Rules
 
 _SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
 """A code within a text: `NT_STATUS_ACCESS_DENIED`."""
+_OF_TIME: Final = ("date", "date-time", "time", "duration")
 
 
 def classify(
@@ -79,6 +80,7 @@ def diagnosed(
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(decide(replace(finding, text="")), text=finding.text)
     decided = _by_name(finding, decide(replace(finding, text=blind)), decide)
+    decided = _by_constraint(finding, decided, decide)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -166,6 +168,33 @@ def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Fin
                 witness=found.witness,
             )
     return decided
+
+
+def _by_constraint(
+    finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]
+) -> Finding:
+    """What the constraint that an error states says of it, where no rule knows its words.
+
+    "must be at least 18", "one of: a, b": it is decided as an error whose code names the keyword.
+    """
+    unsaid = decided.witness is Source.NONE or decided.kind is ErrorKind.VALIDATION
+    if not (unsaid and finding.constraint and decided.category is Category.NONE):
+        return decided
+    keyword, value = next(iter(finding.constraint.items()))
+    if keyword == "format":
+        keyword = "date_parsing" if value in _OF_TIME else "url_parsing"
+    found = decide(Finding("", code=keyword))
+    if found.kind is not ErrorKind.VALIDATION:
+        return decided
+    return replace(
+        decided,
+        kind=found.kind,
+        category=found.category,
+        rule=found.rule,
+        ladder=found.ladder,
+        confidence=stated(),
+        witness=Source.RULE,
+    )
 
 
 def masked(finding: Finding, arguments: JSON) -> str:

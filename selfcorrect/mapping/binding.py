@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.hints import close_names, near
 from selfcorrect.mapping.files import Document, load_object
+from selfcorrect.mapping.ladders import ladder_by, ladder_of, ladders_for, leaves_open
 from selfcorrect.mapping.merging import MapRule
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.registry import (
@@ -25,7 +26,7 @@ from selfcorrect.mapping.registry import (
     resolve,
     strategy_names,
 )
-from selfcorrect.mapping.rules import STRATEGY_NAME
+from selfcorrect.mapping.rules import STRATEGY_NAME, Rung
 from selfcorrect.mapping.source import read_object, stand_in
 from selfcorrect.model import OWN_CHECKS, Finding
 from selfcorrect.protocols import Strategy
@@ -50,6 +51,7 @@ class Binder:
             "_known",
             "_ladders",
             "_objects",
+            "_open",
             "_recalling",
             "_run",
             "_used",
@@ -64,8 +66,9 @@ class Binder:
         self._run = run
         self.recalls = recalls
         self._known = frozenset(entry.tool for entry in recalls)
-        self._recalling: dict[str | None, tuple[str, ...]] = {}
+        self._recalling: dict[tuple[str | None, tuple[str, ...]], tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
+        self._open: dict[str, Mapping[str, tuple[Rung, ...]]] = {}
         self._objects: dict[tuple[str, str], Factory] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
         self._absent: dict[str, MapFault] = {}
@@ -78,17 +81,28 @@ class Binder:
         used, broken, faults = _brought_along(documents, code)
         recalls = tuple(entry for document in documents for entry in document.content.recall)
         binder = cls(used, recalls, run=code != "read")
+        for document in documents:
+            faults += binder._check_ladders(document, broken)
         for placed in rules:
-            faults += binder._add(placed, broken)
+            faults += binder._add(placed, ladders_for(placed, documents), broken)
         return binder, faults
 
-    def ladder(self, rule_id: str | None, tool: str | None = None) -> tuple[str, ...]:
-        """The names of a rule's strategies; of a tool that something was learnt about, that too."""
+    def ladder(
+        self, rule_id: str | None, tool: str | None = None, decided: Finding | None = None
+    ) -> tuple[str, ...]:
+        """The names of a rule's strategies; of a tool that something was learnt about, that too.
+
+        Where a rule leaves it open, those that are for what was decided.
+        """
+        own = self._ladders[rule_id] if rule_id is not None else ()
+        if decided is not None and rule_id in self._open:
+            rungs = ladder_by(decided.kind, decided.category, self._open[rule_id])
+            own = tuple(rung if isinstance(rung, str) else name_of(rung) for rung in rungs)
         if tool not in self._known:
-            return self._ladders[rule_id] if rule_id is not None else ()
-        if rule_id not in self._recalling:
-            self._recalling[rule_id] = self._with_recall(rule_id)
-        return self._recalling[rule_id]
+            return own
+        if (rule_id, own) not in self._recalling:
+            self._recalling[rule_id, own] = self._with_recall(rule_id, own)
+        return self._recalling[rule_id, own]
 
     def strategy(
         self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
@@ -114,9 +128,8 @@ class Binder:
         own = self._objects.get((rule_id, name))
         return bind(own if own is not None else resolve(name, extra=self._used), options)
 
-    def _with_recall(self, rule_id: str | None) -> tuple[str, ...]:
+    def _with_recall(self, rule_id: str | None, own: tuple[str, ...]) -> tuple[str, ...]:
         """A ladder with what was learnt behind what follows from the error alone."""
-        own = self._ladders[rule_id] if rule_id is not None else ()
         if RECALL in own:
             return own
         at = 0
@@ -127,12 +140,25 @@ class Binder:
     def _is_free(self, rule_id: str | None, name: str) -> bool:
         return getattr(self.strategy(rule_id, name), "needs", "nothing") == "nothing"
 
-    def _add(self, placed: MapRule, broken: set[str]) -> list[MapFault]:
+    def _check_ladders(self, document: Document, broken: set[str]) -> list[MapFault]:
+        """The faults in what a map says of kinds and categories, told once and not by rule."""
+        return [
+            replace(fault, file=document.label, key=f"ladders.{said}")
+            for said, ladder in document.content.ladders.items()
+            for rung in ladder
+            if isinstance(rung, str) and rung not in broken
+            for fault in self._bind(None, rung, None, _NO_OPTIONS)
+        ]
+
+    def _add(
+        self, placed: MapRule, said: Mapping[str, tuple[Rung, ...]], broken: set[str]
+    ) -> list[MapFault]:
         """Note a rule's ladder; the faults in it."""
         faults: list[MapFault] = []
         names = []
         options = placed.rule.options
-        for rung in placed.rule.repair:
+        own = "repair" in placed.rule.model_fields_set
+        for rung in ladder_of(placed.rule, said):
             name = rung if isinstance(rung, str) else name_of(rung)
             if name in names:
                 message = f"two strategies on the ladder are named {name!r}"
@@ -143,7 +169,8 @@ class Binder:
                 continue
             given = options.get(name, _NO_OPTIONS)
             found = self._bind(placed.id, name, None if isinstance(rung, str) else rung, given)
-            faults += [self._placed(fault, placed, name) for fault in found]
+            if own or given:
+                faults += [self._placed(fault, placed, name) for fault in found]
         for name in options:
             if name not in names:
                 message = f"options for {name!r}, which is not on the ladder"
@@ -153,10 +180,12 @@ class Binder:
                     )
                 )
         self._ladders[placed.id] = tuple(names)
+        if leaves_open(placed.rule):
+            self._open[placed.id] = said
         return faults
 
     def _bind(
-        self, rule_id: str, name: str, rung: Factory | None, options: Mapping[str, Any]
+        self, rule_id: str | None, name: str, rung: Factory | None, options: Mapping[str, Any]
     ) -> Sequence[MapFault]:
         shared = rung is None and not options
         if shared and ((None, name) in self._bound or self._is_plain_built_in(name)):
@@ -165,7 +194,7 @@ class Binder:
             return [self._absent[name]]
         try:
             if rung is not None:
-                self._objects[rule_id, name] = rung
+                self._objects[rule_id or "", name] = rung
             factory = rung if rung is not None else self._found(name)
             self._bound[None if shared else rule_id, name] = bind(factory, options)
         except StrategyNotFound as error:

@@ -21,6 +21,8 @@ MEASURED: Final = Path(__file__).parents[1] / "maps" / "confidence.json"
 SURE: Final = 1.0
 BORNE_OUT: Final = "borne out"
 """Stands in the file for what the arguments bear out."""
+STATED: Final = "stated"
+"""Stands in the file for what a constraint says that a text states, where no rule knows it."""
 
 
 def certainty(finding: Finding, placed: MapRule) -> tuple[float, Source]:
@@ -63,8 +65,13 @@ def borne_out() -> float:
     return measured().get(BORNE_OUT, 0.0)
 
 
+def stated() -> float:
+    """How sure a reading is that hangs on nothing but the constraint that a text states."""
+    return measured().get(STATED, 0.0)
+
+
 @cache
 def measured() -> Mapping[str, float]:
-    """How often each rule of the built-in maps was right, by its full name; and `BORNE_OUT`."""
+    """How often each built-in rule was right, by its full name; and `BORNE_OUT` and `STATED`."""
     found: dict[str, float] = json.loads(MEASURED.read_text(encoding="utf-8"))
     return found

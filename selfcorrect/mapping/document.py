@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     Discriminator,
     Field,
@@ -28,10 +29,11 @@ from selfcorrect.mapping.rules import (
     ErrorRule,
     Forms,
     Kinds,
+    Ladder,
     MapModel,
     Texts,
 )
-from selfcorrect.model import JSON, ErrorKind, Safety
+from selfcorrect.model import JSON, Category, ErrorKind, Safety
 from selfcorrect.protocols import Effect, ToolWords
 
 
@@ -154,6 +156,17 @@ class MapReading(MapModel):
         ) -> None: ...
 
 
+def _said(value: Any) -> Any:
+    if value not in _SAID:
+        raise ValueError(f"a ladder is for a category or a kind, not {value!r:.60}")
+    return value
+
+
+_SAID: Final = (*(each for each in Category if each is not Category.NONE), *ErrorKind)
+Said: TypeAlias = Annotated[str, AfterValidator(_said), WithJsonSchema({"enum": [*_SAID]})]
+"""A category or a kind."""
+
+
 class MapBreaker(MapModel):
     """When calls of a service that fails are held back, and for how long."""
 
@@ -212,6 +225,9 @@ class MapDocument(MapModel):
     errors, where, mend."""
     reading: MapReading = Field(default_factory=MapReading)
     """Which calls in a text are made."""
+    ladders: Mapping[Said, Ladder] = Field(default_factory=dict)
+    """What is tried for errors of a category, or else of a kind, where a rule says no `repair`, or
+    `repair = "as-diagnosed"`: for the rules of this map and of those that it extends."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
     breaker: MapBreaker | SkipJsonSchema[None] = None

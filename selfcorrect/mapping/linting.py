@@ -231,7 +231,7 @@ def _hopeless(strategies: StrategyMap) -> Iterator[LintFault]:
         allowed.add(Safety.MODEL)
     for placed in strategies.rules:
         rule = placed.rule
-        if not rule.repair:
+        if not strategies.ladder(placed.id):
             if rule.kind not in _WITHOUT_A_CURE:
                 yield _fault(placed, "has no ladder: nothing will be tried", "repair", "warning")
             continue

@@ -215,7 +215,8 @@ class ErrorRule(MapModel):
     params: Texts = ()
     """Outcome: parameters at fault where the error names none, dotted or as JSON Pointers."""
     repair: Ladder = ()
-    """Outcome: the ladder, names of strategies in the order to try them."""
+    """Outcome: the ladder, names of strategies in the order to try them; left out, that of
+    `[ladders]` for its category or kind; "as-diagnosed": for what the error turns out to be."""
     options: Annotated[
         Mapping[str, Mapping[str, Any]],
         WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),

@@ -109,6 +109,7 @@ class StrategyMap:
         effects: Mapping[str, Effect | ToolEffect | Mapping[str, Any]] | None = None,
         results: Mapping[str, Any] | None = None,
         reading: MapReading | Mapping[str, Any] | None = None,
+        ladders: Mapping[str, Any] | None = None,
         limits: Mapping[str, Any] | None = None,
         recall: Sequence[RecallEntry | Mapping[str, Any]] = (),
         body: Sequence[BodyRow | Mapping[str, Any]] = (),
@@ -125,6 +126,7 @@ class StrategyMap:
             "effects": dict(effects or {}),
             "results": dict(results or {}),
             "reading": reading if reading is not None else {},
+            "ladders": dict(ladders or {}),
             "limits": dict(limits or {}),
             **({} if breaker is None else {"breaker": breaker}),
             "rule": list(rules),
@@ -139,8 +141,8 @@ class StrategyMap:
     def load(cls, source: MapSource, *, allow_code: bool = True) -> StrategyMap:
         """The map of this name, or in this file.
 
-        >>> StrategyMap.load("default").rule("default/unknown-error").repair[-1]
-        'give-up'
+        >>> StrategyMap.load("default").ladder("default/unknown-tool")
+        ('rename-tool',)
 
         Args:
             source: A bare name (`"strict"`), or the path of a file.
@@ -393,7 +395,6 @@ class StrategyMap:
         self, finding: Finding, placed: MapRule, captures: Mapping[str, str], tool: str | None
     ) -> Finding:
         rule = placed.rule
-        ladder = self._binder.ladder(placed.id, learnt_about(finding, tool))
         category = rule.category or finding.category
         paths = finding.paths
         if not paths:
@@ -407,7 +408,7 @@ class StrategyMap:
         if kind is ErrorKind.RATE_LIMIT and retry_after is None and str(finding.status) == "429":
             kind = ErrorKind(self._policy.bare_429 or kind)
         confidence, witness = certainty(finding, placed)
-        return replace(
+        decided = replace(
             finding,
             confidence=confidence,
             witness=witness,
@@ -419,8 +420,9 @@ class StrategyMap:
             retry_after=retry_after,
             captures=dict(captures),
             rule=placed.id,
-            ladder=() if rule.suggest else ladder,
         )
+        ladder = self._binder.ladder(placed.id, learnt_about(finding, tool), decided)
+        return replace(decided, ladder=() if rule.suggest else ladder)
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
         """Why the map decides as it does: tries every rule, in order."""

@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 
 from selfcorrect.evidence import diagnosed, read_report
 from selfcorrect.mapping import certainty
-from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED
+from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Category, Source
@@ -38,6 +38,8 @@ WEIGHT: Final = 3.0
 """Systems' worth of what rules of the same form came to."""
 MOST: Final = 0.99
 BARS: Final = (0.5, 0.7, 0.9)
+MARKS: Final[dict[float | None, str]] = {1.0: BORNE_OUT, 0.5: STATED}
+"""Confidences that stand for what they are measured for, while nothing is known yet."""
 
 
 class Judged(NamedTuple):
@@ -70,8 +72,8 @@ def judged(record: Mapping[str, Any], strategies: StrategyMap) -> Judged:
     right = found.kind in _many(labels["kind"])
     if labels["category"] != "none" and found.category is not Category.NONE:
         right = right and found.category in _many(labels["category"])
-    is_borne_out = found.witness is Source.RULE and found.confidence == 1.0
-    rule = BORNE_OUT if is_borne_out else found.rule or ""
+    said = found.confidence if found.witness is Source.RULE else None
+    rule = MARKS.get(said, found.rule or "")
     return Judged(record["system"], rule, right, found.witness)
 
 
@@ -109,7 +111,7 @@ def measured(found: Iterable[Judged], strategies: StrategyMap) -> dict[str, floa
     means = {placed.id: groups[form(placed.rule)] for placed in strategies.rules}
     return {
         rule: min(MOST, round(_share([sums.get(rule, (0.0, 0))], mean), 3))
-        for rule, mean in {**means, BORNE_OUT: everything}.items()
+        for rule, mean in {**means, BORNE_OUT: everything, STATED: everything}.items()
     }
 
 
@@ -149,8 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ap.add_argument("--write", action="store_true")
     args = ap.parse_args(argv)
     strategies = StrategyMap.load("default")
-    # Nothing is known yet but what the arguments bear out, which then is marked by a full 1.
-    certainty.measured = lambda: {BORNE_OUT: 1.0}
+    certainty.measured = lambda: {name: mark for mark, name in MARKS.items() if mark}
     found = [judged(record, strategies) for record in records(args.files)]
     own = {item.system for item in found}
     others = (judged(record, strategies) for record in records(args.known))
