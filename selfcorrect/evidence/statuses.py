@@ -24,10 +24,10 @@ _FORMS: Final = tuple(
             rf"|{_PHRASES}|page not found)\b)"
         ),
         (
-            rf"\b(?:returned|responded(?: with)?|answered(?: with)?|received|replied|got|failed "
-            rf"with)(?: an?| the)?"
-            rf"(?: http)?(?: status| error| code| response){{0,3}}[ :(]{{1,2}}{_CODE}\b(?! "
-            rf"(?:bytes|ms|s|seconds|rows|items)\b)"
+            rf"\b(?:(?:returned|responded(?: with)?|answered(?: with)?|replied|failed with)"
+            rf"(?: an?| the)?(?: http)?(?: status| error| code| response){{0,3}}"
+            rf"|(?:received|got)(?: an?| the)?(?: http| status| error| code| response){{1,3}})"
+            rf"[ :(]{{1,2}}{_CODE}\b(?! (?:bytes|ms|s|seconds|rows|items)\b)"
         ),
         rf"\A\W{{0,3}}{_CODE}(?:: | - |\W{{0,3}}\Z)",
         rf"\bHTTP/\d(?:\.\d)? {_CODE}\b",

@@ -66,10 +66,10 @@ WORDS: Final[tuple[tuple[ErrorKind, tuple[str, ...]], ...]] = (
     ),
     (
         _K.TRANSIENT,
-        ("unavailable", "overloaded", "connection", "connect", "network", "dns", "unknown host"),
+        ("unavailable", "overloaded", "connection", "connect", "network error", "dns"),
     ),
     (_K.TRANSIENT, ("brokers available", "servers available", "nodes available", "host available")),
-    (_K.TRANSIENT, ("deadlock", "deadlock detected", "service unavailable", "loading")),
+    (_K.TRANSIENT, ("deadlock", "deadlock detected", "service unavailable", "unknown host")),
     (_K.TRANSIENT, ("unreachable", "temporarily", "try again", "disconnected", "broken pipe")),
     (_K.INTERNAL, ("internal", "server error", "unexpected error")),
 )
