@@ -15,6 +15,7 @@ from selfcorrect.cli import (
     graph,
     init,
     learn,
+    ledger,
     listing,
     propose,
     proxy,
@@ -79,6 +80,7 @@ selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
     "strategies": "selfcorrect strategies convert-type",
     "audit": "selfcorrect audit conversations.jsonl --html audit.html",
     "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
+    "ledger": "selfcorrect ledger ledger.db --doubts",
     "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
     "train": "selfcorrect train errors.jsonl -o witness.bin",
     "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
@@ -105,6 +107,7 @@ _add("maps", listing.maps)
 _add("strategies", listing.strategies)
 _add("audit", audit.audit)
 _add("learn", learn.learn)
+_add("ledger", ledger.ledger)
 _add("propose", propose.propose)
 _add("train", train.train, train.HELP)
 _add("proxy", proxy.proxy, proxy.HELP)

@@ -74,12 +74,12 @@ def _tell_stats(ledger: str, learned: str | None) -> None:
     """How what was learnt has fared since, out of the ledger's database."""
     from rich.table import Table
 
-    from selfcorrect.cli.recorded import counts_of
+    from selfcorrect.cli.recorded import from_ledger
     from selfcorrect.limits import Limits
 
     names = dict(_names(learned)) if learned is not None else {}
     table = Table("entry", "seen", "mended", "failed", "", "what it does", box=None)
-    for count in counts_of(ledger):
+    for count in from_ledger(ledger, lambda store: store.recall_counts()):
         retired = "retired" if count.in_a_row >= Limits().recall_failures else ""
         row = (count.entry, str(count.seen), str(count.mended), str(count.failed), retired)
         table.add_row(*row, names.get(count.entry, ""))

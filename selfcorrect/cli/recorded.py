@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from selfcorrect.cli import lines
 from selfcorrect.cli.screen import console, refuse
-from selfcorrect.errors import LedgerError, SelfCorrectError
+from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
 if TYPE_CHECKING:
     from selfcorrect.learning.calls import RecordedCall
     from selfcorrect.learning.logs import Declared
-    from selfcorrect.ledger.counts import RecallCount
+    from selfcorrect.ledger.sql import SqlLedger
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -97,8 +99,8 @@ def _progress() -> Iterator[Any]:
         yield lambda: progress.advance(task)
 
 
-def counts_of(ledger: str) -> list[RecallCount]:
-    """The counts in a ledger's database: an SQLite file, or the DSN of a PostgreSQL one."""
+def from_ledger(ledger: str, read: Callable[[SqlLedger], T]) -> T:
+    """What is read out of a ledger's database: an SQLite file, or the DSN of a PostgreSQL one."""
     from selfcorrect.ledger import PostgresLedger, SqliteLedger
 
     is_dsn = "://" in ledger
@@ -107,8 +109,8 @@ def counts_of(ledger: str) -> list[RecallCount]:
     try:
         store = PostgresLedger(ledger) if is_dsn else SqliteLedger(ledger)
         try:
-            return store.recall_counts()
+            return read(store)
         finally:
             store.close()
-    except LedgerError as error:
+    except (LedgerError, MissingExtra) as error:
         refuse(f"the ledger cannot be read: {error}")
