@@ -25,6 +25,7 @@ from selfcorrect.batch.processes import Job, answers, processes
 from selfcorrect.batch.resuming import answered_before
 from selfcorrect.cli.lines import refusing
 from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.errors import MapError
 from selfcorrect.mapping.loading import load_map
 
@@ -58,8 +59,14 @@ def answer_file(
         given = (raw for raw in read if not is_empty(raw))
         outcomes = answered_before(out, given, job.outcome_of) if resume else Counter()
         before = outcomes.total()
-        with target(out, jsonl, append=resume) as stream, _bar(read, out) as advance:
+        with (
+            strange_keys(job.keys) as strange,
+            target(out, jsonl, append=resume) as stream,
+            _bar(read, out) as advance,
+        ):
             for done in answers(given, job, policy, count, as_text=True):
+                for keys, where in done.strange.items():
+                    strange.see(where, keys)
                 stream.writelines(done.items)
                 if not is_packed(out):
                     stream.flush()  # whoever follows the file sees each answer as it is there

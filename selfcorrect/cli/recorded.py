@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from selfcorrect.cli import lines
 from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def calls_of(
     logs: Sequence[str], out: str | None = None, tools: str | None = None
 ) -> Iterator[Found]:
     """The recorded calls of logs, streamed; a bar on stderr where a person looks at it."""
+    from selfcorrect.learning.calls import KEYS
     from selfcorrect.learning.logs import Skipped, recorded
 
     known = _declared(tools) if tools is not None else None
@@ -44,11 +46,12 @@ def calls_of(
         if out not in (None, "-") and log != "-" and _is_same(log, str(out)):
             refuse(f"{out}: cannot be read and written at the same time")
     with ExitStack() as stack:
+        strange = stack.enter_context(strange_keys(KEYS))
         step = stack.enter_context(_progress())
         given = [stack.enter_context(lines.reader(log)) for log in logs]
 
         def calls() -> Iterator[RecordedCall]:
-            for each in recorded(_values(given, step, found), known):
+            for each in recorded(_values(given, step, found, strange), known):
                 if isinstance(each, Skipped):
                     found.skipped[each.why] += 1
                 else:
@@ -70,13 +73,19 @@ def _declared(path: str) -> dict[str, Declared]:
         refuse(f"{path}: {error}")
 
 
-def _values(given: Sequence[Iterator[lines.Line]], step: Any, found: Found) -> Iterator[Any]:
+def _values(
+    given: Sequence[Iterator[lines.Line]], step: Any, found: Found, strange: StrangeKeys
+) -> Iterator[Any]:
+    from selfcorrect.learning.calls import is_line
+
     for log in given:
         for line in log:
             step()
             if line.error is not None:
                 found.skipped[line.error.rpartition(": ")[2]] += 1
             else:
+                if is_line(line.value):
+                    strange.see(line.where, line.value)
                 yield line.where, line.value
 
 
