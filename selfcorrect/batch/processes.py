@@ -106,7 +106,8 @@ _Work: TypeAlias = Callable[[list[Item]], Answers]
 
 
 def _answered(job: Job, common: Any, as_text: bool, chunk: list[Item]) -> Answers:
-    found, strange = [], {}
+    found: list[dict[str, Any]] = []
+    strange: dict[tuple[str, ...], str] = {}
     for item in chunk:
         line = line_of(item)
         found.append(job.answer(line, common))

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from selfcorrect.cli import lines
-from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.progress import bar
+from selfcorrect.cli.screen import refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
@@ -47,8 +47,8 @@ def calls_of(
             refuse(f"{out}: cannot be read and written at the same time")
     with ExitStack() as stack:
         strange = stack.enter_context(strange_keys(KEYS))
-        step = stack.enter_context(_progress())
         given = [stack.enter_context(lines.reader(log)) for log in logs]
+        step = stack.enter_context(bar(given, out))
 
         def calls() -> Iterator[RecordedCall]:
             for each in recorded(_values(given, step, found, strange), known):
@@ -74,19 +74,18 @@ def _declared(path: str) -> dict[str, Declared]:
 
 
 def _values(
-    given: Sequence[Iterator[lines.Line]], step: Any, found: Found, strange: StrangeKeys
+    given: Sequence[lines.Lines], step: Callable[[int], None], found: Found, strange: StrangeKeys
 ) -> Iterator[Any]:
     from selfcorrect.learning.calls import is_line
 
-    for log in given:
-        for line in log:
-            step()
-            if line.error is not None:
-                found.skipped[line.error.rpartition(": ")[2]] += 1
-            else:
-                if is_line(line.value):
-                    strange.see(line.where, line.value)
-                yield line.where, line.value
+    for number, line in enumerate(chain.from_iterable(given), 1):
+        step(number)
+        if line.error is not None:
+            found.skipped[line.error.rpartition(": ")[2]] += 1
+            continue
+        if is_line(line.value):
+            strange.see(line.where, line.value)
+        yield line.where, line.value
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -94,18 +93,6 @@ def _is_same(one: str, other: str) -> bool:
         return Path(other).exists() and Path(one).samefile(other)
     except OSError:
         return False
-
-
-@contextmanager
-def _progress() -> Iterator[Any]:
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield lambda: None
-        return
-    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True) as progress:
-        task = progress.add_task("reading", total=None)
-        yield lambda: progress.advance(task)
 
 
 def from_ledger(ledger: str, read: Callable[[SqlLedger], T]) -> T:

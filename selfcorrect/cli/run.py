@@ -15,6 +15,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from selfcorrect.cli import lines, person, source
+from selfcorrect.cli.progress import leave
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
 from selfcorrect.cli.strange_keys import strange_keys
@@ -108,7 +109,7 @@ def run(
                 lines.write(trails, _recorded(entry, output))
             step(tally)
     console(stderr=as_json).print(tally.line())
-    raise typer.Exit(0 if tally.all_done or as_told else 1)
+    leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
 
 
 def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
