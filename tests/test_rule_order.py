@@ -315,11 +315,17 @@ BASE = {
     [
         # another cure for the same error is what extending is for
         ({"match": "quota exceeded", "kind": "quota"}, [("note", "base/full")]),
-        ({"match": "already", "category": "duplicate", "kind": "conflict"}, [("note", "base/taken")]),
+        (
+            {"match": "already", "category": "duplicate", "kind": "conflict"},
+            [("note", "base/taken")],
+        ),
         # too broad: a limit per minute is over soon, and its wait is not read any more
         (
             {"match": "quota", "kind": "quota"},
-            [("warning", "base/slow (not rate_limit, without its <seconds>)"), ("note", "base/full")],
+            [
+                ("warning", "base/slow (not rate_limit, without its <seconds>)"),
+                ("note", "base/full"),
+            ],
         ),
         ({"match": "alre", "kind": "conflict"}, [("warning", "base/taken (not duplicate)")]),
         # meant: an example says so
