@@ -5,17 +5,19 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from typer.testing import CliRunner
 
-from selfcorrect import ToolSpec, build_graph
+from selfcorrect import SelfCorrection, ToolSpec, build_graph
 from selfcorrect.cli import app
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
-from selfcorrect.testing import Crashes, FragileLedger
+from selfcorrect.testing import Crashes, FragileLedger, ScriptedModel
 
 DATA = Path(__file__).parent / "data"
 CONFIG = {"configurable": {"thread_id": "t"}}
@@ -61,6 +63,19 @@ def test_who_answered_stands_beside_the_intent(ledger):
     assert answered(asked(ledger), by="eve")["result"] == "paid ann"
     (intent,) = ledger.intents()
     assert (intent.status, intent.by) == ("done", "eve")
+
+
+def test_an_agent_keeps_who_answered_too(ledger):
+    def pay(to: Literal["ann", "bob"]) -> str:
+        """Pay somebody."""
+        return f"paid {to}"
+
+    model = ScriptedModel([{"name": "pay", "args": {"to": "carl"}, "id": "c"}, "done"])
+    middleware = [SelfCorrection(ask_person=True, ledger=ledger)]
+    agent = create_agent(model, [pay], middleware=middleware, checkpointer=InMemorySaver())
+    agent.invoke({"messages": [("user", "pay")]}, CONFIG)
+    agent.invoke(Command(resume={"action": "answer", "value": "ann", "by": "eve"}), CONFIG)
+    assert [(each.status, each.by) for each in ledger.intents()] == [("done", "eve")]
 
 
 def test_it_stands_there_before_the_effect(ledger):
