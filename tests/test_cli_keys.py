@@ -87,6 +87,39 @@ def test_keys_that_are_read_are_no_news(tmp_path):
     assert warnings(played(tmp_path, "run", CALL)) == []
 
 
+def test_a_graph_of_another_kind_says_nothing_of_its_keys(tmp_path):
+    foreign = """
+class Graph:
+    async def ainvoke(self, value, config=None):
+        return {"result": value["colour"]}
+    def get_graph(self, config=None):
+        return None
+
+graph = Graph()
+"""
+    given = tmp_path / "given.jsonl"
+    given.write_text(json.dumps({"call": CALL, "colour": "red"}) + "\n")
+    (tmp_path / "foreign.py").write_text(foreign)
+    args = ["run", str(tmp_path / "foreign.py"), "--jsonl", str(given), "--json"]
+    told = CliRunner().invoke(app, args)
+    assert json.loads(told.stdout)["result"] == "red"
+    assert warnings(told) == []
+
+
+def test_a_graph_with_keys_of_its_own_reads_them(tmp_path):
+    own = GRAPH.replace(
+        "graph = build_graph([double])",
+        "from selfcorrect import CorrectionState\n"
+        "class Own(CorrectionState, total=False):\n    colour: str\n"
+        "graph = build_graph([double], state=Own)",
+    )
+    given = tmp_path / "given.jsonl"
+    given.write_text(json.dumps({"call": CALL, "colour": "red", "shade": 1}) + "\n")
+    (tmp_path / "own.py").write_text(own)
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "own.py"), "--jsonl", str(given)])
+    assert warnings(told) == ['warning: keys that are not read: "shade"']
+
+
 def test_a_near_key_is_not_proposed_where_it_stands_already(tmp_path):
     told = played(tmp_path, "diagnose", {"message": "timed out", "messages": []})
     assert warnings(told) == ['warning: keys that are not read: "messages"']

@@ -26,6 +26,7 @@ from selfcorrect.mapping.loading import ENVIRONMENT
 from selfcorrect.model import JSON
 from selfcorrect.report import FailureReport
 from selfcorrect.state import INPUT_KEYS as STATE_INPUT
+from selfcorrect.state import STATE_KEYS
 
 INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""
@@ -94,12 +95,15 @@ def run(
         player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
         trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
-        known = {*STATE_INPUT, "id", *getattr(built, "channels", ())}
-        strange = stack.enter_context(strange_keys(known))
+        channels = getattr(
+            built, "channels", None
+        )  # a graph that has none says nothing of its keys
+        own = {"id", *(channels or ())} - STATE_KEYS
+        strange = stack.enter_context(strange_keys(STATE_INPUT | own, STATE_KEYS))
         step = stack.enter_context(_progress())
         tell = _tell_json if as_json else _tell
         for entry in entries:
-            if jsonl is not None and _is_whole(entry.input):
+            if jsonl is not None and channels and _is_whole(entry.input):
                 strange.see(entry.title, entry.input)
             output = player.play(entry)
             tally.add(output)

@@ -25,10 +25,12 @@ class StrangeKeys:
 
     Args:
         known: The keys that are read.
+        silent: Further keys that are no news, and never what was meant.
     """
 
-    def __init__(self, known: Iterable[str]) -> None:
-        self._known = frozenset(known)
+    def __init__(self, known: Iterable[str], silent: Iterable[str] = ()) -> None:
+        self._meant = frozenset(known)
+        self._known = self._meant.union(silent)
         self._seen: set[str] = set()
         self._told = 0
         self._others: list[str] = []
@@ -40,7 +42,7 @@ class StrangeKeys:
             if key in self._known or key in self._seen or len(self._seen) >= _MOST_COUNTED:
                 continue
             self._seen.add(key)
-            near = close_names(key, sorted(self._known.difference(found)))
+            near = close_names(key, sorted(self._meant.difference(found)))
             if near and self._told < _MOST:
                 self._told += 1
                 _say(f"{where}: unknown key {_shown(key)}: did you mean {_shown(near[0])}?")
@@ -56,9 +58,9 @@ class StrangeKeys:
 
 
 @contextmanager
-def strange_keys(known: Iterable[str]) -> Iterator[StrangeKeys]:
+def strange_keys(known: Iterable[str], silent: Iterable[str] = ()) -> Iterator[StrangeKeys]:
     """Look out for strange keys, and name at the end what was not told on the way."""
-    found = StrangeKeys(known)
+    found = StrangeKeys(known, silent)
     yield found
     found.tell()
 
