@@ -22,6 +22,21 @@ from rows import Rows
 MOST_A_LANGUAGE = 12
 MOST_A_CATALOG = 150
 SEED = 2026
+# What an argument is called must not tell what is wrong with it: names are drawn.
+NAMES = {
+    "title": ("title", "name", "subject", "summary", "code", "comment", "value"),
+    "subject": ("subject", "name", "title", "comment"),
+    "amount": ("amount", "limit", "count", "quantity", "page", "age", "size", "value"),
+    "limit": ("limit", "amount", "count", "page", "id", "code"),
+    "price": ("price", "total", "rate", "weight", "amount", "value"),
+    "due": ("due", "start", "until", "birthday", "name", "title", "value"),
+    "contact": ("contact", "email", "sender", "user", "value"),
+    "ref": ("ref", "sku", "slug", "code", "name", "title", "value"),
+    "size": ("size", "kind", "status", "unit", "code", "value"),
+    "labels": ("labels", "tags", "items", "ids", "value"),
+    "site": ("site", "url", "homepage", "callback", "value"),
+    "order_id": ("order_id", "id", "user", "name", "path"),
+}
 _PLACE = re.compile(
     r"(?:\d:)?\{\{ ?(\w+) ?\}\}|%?(?:\d:)?\$?\{(\w+)[^{}]*\}|%\((\w+)\)[a-z]|%([a-z_]{2,})%"
     r"|(?<![\w:]):([a-z_]+)|\$(\d)"
@@ -99,6 +114,30 @@ def said(catalogs: Catalogs, name: str, text: str, values: Any, language: str) -
     return filled("".join([*told, parts[-1]]), values, quotes)
 
 
+def renamed(name: str, language: str, line: Sequence[Any]) -> list[Any]:
+    """A line of the table whose arguments are called otherwise, the same each time."""
+    chance = random.Random(f"{SEED} {name} {language} {line[:2]}")
+    label, text, values, given, *more = line
+    params = more[0] if more else list(given)
+    known = dict.fromkeys([*given, *(each for each in params if isinstance(each, str))])
+    names = {each: chance.choice(NAMES.get(each, (each,))) for each in known}
+    if len(set(names.values())) < len(names):
+        names = {each: each for each in known}
+
+    def called(value: Any) -> Any:
+        if isinstance(value, list):
+            return [called(each) for each in value]
+        return names.get(value, value) if isinstance(value, str) else value
+
+    values = (
+        {key: called(each) for key, each in values.items()}
+        if isinstance(values, Mapping)
+        else called(values)
+    )
+    arguments = {names[key]: None if each == "$null" else each for key, each in given.items()}
+    return [label, text, values, arguments, called(params), *more[1:]]
+
+
 def drawn(options: Sequence[Told], name: str) -> Iterator[Told]:
     """At most so many of a language and of a catalog, the same each time."""
     chance = random.Random(f"{SEED} {name}")
@@ -116,14 +155,10 @@ def told(catalogs: Catalogs, name: str, catalog: Mapping[str, Any], rows: Rows) 
     """Every labelled message of a catalog in every language that has it."""
     frame = catalog.get("frame", "%")
     for line in catalog["lines"]:
-        label, text, values, given, *more = line
-        params = more[0] if more else list(given)
-        status = more[1] if len(more) > 1 else catalog.get("status")
-        arguments = {key: None if each == "$null" else each for key, each in given.items()}
-        first = params[0] if params else "detail"
-        field = first if isinstance(first, str) else first[0]
         languages = 0
         for language in LANGUAGES:
+            label, text, values, arguments, params, *status = renamed(name, language, line)
+            first = params[0] if params else "detail"
             try:
                 message = said(catalogs, name, text, values, language)
             except LookupError as error:
@@ -134,10 +169,13 @@ def told(catalogs: Catalogs, name: str, catalog: Mapping[str, Any], rows: Rows) 
             languages += 1
             if frame.startswith('{"'):
                 message = json.dumps(message, ensure_ascii=False)[1:-1]
+            field = first if isinstance(first, str) else first[0]
             message = frame.replace("FIELD", field).replace("%", message)
-            yield Told(language, label, message, arguments, params, status)
+            yield Told(
+                language, label, message, arguments, params, *(status or [catalog.get("status")])
+            )
         if not languages:
-            rows.left_out(name, text, "is in no language")
+            rows.left_out(name, line[1], "is in no language")
 
 
 def validated(npm: Mapping[str, Any]) -> Iterator[tuple[str, list[Told]]]:
