@@ -14,7 +14,7 @@ from typing import Any
 
 from rows import Rows
 
-MOST = 10
+MOST = 12
 OF_A_FORM = 16
 MANY = 18
 SYSTEMS_WITH_THE_SAME_WORDS = 4
@@ -60,7 +60,14 @@ def main(out: str) -> None:
             words[same] += 1
             if words[same] <= SYSTEMS_WITH_THE_SAME_WORDS:
                 row = {k: v for k, v in line.items() if k not in ("system", "label", "text")}
-                rows.add(system, line["label"], line["text"], row.pop("arguments"), row.pop("params"), **row)
+                rows.add(
+                    system,
+                    line["label"],
+                    line["text"],
+                    row.pop("arguments"),
+                    row.pop("params"),
+                    **row,
+                )
     rows.close()
 
 

@@ -72,3 +72,6 @@ export async function placed(args) {
   }
   return out;
 }
+
+/** The address of a server that gives one answer, and slow ones never. */
+export const base = async (status, body, headers) => `http://127.0.0.1:${await (status ? answers(status, body, headers) : silent())}`;
