@@ -15,6 +15,7 @@ from typing import Any
 from rows import Rows
 
 MOST = 12
+OF_A_LANGUAGE = 8
 OF_A_FORM = 16
 MANY = 18
 SYSTEMS_WITH_THE_SAME_WORDS = 4
@@ -54,8 +55,10 @@ def main(out: str) -> None:
             systems[line["system"]].append(settled(line))
     words: Counter[tuple[str, str]] = Counter()
     for turn, (system, lines) in enumerate(sorted(systems.items())):
-        a_form = len(lines) > MANY and "i18n" not in system
-        for line in kept(lines, OF_A_FORM if a_form else MOST, turn):
+        most = OF_A_FORM if len(lines) > MANY else MOST
+        if system.startswith("ajv-i18n"):
+            most = OF_A_LANGUAGE
+        for line in kept(lines, most, turn):
             same = (line["label"], re.sub(r"\d+", "0", line["text"]))
             words[same] += 1
             if words[same] <= SYSTEMS_WITH_THE_SAME_WORDS:
