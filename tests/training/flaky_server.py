@@ -84,9 +84,7 @@ def listen(port: int, say: bytes | None) -> None:
 def main(seconds: str) -> None:
     for port, say in ((8972, None), (8973, b""), (8974, b"\x00\xff nonsense \x00\r\n" * 8)):
         threading.Thread(target=listen, args=(port, say), daemon=True).start()
-    threading.Thread(
-        target=Server(("127.0.0.1", 8971), Flaky).serve_forever, daemon=True
-    ).start()
+    threading.Thread(target=Server(("127.0.0.1", 8971), Flaky).serve_forever, daemon=True).start()
     time.sleep(float(seconds))
 
 
