@@ -16,16 +16,21 @@ from typing import Any
 SAID = {
     400: '{"error":"bad request"}',
     401: '{"error":"unauthorized"}',
+    402: '{"error":"quota exceeded"}',
     403: '{"error":"forbidden"}',
     404: '{"error":"not found"}',
+    408: '{"error":"request timeout"}',
     409: '{"error":"conflict"}',
     413: '{"error":"payload too large"}',
     422: '{"error":"unprocessable"}',
+    423: '{"error":"locked"}',
     429: '{"error":"too many requests"}',
     500: '{"error":"internal error"}',
+    501: '{"error":"not implemented"}',
     502: "bad gateway",
     503: "service unavailable",
     504: "gateway timeout",
+    507: '{"error":"insufficient storage"}',
 }
 
 
