@@ -42,6 +42,7 @@ _PLACES = re.compile(r" at \(eval \d+\)(\[[^\]]*\])? line \d+\.?|/work/\S*/langu
 # the row gets the label of what is told, or is left out ("").
 TOLD = [
     ("len", r"no value|needs a parameter|required|blank|missing|empty", "empty"),
+    ("ext", r"no such column", "unk"),
     ("mis", r"wrong number", ""),
     ("mis", r"is not a number", "null"),
     ("mis|typ", r"included in the list", ""),

@@ -2,7 +2,8 @@
 
 A block gives the `files` it wants, how to `start` the server in a folder of its own, and cases like
 those of shell.toml: [what is broken (labels.toml), command] or [.., .., arguments, parameters at fault].
-What the command prints is the message; `HTTP 503` at its end is the status. The server ends with its block.
+What the command prints is the message; `HTTP 503` at its end is the status. The server ends with its block,
+and then what `stop` says is run.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def asked(block: dict[str, Any], folder: Path) -> list[tuple[str, int | None]]:
             server.wait(8)
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
+        if stop := block.get("stop"):
+            ran(stop, folder)
     return answers
 
 
