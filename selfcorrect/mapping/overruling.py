@@ -51,9 +51,10 @@ def _otherwise(winner: MapRule, loser: MapRule, finding: Finding) -> str:
     rule, other = winner.rule, loser.rule
     kind, category = rule.kind or finding.kind, rule.category or finding.category
     whys = []
-    if other.kind is not None and kind is not other.kind:
+    is_open = rule.kind is None and rule.category is None  # what the error itself says stands
+    if not is_open and other.kind is not None and kind is not other.kind:
         whys.append(f"not {other.kind}")
-    if other.category not in (None, Category.NONE) and category is not other.category:
+    if not is_open and other.category not in (None, Category.NONE, category):
         whys.append(f"not {other.category}")
     lost = _read_by(loser) - _read_by(winner) - ({"param"} if rule.params else set())
     return ", ".join([*whys, *(f"without its <{name}>" for name in sorted(lost))])
