@@ -36,6 +36,15 @@ WORDS: Final = frozenset(_OWN_WORDS.split())
 """Words that are never taken for a misspelling of another word, and verbs of many tool names."""
 
 
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text in their order: how long lists of words are written.
+
+    >>> word_list("id name key")
+    ('id', 'name', 'key')
+    """
+    return tuple(text.split())
+
+
 def is_english(word: str) -> bool:
     """Whether a word in small letters is one of English, and so no slip of the pen for another.
 
