@@ -9,6 +9,7 @@ from typing import Final
 
 from selfcorrect.model import Finding
 from selfcorrect.pointer import join
+from selfcorrect.words import word_list
 
 _MOST: Final = 50
 _LONGEST: Final = 2_000
@@ -35,42 +36,10 @@ _VARIABLE: Final = re.compile(
 """GraphQL: the place inside a variable."""
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
-    [
-        "error",
-        "errors",
-        "message",
-        "detail",
-        "details",
-        "warning",
-        "reason",
-        "code",
-        "status",
-        "type",
-        "cause",
-        "note",
-        "hint",
-        "info",
-        "usage",
-        "fatal",
-        "line",
-        "position",
-        "context",
-        "value",
-        "name",
-        "exception",
-        "description",
-        "http",
-        "https",
-        "summary",
-        "title",
-        "file",
-        "traceback",
-        "caused",
-        "context",
-        "info",
-        "npm",
-        "git",
-    ]
+    word_list("""
+        error errors message detail details warning reason code status type cause note hint info
+        usage fatal line position context value name exception description http https summary
+        title file traceback caused npm git""")
 )
 
 

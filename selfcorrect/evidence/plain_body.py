@@ -12,119 +12,27 @@ from typing import Final
 
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
+from selfcorrect.words import word_list
 
-_TEXTS: Final = (
-    "message",
-    "error_description",
-    "errorMessage",
-    "error_message",
-    "detail",
-    "details",
-    "error",
-    "msg",
-    "err",
-    "reason",
-    "description",
-    "title",
-    "Message",
-    "errorDescription",
-    "statusText",
-    "text",
-    "stderr",
-    "desc",
-    "errmsg",
-    "faultstring",
-    "defaultMessage",
-    "userPresentableMessage",
-    "error_summary",
-    "errorSummary",
-    "exception",
-)
-_CODES: Final = (
-    "code",
-    "error_code",
-    "errorCode",
-    "errcode",
-    "error",
-    "errorType",
-    "type",
-    "reason",
-    "name",
-    "Code",
-    "rule",
-    "error_summary",
-    "issue",
-    "codeName",
-    "category",
-    "status",
-)
-_STATUS: Final = (
-    "status",
-    "statusCode",
-    "status_code",
-    "httpStatus",
-    "http_status",
-    "code",
-    "cod",
-    "error_code",
-)
-_FIELDS: Final = (
-    "field",
-    "param",
-    "parameter",
-    "path",
-    "property",
-    "propertyPath",
-    "attribute",
-    "pointer",
-    "loc",
-    "location",
-    "key",
-    "fieldName",
-    "field_name",
-    "argument",
-    "name",
-)
-_LISTS: Final = (
-    "errors",
-    "details",
-    "issues",
-    "violations",
-    "causes",
-    "fieldErrors",
-    "field_errors",
-    "validationErrors",
-    "validation_errors",
-    "error",
-    "detail",
-    "failures",
-    "problems",
-    "messages",
-    "message",
-    "data",
-    "errorMessages",
-    "errorCauses",
-    "extensions",
-    "extra",
-)
-_INNER: Final = (
-    "upstream",
-    "upstream_error",
-    "cause",
-    "inner",
-    "innerError",
-    "inner_error",
-    "innererror",
-    "original",
-    "original_error",
-    "originalError",
-    "root_cause",
-    "source_error",
-    "exception",
-    "nested",
-    "response",
-    "body",
-)
+_TEXTS: Final = word_list("""
+        message error_description errorMessage error_message detail details error msg err reason
+        description title Message errorDescription statusText text stderr desc errmsg
+        faultstring defaultMessage userPresentableMessage error_summary errorSummary exception""")
+_CODES: Final = word_list("""
+        code error_code errorCode errcode error errorType type reason name Code rule
+        error_summary issue codeName category status""")
+_STATUS: Final = word_list("""
+        status statusCode status_code httpStatus http_status code cod error_code""")
+_FIELDS: Final = word_list("""
+        field param parameter path property propertyPath attribute pointer loc location key
+        fieldName field_name argument name""")
+_LISTS: Final = word_list("""
+        errors details issues violations causes fieldErrors field_errors validationErrors
+        validation_errors error detail failures problems messages message data errorMessages
+        errorCauses extensions extra""")
+_INNER: Final = word_list("""
+        upstream upstream_error cause inner innerError inner_error innererror original
+        original_error originalError root_cause source_error exception nested response body""")
 """Where a body that only passes an error on keeps the error itself."""
 _DEEPEST: Final = 6
 _MOST: Final = 50

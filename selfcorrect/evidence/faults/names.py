@@ -9,6 +9,7 @@ from typing import Final
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
+from selfcorrect.words import word_list
 
 MARK: Final = (
     r"(?:parameters?|params?|fields?|arguments?|args?|propert(?:y|ies)|attributes?|keys?"
@@ -76,138 +77,16 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 COMMON: Final = frozenset(
-    [
-        "name",
-        "value",
-        "type",
-        "id",
-        "key",
-        "data",
-        "date",
-        "time",
-        "file",
-        "path",
-        "text",
-        "number",
-        "list",
-        "item",
-        "user",
-        "count",
-        "size",
-        "length",
-        "limit",
-        "format",
-        "code",
-        "status",
-        "message",
-        "query",
-        "string",
-        "object",
-        "array",
-        "index",
-        "order",
-        "from",
-        "to",
-        "for",
-        "with",
-        "and",
-        "not",
-        "the",
-        "is",
-        "are",
-        "must",
-        "be",
-        "in",
-        "of",
-        "on",
-        "at",
-        "input",
-        "output",
-        "result",
-        "error",
-        "invalid",
-        "required",
-        "field",
-        "parameter",
-        "argument",
-        "option",
-        "url",
-        "host",
-        "port",
-        "table",
-        "column",
-        "database",
-        "unit",
-        "mode",
-        "state",
-        "title",
-        "content",
-        "body",
-        "request",
-        "response",
-        "method",
-        "action",
-        "command",
-        "expression",
-        "pattern",
-        "filter",
-        "range",
-        "it",
-        "this",
-        "that",
-        "you",
-        "your",
-        "a",
-        "an",
-        "set",
-        "all",
-        "no",
-        "one",
-        "any",
-        "only",
-        "more",
-        "less",
-        "than",
-        "has",
-        "have",
-        "was",
-        "were",
-        "can",
-        "cannot",
-        "failed",
-        "default",
-        "true",
-        "false",
-        "null",
-        "none",
-        "missing",
-        "unknown",
-        "found",
-        "valid",
-        "given",
-        "got",
-        "expected",
-        "end",
-        "start",
-        "new",
-        "old",
-        "first",
-        "last",
-        "source",
-        "target",
-        "reason",
-        "description",
-        "comment",
-        "note",
-        "tag",
-        "tags",
-        "group",
-        "role",
-        "amount",
-        "price",
-        "address",
-        "city",
-    ]
+    word_list("""
+        name value type id key data date time file path text number list item user count size
+        length limit format code status message query string object array index order from to
+        for with and not the is are must be in of on at input output result error invalid
+        required field parameter argument option url host port table column database unit mode
+        state title content body request response method action command expression pattern
+        filter range it this that you your a an set all no one any only more less than has have
+        was were can cannot failed default true false null none missing unknown found valid
+        given got expected end start new old first last source target reason description comment
+        note tag tags group role amount price address city""")
 )
 
 
@@ -262,32 +141,9 @@ _TAILED: Final = re.compile(
     rf"(?:@ |at |for )(?:data)?(?P<n>(?:\[['\"][\w.-]+['\"]\])+|{IDENTIFIER})\s*\Z"
 )
 NO_NAMES: Final = frozenset(
-    [
-        "this",
-        "value",
-        "field",
-        "string",
-        "number",
-        "input",
-        "expected",
-        "array",
-        "object",
-        "it",
-        "data",
-        "list",
-        "item",
-        "text",
-        "the",
-        "that",
-        "argument",
-        "parameter",
-        "password",
-        "input",
-        "invalid",
-        "expected",
-        "too",
-        "in",
-    ]
+    word_list("""
+        this value field string number input expected array object it data list item text the
+        that argument parameter password invalid too in""")
 )
 
 

@@ -12,60 +12,19 @@ from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.pointer import get, join, split
 from selfcorrect.schema.nested import declared_below
 from selfcorrect.text import normal
+from selfcorrect.words import word_list
 
 HEADS: Final = frozenset(
-    [
-        "args",
-        "arguments",
-        "argument",
-        "body",
-        "query",
-        "path",
-        "header",
-        "headers",
-        "cookie",
-        "cookies",
-        "form",
-        "data",
-        "params",
-        "parameters",
-        "parameter",
-        "input",
-        "inputs",
-        "request",
-        "requestbody",
-        "payload",
-        "kwargs",
-        "root",
-        "instance",
-        "json",
-        "value",
-        "values",
-        "$",
-        "properties",
-        "variables",
-        "spec",
-        "attributes",
-        "relationships",
-        "object",
-        "member",
-    ]
+    word_list("""
+        args arguments argument body query path header headers cookie cookies form data params
+        parameters parameter input inputs request requestbody payload kwargs root instance json
+        value values $ properties variables spec attributes relationships object member""")
 )
 """Containers of the wire that are no part of the call: taken off the front of a path."""
 
 _WHOLES: Final = frozenset(
-    [
-        "args",
-        "arguments",
-        "body",
-        "query",
-        "data",
-        "params",
-        "parameters",
-        "input",
-        "root",
-        "instance",
-    ]
+    word_list("""
+        args arguments body query data params parameters input root instance""")
 )
 _MEASURE: Final = re.compile(r"(?<=\w)\.(?:length|size|count)\Z")
 """What is measured of a value, not a member of it."""

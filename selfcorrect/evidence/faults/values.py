@@ -10,28 +10,12 @@ from selfcorrect.evidence.faults.place import Places, deepest
 from selfcorrect.model import JSON, Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
-from selfcorrect.words import singular
+from selfcorrect.words import singular, word_list
 
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
 _SUFFIXES: Final = frozenset(
-    [
-        "id",
-        "name",
-        "key",
-        "identifier",
-        "arn",
-        "uri",
-        "url",
-        "path",
-        "number",
-        "code",
-        "ref",
-        "uuid",
-        "slug",
-        "file",
-        "str",
-        "list",
-    ]
+    word_list("""
+        id name key identifier arn uri url path number code ref uuid slug file str list""")
 )
 
 

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final
 
 from selfcorrect.model import Category, ErrorKind
+from selfcorrect.words import by_word
 
 _K = ErrorKind
 _C = Category
-T = TypeVar("T")
-
-
-def _by_word(meanings: Mapping[T, str]) -> Mapping[str, T]:
-    """Each word, with the meaning that it is listed under."""
-    return MappingProxyType(
-        {word: meaning for meaning, words in meanings.items() for word in words.split()}
-    )
-
 
 # gRPC (https://grpc.io/docs/guides/status-codes/) and AIP-193, which reuses the names; errno of
 # POSIX.1-2024; SQLite (https://www.sqlite.org/rescode.html); budgets and throttles of web services.
-CODES: Final = _by_word(
+CODES: Final = by_word(
     {
         _K.VALIDATION: """
             INVALID_ARGUMENT OUT_OF_RANGE
@@ -60,7 +50,7 @@ CODES: Final = _by_word(
 )
 """Codes with one meaning everywhere, in upper snake case."""
 
-CODE_CATEGORIES: Final = _by_word(
+CODE_CATEGORIES: Final = by_word(
     {
         _C.UNKNOWN_RESOURCE: "ENOENT ESRCH ENXIO ENODEV EADDRNOTAVAIL",
         _C.WRONG_TYPE: "ENOTDIR EISDIR",
@@ -73,7 +63,7 @@ CODE_CATEGORIES: Final = _by_word(
 )
 """What an errno says is wrong with the input."""
 
-STATUS: Final = _by_word(
+STATUS: Final = by_word(
     {
         _K.VALIDATION: "400 413 414 415 416 422 428",
         _K.NOT_FOUND: "404 410",
@@ -89,7 +79,7 @@ STATUS: Final = _by_word(
 )
 """HTTP status to kind (RFC 9110, RFC 6585); other 4xx are permanent, other 5xx transient."""
 
-SQLSTATES: Final = _by_word(
+SQLSTATES: Final = by_word(
     {
         _K.VALIDATION: "01 07 21 22 23 40002 42 44 54 P0",
         _K.NOT_FOUND: """
@@ -109,7 +99,7 @@ SQLSTATES: Final = _by_word(
 
 # A bare LookupError is raised on purpose; its children are as often a tool's own bug. TypeError,
 # AttributeError, ZeroDivisionError … are bugs until a text says more.
-TYPES: Final = _by_word(
+TYPES: Final = by_word(
     {
         _K.VALIDATION: """
             IsADirectoryError NotADirectoryError SyntaxError OverflowError ValueError

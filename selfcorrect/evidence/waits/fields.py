@@ -12,98 +12,28 @@ from typing import Final
 
 from selfcorrect.evidence.waits.values import LONGEST, wait_of_value
 from selfcorrect.model import JSON
+from selfcorrect.words import word_list
 
 _SECONDS: Final = frozenset(
-    {
-        "retryafter",
-        "retryafterseconds",
-        "retryaftersecs",
-        "retryaftersec",
-        "retryin",
-        "retryinseconds",
-        "retrydelay",
-        "retrydelayseconds",
-        "retryat",
-        "retrytime",
-        "waitseconds",
-        "waittime",
-        "waitfor",
-        "backoffseconds",
-        "backoff",
-        "cooldown",
-        "cooldownseconds",
-        "resetin",
-        "resetinseconds",
-        "resetafter",
-        "resetat",
-        "resetsat",
-        "resetsin",
-        "resetsinseconds",
-        "nextretryat",
-        "nextallowedat",
-        "availableat",
-        "availablein",
-        "availableinseconds",
-        "secondsuntilreset",
-        "secondstowait",
-        "xratelimitreset",
-        "xratelimitresetafter",
-        "ratelimitreset",
-    }
+    word_list("""
+        retryafter retryafterseconds retryaftersecs retryaftersec retryin retryinseconds
+        retrydelay retrydelayseconds retryat retrytime waitseconds waittime waitfor
+        backoffseconds backoff cooldown cooldownseconds resetin resetinseconds resetafter
+        resetat resetsat resetsin resetsinseconds nextretryat nextallowedat availableat
+        availablein availableinseconds secondsuntilreset secondstowait xratelimitreset
+        xratelimitresetafter ratelimitreset""")
 )
 _MILLIS: Final = frozenset(
-    {
-        "retryafterms",
-        "retryafterinms",
-        "retryaftermillis",
-        "retryaftermilliseconds",
-        "xmsretryafterms",
-        "retryinms",
-        "retrydelayms",
-        "retrydelaymillis",
-        "msbeforenext",
-        "waitms",
-        "waittimems",
-        "waittimemillis",
-        "backoffms",
-        "cooldownms",
-        "resetinms",
-        "resetafterms",
-    }
+    word_list("""
+        retryafterms retryafterinms retryaftermillis retryaftermilliseconds xmsretryafterms
+        retryinms retrydelayms retrydelaymillis msbeforenext waitms waittimems waittimemillis
+        backoffms cooldownms resetinms resetafterms""")
 )
 _INSIDE: Final = frozenset(
-    {
-        "error",
-        "errors",
-        "detail",
-        "details",
-        "parameters",
-        "extensions",
-        "headers",
-        "responseheaders",
-        "meta",
-        "metadata",
-        "response",
-        "ratelimit",
-        "rate",
-        "limit",
-        "limits",
-        "retry",
-        "retryinfo",
-        "throttle",
-        "quota",
-        "fault",
-        "info",
-        "context",
-        "innererror",
-        "data",
-        "result",
-        "status",
-        "responsemetadata",
-        "httpheaders",
-        "reason",
-        "cause",
-    }
+    word_list("""
+        error errors detail details parameters extensions headers responseheaders meta metadata
+        response ratelimit rate limit limits retry retryinfo throttle quota fault info context
+        innererror data result status responsemetadata httpheaders reason cause""")
 )
 _RESETS: Final = (
     "x-ratelimit-reset-after",
