@@ -20,54 +20,45 @@ MARK: Final = (
 _Q: Final = r"[\"'`‘“«(\[]"
 _E: Final = r"[\"'`’”»)\]]"
 IDENTIFIER: Final = r"[\w$@][\w$@.\[\]-]{0,80}"
-_PATTERNS: Final[tuple[tuple[float, re.Pattern[str]], ...]] = tuple(
-    (weight, re.compile(pattern, re.IGNORECASE))
-    for weight, pattern in (
-        (
-            3.0,
-            (
-                rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input"
-                rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}"
-            ),
+
+
+def way(*parts: str) -> re.Pattern[str]:
+    """A way of naming, in any case; its group `n` is the name."""
+    return re.compile("".join(parts), re.IGNORECASE)
+
+
+_PATTERNS: Final = (
+    (
+        3.0,
+        way(
+            rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input",
+            rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}",
         ),
-        (3.0, rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b"),
-        (3.0, rf"\b{MARK}: [:$](?P<n>{IDENTIFIER})"),
-        (3.0, rf"@ data\[['\"](?P<n>{IDENTIFIER})['\"]\]\s*\Z"),
-        (3.0, rf"struct field \w{{1,60}}\.(?P<n>{IDENTIFIER})"),
-        (3.0, rf"\(\$(?P<n>{IDENTIFIER})\)"),
-        (3.0, rf"validation for '(?P<n>{IDENTIFIER})' failed"),
-        (3.0, r"\bKey \((?P<n>[\w., ]{1,120})\)="),
-        (2.6, rf"\b(?:{MARK}) (?P<n>{IDENTIFIER})\b"),
-        (
-            2.4,
-            (
-                rf"(?:\A|\n|[:;.] |\()[\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]? ?(?::|(?:must"
-                rf"|should|is|are"
-                rf"|cannot|can't|may not|has|have|needs|contains|was|failed|exceeds?|expects?"
-                rf"|required|not|too|does)\b|=)"
-            ),
+    ),
+    (3.0, way(rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b")),
+    (3.0, way(r"\bKey \((?P<n>[\w., ]{1,120})\)=")),
+    (2.6, way(rf"\b(?:{MARK}) (?P<n>{IDENTIFIER})\b")),
+    (2.6, way(rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z")),
+    (
+        2.4,
+        way(
+            rf"(?:\A|\n|[:;.] |\()[\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]? ?(?::|(?:must|should|is",
+            r"|are|cannot|can't|may not|has|have|needs|contains|was|failed|exceeds?|expects?",
+            r"|required|not|too|does)\b|=)",
         ),
-        (2.4, r"(?<![\w-])--?(?P<n>[A-Za-z][\w-]{0,60})"),
-        (
-            2.4,
-            (
-                rf"\b(?:data|body|query|params|instance|input|root|request"
-                rf"|\$)[/.](?P<n>{IDENTIFIER}(?:/{IDENTIFIER}){{0,9}})"
-            ),
+    ),
+    (2.4, way(r"(?<![\w-])--?(?P<n>[A-Za-z][\w-]{0,60})")),
+    (
+        2.2,
+        way(
+            rf"\b(?:at|for|in|of|on) [\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]?",
+            r"(?=\s*(?:[.,;:)\n]|\Z))",
         ),
-        (2.6, rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z"),
-        (
-            2.2,
-            (
-                rf"\b(?:at|for|in|of|on) [\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]?(?=\s*(?:[.,;:)\n]"
-                rf"|\Z))"
-            ),
-        ),
-        (2.0, rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}"),
-        (1.8, rf"\b(?P<n>{IDENTIFIER}) (?:{MARK})\b"),
-        (1.6, rf"\b(?P<n>{IDENTIFIER})(?==| ?>=| ?<=)"),
-    )
+    ),
+    (2.0, way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}")),
 )
+"""Ways of naming a known parameter, with the strength of the evidence."""
+
 _WORD: Final = re.compile(r"[A-Za-z_$@][\w$@-]*(?:(?:\.|\[)[\w$@-]+\]?)*")
 _TAIL: Final = re.compile(
     r"did you mean|perhaps you meant|maybe you meant|(?:must|should) be one of|valid (?:\w+ "
