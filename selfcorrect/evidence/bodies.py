@@ -83,7 +83,7 @@ def _finding(
     own = _first(_as_code, sources[:1], row.code)
     code = own or _first(_as_code, sources[1:], row.code)
     fields = (field,) if field is not None else _values(sources[:1], row.field)
-    path = next(filter(None, map(_as_path, fields)), "")
+    path = next(filter(None, map(as_path, fields)), "")
     members = [name for value in _values(sources[:1], row.member) for name in _as_names(value)]
     paths = [path + join(name) for name in members] or [path]
     return Finding(
@@ -92,7 +92,7 @@ def _finding(
         or (_words(own) if own and sources[1:] else None)
         or _as_sentence(sources[1:], row.text)
         or _words(code or ""),
-        status=_first(_as_status, sources, row.status),
+        status=_first(as_status, sources, row.status),
         code=code,
         paths=tuple(filter(None, paths)),
         constraint=_demanded(sources[0], code or "", row),
@@ -178,14 +178,16 @@ def _as_code(value: JSON) -> str | None:
     return code if 0 < len(code) <= _LONGEST and not code.startswith(_NO_CODE) else None
 
 
-def _as_status(value: JSON) -> int | None:
+def as_status(value: JSON) -> int | None:
+    """An HTTP status, as a number or in figures."""
     if isinstance(value, str):
         value = int(value) if _STATUS.fullmatch(value) else None
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and 100 <= value <= 599 else None
 
 
-def _as_path(value: JSON) -> str | None:
+def as_path(value: JSON) -> str | None:
+    """The pointer of a place: a list of steps, a pointer, or dotted and bracketed."""
     if isinstance(value, list):
         steps = [step.get("key") if isinstance(step, Mapping) else step for step in value]
         return join(*(step for step in steps if isinstance(step, str | int)))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Final
 
+from selfcorrect.evidence.bodies import as_path, as_status
 from selfcorrect.model import JSON, Finding
-from selfcorrect.pointer import join
 from selfcorrect.words import word_list
 
 _TEXTS: Final = word_list("""
@@ -138,13 +138,8 @@ def _code(body: Mapping[str, JSON], text: str | None) -> str | None:
 
 
 def _status(body: Mapping[str, JSON]) -> int | None:
-    for key in _STATUS:
-        value = body.get(key)
-        if isinstance(value, str) and len(value) == 3 and value.isdigit():
-            value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
-            return value
-    return None
+    found = (as_status(body.get(key)) for key in _STATUS)
+    return next((status for status in found if status is not None and status >= 400), None)
 
 
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
@@ -152,14 +147,9 @@ def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
         value = body.get(key)
         if _is_url_path(value, body) or (key == "name" and _names_error(value, body)):
             continue
-        if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
-            return (join(*value),)
-        if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
-            value = value.removeprefix("#")
-            if value.startswith("/"):
-                return (value,) if value != "/" and "://" not in value else ()
-            tokens = [token for token in re.split(r"[.\[\]'\"$#]+", value) if token]
-            return (join(*tokens),) if tokens else ()
+        odd = isinstance(value, str) and (len(value) > 200 or " " in value or "://" in value)
+        if not odd and (path := as_path(value)):
+            return (path,)
     return ()
 
 
