@@ -172,7 +172,8 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return [] if speaks_of_another(text, place) else by_form(finding, place)
+    dated = finding.category is Category.FORMAT_DATE  # its subject may be a part: `month must be …`
+    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
 
 
 def _by_class(finding: Finding, place: Places) -> list[str]:
