@@ -124,13 +124,6 @@ def speaks_of_another(text: str, place: Places) -> bool:
     return bool(name) and name.lower() not in NO_NAMES and not place.known(name)
 
 
-_COLON: Final = re.compile(
-    r"\A(?P<n>[a-z][\w.]{1,60}): (?=Field|Input|must\b|is\b|at least|should\b|expected|value\b"
-    r"|required|missing)"
-)
-_TAILED: Final = re.compile(
-    rf"(?:@ |at |for )(?:data)?(?P<n>(?:\[['\"][\w.-]+['\"]\])+|{IDENTIFIER})\s*\Z"
-)
 NO_NAMES: Final = frozenset(
     word_list("""
         this value field string number input expected array object it data list item text the
@@ -141,11 +134,9 @@ NO_NAMES: Final = frozenset(
 def unknown_names(text: str) -> list[str]:
     """Names that a text gives to what is wrong, whether or not anything is called so."""
     found = [name for name, weight in _mentions(text) if weight >= 3.0]
-    for match in (_SUBJECT.match(text), _TAILED.search(text), _COLON.match(text)):
-        name = next((g for g in match.groups() if g), "") if match else ""
-        name = ".".join(re.findall(r"[\w$-]+", name))
-        if name.lower() not in NO_NAMES and (match is None or name):
-            found += [name] if name else []
+    if (match := _SUBJECT.match(text)) is not None:
+        name = ".".join(re.findall(r"[\w$-]+", match["n"] or match["m"]))
+        found += [name] if name.lower() not in NO_NAMES else []
     found += re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z][A-Za-z]+\b", text[:400])
     return list(dict.fromkeys(name for name in found if re.fullmatch(IDENTIFIER, name)))
 
