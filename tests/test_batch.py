@@ -312,7 +312,43 @@ def test_a_person_sees_a_bar_and_what_the_lines_came_to(whole, tmp_path):
     assert out == ""
     assert "%" in shown
     assert "42 lines: 40 repaired, 2 failed; " in shown
+    assert "exit code 1: somebody has to look at 2 lines: failed" in shown
     _, shown = on_a_terminal(
         "repair", "--jsonl", whole[0], "--out", tmp_path / "out.jsonl", "--resume"
     )
     assert "42 lines, 42 of them before: 40 repaired, 2 failed; " in shown
+
+
+TRAIL = {
+    "title": "tea",
+    "input": {"call": {"name": "order", "args": {"item": "tea"}}},
+    "trail": [],
+    "result": 1,
+}
+LEARNED = {"task_id": "t", "tool": "order", "arguments": {}, "error": None}
+LOOKED_ON = {
+    "replay": (TRAIL, "51 runs in", "exit code 1: 1 line held no run, as the page says"),
+    "learn": (
+        LEARNED,
+        "50 calls, 0 failed, 0 overcome; 0 entries in",
+        "exit code 1: 1 line was left out; the map is of all others",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", LOOKED_ON)
+def test_who_replays_or_learns_sees_the_same(command, tmp_path):
+    line, summary, why = LOOKED_ON[command]
+    source, out = tmp_path / "runs.jsonl", tmp_path / "out"
+    source.write_text(f"{json.dumps(line)}\n" * 50 + "{oops\n")
+    to = ["--html", out] if command == "replay" else ["-o", out]
+    written, shown = on_a_terminal(command, source, *to)
+    assert written == ""
+    assert "%" in shown
+    assert summary in shown
+    assert why in shown
+    quiet = cli(command, source, *to)
+    assert quiet.exit_code == 1
+    assert quiet.stdout == ""
+    assert "%" not in quiet.stderr
+    assert "exit code" not in quiet.stderr

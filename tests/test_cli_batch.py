@@ -314,7 +314,16 @@ def test_explain_refuses_a_map_that_is_none():
 def test_check_finds_nothing_wrong_with_the_maps_that_are_shipped(name):
     done = cli("check", name)
     assert done.exit_code == 0, done.output
-    assert "error: " not in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[-1] == f"ok: {name}"
+    assert [line for line in lines[:-1] if not line.startswith("unchecked: ")] == []
+
+
+def test_check_shows_with_all_what_a_map_overrules_as_it_is_meant():
+    quiet, whole = cli("check", "filesystem").stdout, cli("check", "filesystem", "--all").stdout
+    assert "shell/errno-exists" not in quiet
+    assert "it decides examples of shell/errno-exists" in whole
+    assert whole.splitlines()[-1] == "ok: filesystem"
 
 
 def test_check_tells_every_fault_of_every_map(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from selfcorrect.cli import app
+from selfcorrect.cli.commands import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
 
@@ -508,18 +509,7 @@ def test_a_strategy_is_told_with_its_options():
     assert "did you mean 'rename-argument'" in unknown.stderr
 
 
-COMMANDS = (
-    "run",
-    "repair",
-    "diagnose",
-    "replay",
-    "explain",
-    "check",
-    "graph",
-    "init",
-    "maps",
-    "strategies",
-)
+COMMANDS = tuple(EXAMPLES)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -528,3 +518,42 @@ def test_help_is_short_for_help_and_shows_an_example(command):
     assert short.exit_code == 0
     assert short.stdout == cli(command, "--help").stdout
     assert "Example" in short.stdout
+
+
+def test_the_help_lists_every_command_with_what_it_does():
+    rows = cli("--help").stdout.partition("Commands:")[2].strip().splitlines()
+    assert [row.split()[0] for row in rows] == list(COMMANDS)
+    assert all(len(row.split()) > 3 for row in rows)
+
+
+def test_a_command_that_is_none_is_told_with_its_neighbour():
+    done = cli("proxi")
+    assert done.exit_code == 2
+    assert "proxy" in done.stderr
+
+
+HELPERS = {"commands", "screen"}
+LOADED = """
+import sys
+from selfcorrect.__main__ import main
+sys.argv = ["selfcorrect", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print(*sorted(name for name in sys.modules if name.startswith("selfcorrect.")), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "commands"),
+    [(("--version",), set()), (("proxy", "--help"), {"proxy"}), (("maps", "--help"), {"listing"})],
+)
+def test_only_the_command_that_is_called_is_loaded(args, commands):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *args], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    names = [name.split(".")[1:] for name in done.stdout.split() if name.startswith("selfcorrect.")]
+    assert {name[1] for name in names if name[0] == "cli" and name[1:]} - HELPERS == commands
+    if "listing" not in commands:
+        assert not [name for name in names if name[0] in ("loop", "mapping", "evidence")]

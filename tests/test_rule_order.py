@@ -282,7 +282,75 @@ def test_a_map_that_overrules_what_it_extends_is_told_so_and_not_to_move(write):
     write(rule("any", match="no", example="no flight"), name="base")
     path = write(rule("mine", match="flight", example="a flight"), extends="base.toml")
     assert placed(path) == []
-    assert [fault.rule for fault in check_map(path) if fault.key == "match"] == ["mine"]
+    assert overruled(path) == [("note", "mine", "it decides examples of base/any")]
+
+
+def overruled(path):
+    return [
+        (getattr(fault, "level", ""), fault.rule, fault.message)
+        for fault in check_map(path)
+        if fault.key == "match"
+    ]
+
+
+BASE = {
+    "full": {"match": "quota", "kind": "quota", "example": "quota exceeded"},
+    "slow": {
+        "match": r"quota.* per minute.* (?P<seconds>\d+)",
+        "kind": "rate_limit",
+        "before": "full",
+        "example": "quota of 5 calls per minute: wait 20",
+    },
+    "taken": {
+        "match": "already",
+        "kind": "conflict",
+        "category": "duplicate",
+        "example": "already there",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("mine", "told"),
+    [
+        # another cure for the same error is what extending is for
+        ({"match": "quota exceeded", "kind": "quota"}, [("note", "base/full")]),
+        (
+            {"match": "already", "category": "duplicate", "kind": "conflict"},
+            [("note", "base/taken")],
+        ),
+        # too broad: a limit per minute is over soon, and its wait is not read any more
+        (
+            {"match": "quota", "kind": "quota"},
+            [
+                ("warning", "base/slow (not rate_limit, without its <seconds>)"),
+                ("note", "base/full"),
+            ],
+        ),
+        ({"match": "alre", "kind": "conflict"}, [("warning", "base/taken (not duplicate)")]),
+        # meant: an example says so
+        (
+            {"match": "already", "kind": "auth", "example": "already signed in"},
+            [("note", "base/taken")],
+        ),
+        ({"match": "already", "kind": "auth"}, [("warning", "base/taken (not conflict, not dup")]),
+    ],
+)
+def test_a_rule_that_takes_an_error_for_something_else_is_warned_about(write, mine, told):
+    write(*(rule(name, **keys) for name, keys in BASE.items()), name="base")
+    path = write(rule("mine", **{"priority": "high", **mine}), extends="base.toml")
+    found = overruled(path)
+    assert [level for level, _, _ in found] == [level for level, _ in told]
+    for (_, name, message), (_, expected) in zip(found, told, strict=True):
+        assert name == "mine"
+        assert message.startswith(f"it decides examples of {expected}")
+
+
+def test_a_shadow_over_a_built_in_rule_is_warned_about(write):
+    broad = rule("broad", match="(?i)request", kind="permanent", priority="critical")
+    found = overruled(write(broad, extends="default"))
+    assert [level for level, _, _ in found] == ["warning", "note"][: len(found)]
+    assert "default/" in found[0][2] or "http/" in found[0][2]
 
 
 def test_a_rule_that_wins_its_examples_is_told_nothing():

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,19 +34,29 @@ class Job:
         answer: Answers one line, whatever is wrong with it; gets the map, too.
         outcome_of: What an answer came to, in a word.
         to_look_at: The words of answers that somebody has to look at.
+        keys: The keys of a line that are read.
     """
 
     answer: Callable[[Line, Any], dict[str, Any]]
     outcome_of: Callable[[Mapping[str, Any]], str]
     to_look_at: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to a chunk of lines, in order (objects, or texts), and how many came to what."""
+    """The answers to a chunk of lines.
+
+    Attributes:
+        items: In order: objects, or texts.
+        outcomes: How many came to what.
+        strange: The lines with a key that is not read, each with its keys; of those with the same
+            ones the first.
+    """
 
     items: list[Any]
     outcomes: Counter[str]
+    strange: dict[tuple[str, ...], str] = field(default_factory=dict)
 
 
 def processes(path: str, wanted: int | None) -> int:
@@ -96,9 +106,15 @@ _Work: TypeAlias = Callable[[list[Item]], Answers]
 
 
 def _answered(job: Job, common: Any, as_text: bool, chunk: list[Item]) -> Answers:
-    found = [job.answer(line_of(item), common) for item in chunk]
+    found: list[dict[str, Any]] = []
+    strange: dict[tuple[str, ...], str] = {}
+    for item in chunk:
+        line = line_of(item)
+        found.append(job.answer(line, common))
+        if isinstance(line.value, Mapping) and not line.value.keys() <= job.keys:
+            strange.setdefault(tuple(line.value), line.where)
     items = [f"{dump(answer)}\n" for answer in found] if as_text else found
-    return Answers(items, Counter(map(job.outcome_of, found)))
+    return Answers(items, Counter(map(job.outcome_of, found)), strange)
 
 
 def _in_processes(given: Iterable[Item], work: _Work, count: int) -> Iterator[Answers]:

@@ -204,4 +204,8 @@ def _shown(change: Change) -> dict[str, JSON]:
     return {key: items[key] for key in SHOWN if key in items}
 
 
-JOB: Final = Job(answered, outcome_of, frozenset({"ask", "failed"}))
+KEYS: Final = frozenset(
+    {"id", "tools", "raw", "call", "request", "messages", "finish_reason", "error"}
+)
+"""The keys of a line that are read."""
+JOB: Final = Job(answered, outcome_of, frozenset({"ask", "failed"}), KEYS)

@@ -124,4 +124,6 @@ def _sure(policy: StrategyMap) -> float:
 
 _UNUSABLE: Final = "unusable"
 """What a line came to that cannot be read as an error."""
-JOB: Final = Job(answered, outcome_of, frozenset({_UNUSABLE}))
+KEYS: Final = frozenset({"id", "message", "status", "exception", "tool", "schema", "arguments"})
+"""The keys of a line that are read."""
+JOB: Final = Job(answered, outcome_of, frozenset({_UNUSABLE}), KEYS)

@@ -20,6 +20,9 @@ def check(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="Run the Python that maps name in [use].")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Name also the rules that a map overrules as it is meant.")
+    ] = False,
 ) -> None:
     """Check error-strategy maps: every fault of each, and what was most likely not meant.
 
@@ -35,6 +38,8 @@ def check(
         worst = max(worst, _exit_code(name, allow_code=allow_code) if errors else 0)
         for fault in faults:
             level = getattr(fault, "level", "error")
+            if level == "note" and not everything:
+                continue
             where = "" if fault.file else f"{name}: "
             typer.echo(visible(f"{level}: {where}{fault}"))
         typer.echo(visible(_verdict(name, faults)))

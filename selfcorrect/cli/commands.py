@@ -1,38 +1,72 @@
-"""The commands, one file each, as one app."""
+"""The commands as one app: each in a file of its own, which is loaded when it is called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Final
+from importlib import import_module
+from typing import Annotated, Any, Final, cast
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from selfcorrect.cli import (
-    audit,
-    check,
-    diagnose,
-    explain,
-    graph,
-    init,
-    learn,
-    listing,
-    propose,
-    proxy,
-    repair,
-    replay,
-    run,
-    train,
-)
-from selfcorrect.cli.screen import log_to_stderr
+_SETTINGS: Final[dict[str, Any]] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+_HOMES: Final = {"maps": "listing", "strategies": "listing"}
+"""The file of a command that is not named after it."""
+EXAMPLES: Final = {
+    "run": """selfcorrect run graphs/mine.py --call '{"name": "order", "args": {"count": "2"}}'
+selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
+    "replay": "selfcorrect replay trail.jsonl --html page.html",
+    "graph": "selfcorrect graph mine --format svg > mine.svg",
+    "repair": "selfcorrect repair --jsonl calls.jsonl --out mended.jsonl",
+    "diagnose": "selfcorrect diagnose --jsonl errors.jsonl --out read.jsonl",
+    "explain": "selfcorrect explain default 'too many requests' --status 429",
+    "check": "selfcorrect check strategies/mine.toml",
+    "maps": "selfcorrect maps",
+    "strategies": "selfcorrect strategies convert-type",
+    "audit": "selfcorrect audit conversations.jsonl --html audit.html",
+    "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
+    "ledger": "selfcorrect ledger ledger.db --doubts",
+    "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
+    "train": "selfcorrect train errors.jsonl -o witness.bin",
+    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
+selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
+    "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
+}
+"""The commands, in the order of the help, and how each is called; its own help ends with it."""
+
+
+class _Commands(TyperGroup):
+    """Loads the file of a command when it is asked for: all of them only for the help."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = cast("Any", dict.fromkeys(EXAMPLES))  # the names, without what they do
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        del ctx
+        return _command(cmd_name) if cmd_name in EXAMPLES else None
+
+
+def _command(name: str) -> Any:
+    module = import_module(f"selfcorrect.cli.{_HOMES.get(name, name)}")
+    shown = "\n".join(f"  {line}" for line in EXAMPLES[name].splitlines())
+    parts = (getattr(module, "HELP", ""), f"\b\nExample:\n{shown}")
+    alone = typer.Typer(**_SETTINGS)
+    alone.command(name, epilog="\n\n".join(filter(None, parts)))(getattr(module, name))
+    return get_command(alone)
+
 
 app = typer.Typer(
     name="selfcorrect",
     help="Mends failed tool calls of LLM agents.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=_Commands,
+    **_SETTINGS,
 )
 
 
@@ -63,49 +97,6 @@ def selfcorrect(
     a question; 2, wrong usage or unreadable input.
     """
     if verbose:
+        from selfcorrect.cli.screen import log_to_stderr
+
         log_to_stderr()
-
-
-EXAMPLES: Final = {
-    "run": """selfcorrect run graphs/mine.py --call '{"name": "order", "args": {"count": "2"}}'
-selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
-    "replay": "selfcorrect replay trail.jsonl --html page.html",
-    "graph": "selfcorrect graph mine --format svg > mine.svg",
-    "repair": "selfcorrect repair --jsonl calls.jsonl --out mended.jsonl",
-    "diagnose": "selfcorrect diagnose --jsonl errors.jsonl --out read.jsonl",
-    "explain": "selfcorrect explain default 'too many requests' --status 429",
-    "check": "selfcorrect check strategies/mine.toml",
-    "maps": "selfcorrect maps",
-    "strategies": "selfcorrect strategies convert-type",
-    "audit": "selfcorrect audit conversations.jsonl --html audit.html",
-    "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
-    "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
-    "train": "selfcorrect train errors.jsonl -o witness.bin",
-    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
-selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
-    "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
-}
-"""How each command is called; its help ends with it."""
-
-
-def _add(name: str, command: Callable[..., None], more: str = "") -> None:
-    shown = "\n".join(f"  {line}" for line in EXAMPLES[name].splitlines())
-    example = f"\b\nExample:\n{shown}"
-    app.command(name, epilog=f"{more}\n\n{example}" if more else example)(command)
-
-
-_add("run", run.run)
-_add("replay", replay.replay)
-_add("graph", graph.graph)
-_add("repair", repair.repair, repair.HELP)
-_add("diagnose", diagnose.diagnose, diagnose.HELP)
-_add("explain", explain.explain)
-_add("check", check.check)
-_add("maps", listing.maps)
-_add("strategies", listing.strategies)
-_add("audit", audit.audit)
-_add("learn", learn.learn)
-_add("propose", propose.propose)
-_add("train", train.train, train.HELP)
-_add("proxy", proxy.proxy, proxy.HELP)
-_add("init", init.init)

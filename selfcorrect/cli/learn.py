@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from selfcorrect.cli import lines
+from selfcorrect.cli.progress import leave
 from selfcorrect.cli.recorded import calls_of
 from selfcorrect.cli.screen import console, refuse
 
@@ -40,6 +41,8 @@ def learn(
 
     Logs are lines of CALLS.jsonl, trails of `run --record`, chat logs of OpenAI or LangChain, or
     OpenTelemetry GenAI spans. Every value in the map says where it comes from; none is of a run.
+
+    Exits with 1 if lines were left out.
     """
     if stats is not None:
         _tell_stats(stats, out or next(iter(logs or ()), None))
@@ -68,18 +71,21 @@ def learn(
         screen.print(f"  {count:,} × {why}")
     if not learned.calls:
         refuse("there is no recorded call in these logs")
+    lost = skipped.total()
+    many = "1 line was" if lost == 1 else f"{lost:,} lines were"
+    leave(f"{many} left out; the map is of all others" if lost else None)
 
 
 def _tell_stats(ledger: str, learned: str | None) -> None:
     """How what was learnt has fared since, out of the ledger's database."""
     from rich.table import Table
 
-    from selfcorrect.cli.recorded import counts_of
+    from selfcorrect.cli.recorded import from_ledger
     from selfcorrect.limits import Limits
 
     names = dict(_names(learned)) if learned is not None else {}
     table = Table("entry", "seen", "mended", "failed", "", "what it does", box=None)
-    for count in counts_of(ledger):
+    for count in from_ledger(ledger, lambda store: store.recall_counts()):
         retired = "retired" if count.in_a_row >= Limits().recall_failures else ""
         row = (count.entry, str(count.seen), str(count.mended), str(count.failed), retired)
         table.add_row(*row, names.get(count.entry, ""))

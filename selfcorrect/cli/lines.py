@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from selfcorrect.batch.files import source, target
+from selfcorrect.batch.files import Source, source, target
 from selfcorrect.batch.lines import Line, Raw, dump, parse, read
 from selfcorrect.cli.screen import refuse
 from selfcorrect.errors import MissingExtra, UnusableFile
 from selfcorrect.model import JSON
 
-__all__ = ["Line", "Raw", "parse", "read", "reader", "refusing", "write", "writer"]
+__all__ = ["Line", "Lines", "Raw", "parse", "read", "reader", "refusing", "write", "writer"]
 
 
 @contextmanager
@@ -24,15 +24,29 @@ def refusing() -> Iterator[None]:
         refuse(str(error))
 
 
+class Lines:
+    """The lines of a file, one at a time, each as what it holds; how far it was read."""
+
+    def __init__(self, given: Source) -> None:
+        self._given = given
+        self.size = given.size
+        self.at = given.at
+
+    def __iter__(self) -> Iterator[Line]:
+        for raw in self._given:
+            if (line := read(raw)) is not None:
+                yield line
+
+
 @contextmanager
-def reader(path: str) -> Iterator[Iterator[Line]]:
+def reader(path: str) -> Iterator[Lines]:
     """The lines of a JSON lines file (`-` is stdin), one at a time; empty lines are left out.
 
     A file that cannot be opened, or is no text at all, is refused at once, before the first line is
     asked for.
     """
     with refusing(), source(path) as given:
-        yield (line for raw in given if (line := read(raw)) is not None)
+        yield Lines(given)
 
 
 @contextmanager

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfcorrect.cli import lines
-from selfcorrect.cli.screen import console, refuse
-from selfcorrect.errors import LedgerError, SelfCorrectError
+from selfcorrect.cli.progress import bar
+from selfcorrect.cli.screen import refuse
+from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
+from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
 if TYPE_CHECKING:
     from selfcorrect.learning.calls import RecordedCall
     from selfcorrect.learning.logs import Declared
-    from selfcorrect.ledger.counts import RecallCount
+    from selfcorrect.ledger.sql import SqlLedger
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -34,6 +37,7 @@ def calls_of(
     logs: Sequence[str], out: str | None = None, tools: str | None = None
 ) -> Iterator[Found]:
     """The recorded calls of logs, streamed; a bar on stderr where a person looks at it."""
+    from selfcorrect.learning.calls import KEYS
     from selfcorrect.learning.logs import Skipped, recorded
 
     known = _declared(tools) if tools is not None else None
@@ -42,11 +46,12 @@ def calls_of(
         if out not in (None, "-") and log != "-" and _is_same(log, str(out)):
             refuse(f"{out}: cannot be read and written at the same time")
     with ExitStack() as stack:
-        step = stack.enter_context(_progress())
+        strange = stack.enter_context(strange_keys(KEYS))
         given = [stack.enter_context(lines.reader(log)) for log in logs]
+        step = stack.enter_context(bar(given, out))
 
         def calls() -> Iterator[RecordedCall]:
-            for each in recorded(_values(given, step, found), known):
+            for each in recorded(_values(given, step, found, strange), known):
                 if isinstance(each, Skipped):
                     found.skipped[each.why] += 1
                 else:
@@ -68,14 +73,19 @@ def _declared(path: str) -> dict[str, Declared]:
         refuse(f"{path}: {error}")
 
 
-def _values(given: Sequence[Iterator[lines.Line]], step: Any, found: Found) -> Iterator[Any]:
-    for log in given:
-        for line in log:
-            step()
-            if line.error is not None:
-                found.skipped[line.error.rpartition(": ")[2]] += 1
-            else:
-                yield line.where, line.value
+def _values(
+    given: Sequence[lines.Lines], step: Callable[[int], None], found: Found, strange: StrangeKeys
+) -> Iterator[Any]:
+    from selfcorrect.learning.calls import is_line
+
+    for number, line in enumerate(chain.from_iterable(given), 1):
+        step(number)
+        if line.error is not None:
+            found.skipped[line.error.rpartition(": ")[2]] += 1
+            continue
+        if is_line(line.value):
+            strange.see(line.where, line.value)
+        yield line.where, line.value
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -85,20 +95,8 @@ def _is_same(one: str, other: str) -> bool:
         return False
 
 
-@contextmanager
-def _progress() -> Iterator[Any]:
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield lambda: None
-        return
-    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True) as progress:
-        task = progress.add_task("reading", total=None)
-        yield lambda: progress.advance(task)
-
-
-def counts_of(ledger: str) -> list[RecallCount]:
-    """The counts in a ledger's database: an SQLite file, or the DSN of a PostgreSQL one."""
+def from_ledger(ledger: str, read: Callable[[SqlLedger], T]) -> T:
+    """What is read out of a ledger's database: an SQLite file, or the DSN of a PostgreSQL one."""
     from selfcorrect.ledger import PostgresLedger, SqliteLedger
 
     is_dsn = "://" in ledger
@@ -107,8 +105,8 @@ def counts_of(ledger: str) -> list[RecallCount]:
     try:
         store = PostgresLedger(ledger) if is_dsn else SqliteLedger(ledger)
         try:
-            return store.recall_counts()
+            return read(store)
         finally:
             store.close()
-    except LedgerError as error:
+    except (LedgerError, MissingExtra) as error:
         refuse(f"the ledger cannot be read: {error}")

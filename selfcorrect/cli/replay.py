@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from selfcorrect.cli import lines
+from selfcorrect.cli.progress import bar, leave
 from selfcorrect.cli.screen import console, refuse
 from selfcorrect.errors import SelfCorrectError
 
@@ -30,38 +32,57 @@ def replay(
         typer.Option(metavar="NAME|PATH", help="The map of the runs, for its rules' patterns."),
     ] = None,
 ) -> None:
-    """Turn recorded runs into a page that steps through each of them."""
+    """Turn recorded runs into a page that steps through each of them; of a file's first 1,000.
+
+    Exits with 1 if a line holds no run; the page says which.
+    """
     from selfcorrect.notebook import trail
 
-    with lines.reader(trails) as given:
-        runs = [_run(line, number) for number, line in enumerate(given, 1) if number <= _MOST]
+    runs: list[dict[str, Any]] = []
+    number = unread = 0
+    with lines.reader(trails) as given, bar([given], html) as advance:
+        for number, line in enumerate(given, 1):
+            if number <= _MOST:
+                run, is_run = _run(line, number)
+                runs.append(run)
+                unread += not is_run
+            advance(number)
     if not runs:
         refuse(f"{trails}: there is no run in it")
     try:
-        page = trail(runs, strategies=strategies).to_html()
+        with _waiting():
+            page = trail(runs, strategies=strategies).to_html()
     except SelfCorrectError as error:
         refuse(str(error))
+    why = f"{_counted(unread, 'line')} held no run, as the page says" if unread else None
     if html == "-":
         typer.echo(page, nl=False)
-        return
+        leave(why)
     try:
         if trails != "-" and Path(html).exists() and Path(html).samefile(trails):
             refuse(f"{html}: cannot be read and written at the same time")
         Path(html).write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         refuse(f"{html}: {error.strerror or error}")
-    count = f"{len(runs):,} run{'' if len(runs) == 1 else 's'}"
-    console(stderr=True).print(f"{count} in {html}")
+    first = "" if number <= _MOST else f"the first {_MOST:,} of "
+    console(stderr=True).print(f"{first}{_counted(number, 'run')} in {html}")
+    leave(why)
 
 
-def _run(line: lines.Line, number: int) -> dict[str, Any]:
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _waiting() -> AbstractContextManager[object]:
+    """What a person sees while the page is made."""
+    screen = console(stderr=True)
+    return screen.status("making the page") if screen.is_terminal else nullcontext()
+
+
+def _run(line: lines.Line, number: int) -> tuple[dict[str, Any], bool]:
     """A recorded run; a line that is none is told as one that could not be read."""
-    if line.error is not None:
-        return {"title": f"line {number}", "error": line.error, "trail": []}
-    value = line.value
-    told = isinstance(value, Mapping) and (
-        isinstance(value.get("trail"), list) or "tool_call_id" in value
-    )
-    if not told:
-        return {"title": f"line {number}", "error": f"{line.where}: no recorded run", "trail": []}
-    return dict(value)
+    value = line.value if isinstance(line.value, Mapping) else {}
+    if isinstance(value.get("trail"), list) or "tool_call_id" in value:
+        return dict(value), True
+    error = line.error or f"{line.where}: no recorded run"
+    return {"title": f"line {number}", "error": error, "trail": []}, False

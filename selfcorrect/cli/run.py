@@ -8,21 +8,25 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeGuard
 from uuid import uuid4
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from selfcorrect.cli import lines, person, source
+from selfcorrect.cli.progress import leave
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
+from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
 from selfcorrect.json_forms import to_json
 from selfcorrect.loop.context import AGAIN
 from selfcorrect.mapping.loading import ENVIRONMENT
 from selfcorrect.model import JSON
 from selfcorrect.report import FailureReport
+from selfcorrect.state import INPUT_KEYS as STATE_INPUT
+from selfcorrect.state import STATE_KEYS
 
 INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""
@@ -91,9 +95,16 @@ def run(
         player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
         trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
+        channels = getattr(
+            built, "channels", None
+        )  # a graph that has none says nothing of its keys
+        own = {"id", *(channels or ())} - STATE_KEYS
+        strange = stack.enter_context(strange_keys(STATE_INPUT | own, STATE_KEYS))
         step = stack.enter_context(_progress())
         tell = _tell_json if as_json else _tell
         for entry in entries:
+            if jsonl is not None and channels and _is_whole(entry.input):
+                strange.see(entry.title, entry.input)
             output = player.play(entry)
             tally.add(output)
             as_told = as_told and entry.expect == verdict(output)
@@ -102,7 +113,7 @@ def run(
                 lines.write(trails, _recorded(entry, output))
             step(tally)
     console(stderr=as_json).print(tally.line())
-    raise typer.Exit(0 if tally.all_done or as_told else 1)
+    leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
 
 
 def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
@@ -124,8 +135,11 @@ def _from_line(line: lines.Line) -> Entry:
 
 
 def _entry(title: str, given: JSON) -> Entry:
-    whole = isinstance(given, Mapping) and bool(given.keys() & INPUT_KEYS)
-    return Entry(title, given if whole else {"call": given})
+    return Entry(title, given if _is_whole(given) else {"call": given})
+
+
+def _is_whole(given: JSON) -> TypeGuard[Mapping[str, JSON]]:
+    return isinstance(given, Mapping) and bool(given.keys() & INPUT_KEYS)
 
 
 class _Player:

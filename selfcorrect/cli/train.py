@@ -11,13 +11,14 @@ from typing import Annotated
 import typer
 
 from selfcorrect.cli.screen import clip, listed, refuse
+from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.errors import MapError, MissingExtra
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.training.figures import curve as curve_of
 from selfcorrect.training.figures import told
 from selfcorrect.training.fitting import fit, heard_apart
-from selfcorrect.training.rows import Row, row_of
+from selfcorrect.training.rows import KEYS, Row, row_of
 from selfcorrect.weights import written
 
 HELP = listed(
@@ -49,7 +50,8 @@ def train(
         rules = load_map(strategies)
     except MapError as error:
         refuse(str(error))
-    rows = [row for file in errors for row in _rows(file, rules)]
+    with strange_keys(KEYS) as strange:
+        rows = [row for file in errors for row in _rows(file, rules, strange)]
     try:
         apart = heard_apart(rows)
         content = written(fit(rows, apart, origin))
@@ -64,22 +66,23 @@ def train(
     typer.echo(f"{out}: {len(content)} bytes")
 
 
-def _rows(file: Path, rules: StrategyMap) -> Iterator[Row]:
+def _rows(file: Path, rules: StrategyMap, strange: StrangeKeys) -> Iterator[Row]:
     opened = gzip.open if file.suffix == ".gz" else open
     try:
         with opened(file, "rt", encoding="utf-8", errors="surrogatepass") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _row(line, f"{file}:{number}", rules)
+                    yield _row(line, f"{file}:{number}", rules, strange)
     except (OSError, UnicodeDecodeError) as error:
         refuse(f"{file}: {error}")
 
 
-def _row(line: str, where: str, rules: StrategyMap) -> Row:
+def _row(line: str, where: str, rules: StrategyMap, strange: StrangeKeys) -> Row:
     try:
         record = json.loads(line)
         if not isinstance(record, dict):
             refuse(f"{where}: a line is an object")
+        strange.see(where, record)
         return row_of(record, rules)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         refuse(clip(f"{where}: {error}"))

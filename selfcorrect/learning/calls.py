@@ -64,6 +64,13 @@ class Unreadable(ValueError):
     """A line is no recorded call; the message says what is wrong with it."""
 
 
+KEYS: Final = frozenset(
+    {"task_id", "seq", "tool", "arguments", "error", "result", "effect", "schema", "request"}
+    | {"tokens", "id"}
+)
+"""The keys of a line of CALLS.jsonl that are read."""
+
+
 def is_line(value: JSON) -> bool:
     """Whether this claims to be a line of CALLS.jsonl."""
     return isinstance(value, Mapping) and "task_id" in value and "tool" in value

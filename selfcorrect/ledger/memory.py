@@ -14,6 +14,7 @@ from selfcorrect.protocols import Posted, Record
 
 if TYPE_CHECKING:
     from selfcorrect.ledger.counts import RecallCount
+    from selfcorrect.ledger.intents import Intent
 
 _HELD: Final = Record("held")
 
@@ -39,6 +40,7 @@ class MemoryLedger:
         self._settled: OrderedDict[str, Record] = OrderedDict()
         self._scopes: dict[str, dict[str, str]] = {}
         self._scope_in_doubt: dict[str, str] = {}
+        self._by: dict[str, str] = {}
         self._recalls: dict[str, RecallCount] = {}
         self._board: OrderedDict[str, Posted] = OrderedDict()
         self._lock = Lock()
@@ -59,6 +61,8 @@ class MemoryLedger:
                 return Record("done", copied(record.value))
             self._settled.pop(key, None)
             self._open[key] = asking
+            if record is not None and record.status != "unknown":
+                self._by.pop(key, None)
             self._note(scope, key, in_doubt=True)
             if record is None or record.status == "not_done":
                 return None
@@ -88,7 +92,27 @@ class MemoryLedger:
             self._settled[key] = Record(status, copied(value))
             self._settled.move_to_end(key)
             while len(self._settled) > self._capacity:
-                self._note("", self._settled.popitem(last=False)[0], in_doubt=False)
+                gone = self._settled.popitem(last=False)[0]
+                self._note("", gone, in_doubt=False)
+                if gone not in self._open:
+                    self._by.pop(gone, None)
+
+    def sign(self, key: str, by: str) -> None:
+        """Keep who answered a question on the way to an intent that is begun."""
+        own = split(key)[1]
+        with self._lock:
+            if own in self._open:
+                self._by[own] = by
+
+    def intents(self, most: int = 20, *, in_doubt: bool = False) -> list[Intent]:
+        """What is under way, then what was settled, the newest first; only what is in doubt."""
+        from selfcorrect.ledger.intents import IN_DOUBT, Intent
+
+        with self._lock:
+            begun = [(key, "begun") for key in reversed(self._open)]
+            ended = [(key, each.status) for key, each in reversed(self._settled.items())]
+            known = [Intent(key, status, self._by.get(key)) for key, status in begun + ended]
+        return [each for each in known if not in_doubt or each.status in IN_DOUBT][:most]
 
     def count_recall(self, entry: str, helped: bool) -> None:
         """Note that what was learnt was done, and whether it helped."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from selfcorrect.errors import LedgerError, MissingExtra
-from selfcorrect.ledger.sql import ADD_SCOPE, INDEXES, LEASE, TABLES, Cursor, SqlLedger
+from selfcorrect.ledger.sql import LEASE, Cursor, SqlLedger
+from selfcorrect.ledger.tables import ADDED, INDEXES, TABLES, add_column
 
 T = TypeVar("T")
 
@@ -87,8 +88,8 @@ class PostgresLedger(SqlLedger):
     def _make_tables(self, connection: Any) -> None:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
-            added = ADD_SCOPE.replace("ADD COLUMN", "ADD COLUMN IF NOT EXISTS")
-            for statement in (*TABLES, added, *INDEXES):
+            added = [add_column(f"IF NOT EXISTS {name}") for name in ADDED]
+            for statement in (*TABLES, *added, *INDEXES):
                 connection.execute(statement)
         self._is_made = True
 

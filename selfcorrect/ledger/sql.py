@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.counting import RecallCounting
-from selfcorrect.ledger.counts import TABLE
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
+from selfcorrect.ledger.intents import Intents
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
@@ -29,38 +29,6 @@ LEASE: Final = 4.5
 _BEAT: Final = 1.0
 _IDLE_BEATS: Final = 10
 
-TABLES: Final = (
-    """
-    CREATE TABLE IF NOT EXISTS selfcorrect_intents (
-        key TEXT PRIMARY KEY, version INTEGER NOT NULL, status TEXT NOT NULL, value TEXT,
-        holder TEXT NOT NULL, checksum TEXT NOT NULL, written DOUBLE PRECISION NOT NULL,
-        scope TEXT
-    )
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS selfcorrect_holders (
-        id TEXT PRIMARY KEY, host TEXT, pid INTEGER NOT NULL, started TEXT, beat INTEGER NOT NULL
-    )
-    """,
-    TABLE,
-    """
-    CREATE TABLE IF NOT EXISTS selfcorrect_board (
-        name TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL,
-        written DOUBLE PRECISION NOT NULL
-    )
-    """,
-)
-ADD_SCOPE: Final = "ALTER TABLE selfcorrect_intents ADD COLUMN scope TEXT"
-"""What a table that was made by version 0.1 lacks."""
-INDEXES: Final = (
-    """
-    CREATE INDEX IF NOT EXISTS selfcorrect_doubts ON selfcorrect_intents (scope)
-    WHERE status IN ('begun', 'unknown')
-    """,
-    """
-    CREATE INDEX IF NOT EXISTS selfcorrect_first ON selfcorrect_intents (key) WHERE scope IS NULL
-    """,
-)
 _DOUBTS: Final = (
     "SELECT key, status, holder FROM selfcorrect_intents "
     "WHERE scope = ? AND status IN ('begun', 'unknown') LIMIT 100"
@@ -77,7 +45,10 @@ _WRITE: Final = (
     "checksum = excluded.checksum, written = excluded.written, "
     # A doubt stays where it arose, also if another thread takes the intent up.
     "scope = CASE WHEN selfcorrect_intents.status IN ('begun', 'unknown') "
-    "THEN selfcorrect_intents.scope ELSE excluded.scope END"
+    "THEN selfcorrect_intents.scope ELSE excluded.scope END, "
+    # Who answered stays with what is not over; what is begun anew is answered for anew.
+    "answered_by = CASE WHEN selfcorrect_intents.status IN ('begun', 'unknown') "
+    "THEN selfcorrect_intents.answered_by END"
 )
 _IF_HELD: Final = (
     " WHERE selfcorrect_intents.holder = excluded.holder"
@@ -115,7 +86,7 @@ class Cursor(Protocol):
     def fetchall(self) -> Any: ...
 
 
-class SqlLedger(RecallCounting, ABC):
+class SqlLedger(RecallCounting, Intents, ABC):
     """What all SQL ledgers share. A backend says how a transaction is run.
 
     Args:

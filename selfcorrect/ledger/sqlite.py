@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger.sql import ADD_SCOPE, INDEXES, LEASE, TABLES, Cursor, SqlLedger
+from selfcorrect.ledger.sql import LEASE, Cursor, SqlLedger
+from selfcorrect.ledger.tables import ADDED, INDEXES, TABLES, add_column
 
 T = TypeVar("T")
 
@@ -71,8 +72,9 @@ class SqliteLedger(SqlLedger):
             for statement in TABLES:
                 connection.execute(statement)
             columns = connection.execute("PRAGMA table_info(selfcorrect_intents)").fetchall()
-            if "scope" not in {column[1] for column in columns}:
-                connection.execute(ADD_SCOPE)
+            for name in ADDED:
+                if name not in {column[1] for column in columns}:
+                    connection.execute(add_column(name))
             for statement in INDEXES:
                 connection.execute(statement)
             connection.execute("COMMIT")

@@ -38,6 +38,13 @@ def who_answered(answer: Any) -> dict[str, str]:
     return {"by": clean(by[:_LONGEST])} if isinstance(by, str) and by.strip() else {}
 
 
+def all_who_answered(trail: Sequence[Any] | None) -> str | None:
+    """Everybody who said that an answer in this run is theirs, in order; None where nobody did."""
+    said = [event.get("by") for event in trail or () if isinstance(event, Mapping)]
+    names = dict.fromkeys(clean(by) for by in said if isinstance(by, str))
+    return ", ".join(names)[:_LONGEST] or None
+
+
 def usable_answer(answer: Any) -> Repair:
     """The answer, or a `GiveUp` that says why it cannot be used. Never raises."""
     if not isinstance(answer, Repair):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.limits import remaining
+from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.failures import fingerprint, noted
 from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
@@ -200,6 +202,8 @@ async def begin(
             # What the first version left in doubt is told by its row until this one is settled.
             old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)
             record = old if record is None else record
+        if cut is None and (record is None or record.status not in ("held", "done")):
+            cut = await _sign(ledger, context, own_key, state)
         if cut is not None:
             if record is None:
                 await _ask(ledger, context, ledger.settle, own_key, "not_done")
@@ -211,6 +215,25 @@ async def begin(
         await context.host.sleep(context.time, pause)
         waited += pause
         pause = min(pause * 1.5, _LONGEST_LOOK)
+
+
+async def _sign(
+    ledger: Ledger, context: RunContext, own_key: str, state: CorrectionState
+) -> BaseException | None:
+    """Keep who answered, where the ledger can; the cancellation that came meanwhile.
+
+    What it cannot write stands in the trail as well: nothing is held up for it.
+    """
+    by, sign = all_who_answered(state.get("trail")), getattr(ledger, "sign", None)
+    if by is None or sign is None:
+        return None
+
+    def write() -> None:
+        with suppress(LedgerError):
+            sign(own_key, by)
+
+    cut: BaseException | None = (await _ask(ledger, context, write))[1]
+    return cut
 
 
 async def settle(

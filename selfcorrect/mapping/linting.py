@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, Final
 
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
@@ -14,6 +15,7 @@ from selfcorrect.mapping.bodies import row_of
 from selfcorrect.mapping.files import Document, MapSource
 from selfcorrect.mapping.matching import status_names
 from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.overruling import overruled_by
 from selfcorrect.mapping.placing import line_in_front
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -32,7 +34,6 @@ _WITHOUT_A_CURE: Final = frozenset(
 _RAISED: Final = re.compile(r"([^\W\d][\w.]*): (.*)", re.DOTALL)
 _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Expired", "Fault")
 _MOST_VALUES: Final = 10_000
-_MOST_NAMED: Final = 5
 """Values of one key that are looked at; in Python they may hold themselves."""
 _TOSSED: Final = 0.5
 _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED, Safety.LEARNED)
@@ -40,7 +41,11 @@ _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED, Safety.LEARNED)
 
 @dataclass(frozen=True, slots=True)
 class LintFault(MapFault):
-    """One thing that is most likely not meant; `level` is `error`, `warning` or `unchecked`."""
+    """One thing that is most likely not meant.
+
+    Attributes:
+        level: `error`, `warning`, `unchecked`, or `note` for what is meant as a rule.
+    """
 
     level: str = "error"
 
@@ -65,7 +70,8 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
 
     Examples that their rule does not win, rules that can never be reached, ladders that end in
     nothing, outcomes that hang on words alone, and secrets. A rule of an extended map that a more
-    specific map overrules is a warning at most: that is what extending is for.
+    specific map overrules is a note, since that is what extending is for; a warning where the error
+    is then taken for something else.
     """
     return [
         *_lost_examples(strategies),
@@ -119,11 +125,12 @@ def _fault(placed: MapRule, message: str, key: str, level: str) -> LintFault:
 def _lost_examples(strategies: StrategyMap) -> Iterator[LintFault]:
     by_id = {placed.id: placed for placed in strategies.rules}
     level = {id(document): number for number, document in enumerate(strategies.documents)}
-    taken: dict[str, list[str]] = {}
+    taken: dict[str, dict[str, tuple[MapRule, Finding]]] = {}
     for placed in strategies.rules:
         lost: list[tuple[str, list[MapRule]]] = []
         for example in placed.rule.example:
-            matches = strategies.explain(*example_finding(placed.rule, example)).matches
+            finding, tool = example_finding(placed.rule, example)
+            matches = strategies.explain(finding, tool).matches
             if placed.id not in matches:
                 message = f"the rule does not match its own example {example!r:.100}"
                 yield _fault(placed, message, "example", "error")
@@ -132,13 +139,21 @@ def _lost_examples(strategies: StrategyMap) -> Iterator[LintFault]:
             if not earlier or _is_meant(placed, earlier[0]):
                 continue
             if level[id(earlier[0].source)] < level[id(placed.source)]:
-                taken.setdefault(earlier[0].id, []).append(placed.id)
+                taken.setdefault(earlier[0].id, {}).setdefault(placed.id, (placed, finding))
             else:
                 lost.append((example, earlier))
         if lost:
             yield from _placed(strategies, placed, lost)
-    for winner, losers in taken.items():
-        yield _fault(by_id[winner], _takes_over(losers), "match", "warning")
+    for name, losers in taken.items():
+        winner = by_id[name]
+        for told, message in overruled_by(winner, losers, _shown_by(strategies, winner)):
+            yield _fault(winner, message, "match", told)
+
+
+def _shown_by(strategies: StrategyMap, placed: MapRule) -> frozenset[str]:
+    """The rules that match an example of this one."""
+    shown = [example_finding(placed.rule, example) for example in placed.rule.example]
+    return frozenset(chain.from_iterable(strategies.explain(*each).matches for each in shown))
 
 
 def _is_meant(placed: MapRule, winner: MapRule) -> bool:
@@ -169,13 +184,6 @@ def _also_matched(strategies: StrategyMap, placed: MapRule, other: MapRule) -> s
         if matches[:1] == (other.id,) and placed.id in matches:
             return example
     return None
-
-
-def _takes_over(losers: list[str]) -> str:
-    """What a rule does to the maps that its map extends; meant, as a rule, but worth a look."""
-    names = list(dict.fromkeys(losers))
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"it decides examples of {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _unreachable(strategies: StrategyMap) -> Iterator[LintFault]:

@@ -186,6 +186,11 @@ class ForkLedger:
         """Write what came of the intent."""
         self._inner.settle(self._again.get(key, key), status, value)
 
+    def sign(self, key: str, by: str) -> None:
+        """Keep who answered, where the loop's ledger can."""
+        if (inner := getattr(self._inner, "sign", None)) is not None:
+            inner(self._again.get(key, key), by)
+
 
 def _answer(executions: Executions, found: Execution) -> Any:
     executions.last_used = found.number

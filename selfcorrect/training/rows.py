@@ -14,6 +14,11 @@ from selfcorrect.model import Category, ErrorKind, Finding, Source
 from selfcorrect.ports import Open, Rules
 from selfcorrect.weights import BUCKETS
 
+KEYS: Final = frozenset(
+    {"message", "labels", "system", "exception", "status", "schema", "arguments", "tool", "known"}
+    | {"id", "buckets", "rules"}
+)
+"""The keys of a labelled error, and of a row that was hashed, that are read."""
 _FREE: Final = {(True, True): "both", (False, True): "category", (False, False): "none"}
 ASKED: Final = {word: Open(*free) for free, word in _FREE.items()}
 """What is open of a finding that the witness is asked about, by the word for it."""

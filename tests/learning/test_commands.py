@@ -48,8 +48,9 @@ def test_learn_writes_a_map_that_check_passes(log: Path, tmp_path: Path):
 def test_bad_lines_are_told_and_left_out(log: Path, tmp_path: Path):
     log.write_text(log.read_text() + "{not json\n" + '{"a": 1}\n')
     result = call("learn", log, "-o", tmp_path / "learned.toml")
-    assert result.exit_code == 0
+    assert result.exit_code == 1  # somebody has to look at them, as with `repair`
     assert "2 lines left out" in result.output
+    assert len(StrategyMap.load(tmp_path / "learned.toml").recalls) == 1
 
 
 @pytest.mark.parametrize("args", [[], ["gone.jsonl", "-o", "x.toml"], ["x.jsonl"]])

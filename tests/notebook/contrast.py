@@ -88,3 +88,68 @@ LINES = (
 }"""
 )
 """Borders, and what the picture is drawn with: nodes, edges, arrows."""
+
+BLENDED = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parse = (text) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = text;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const over = (top, below) => top.slice(0, 3).map((c, i) => c * top[3] + below[i] * (1 - top[3]));
+  const upwards = function* (element) {
+    for (let at = element; at; at = at.parentElement) yield [at, getComputedStyle(at)];
+  };
+  const ground = (element) => {
+    const layers = [];
+    for (const [, style] of upwards(element)) {
+      layers.push(parse(style.backgroundColor));
+      if (layers.at(-1)[3] === 1) break;
+    }
+    return layers.reduceRight((below, layer) => over(layer, below), [255, 255, 255]);
+  };
+  const light = (colour) => {
+    const part = (value) => {
+      const v = value / 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * part(colour[0]) + 0.7152 * part(colour[1]) + 0.0722 * part(colour[2]);
+  };
+  const low = new Map();
+  let seen = 0;
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const element = walk.currentNode.parentElement;
+    const box = element.getBoundingClientRect();
+    const shown = { opacityProperty: true, visibilityProperty: true };
+    if (!walk.currentNode.data.trim() || box.width < 2 || !element.checkVisibility(shown)) continue;
+    const [r, g, b, a] = parse(getComputedStyle(element).color);
+    const opacity = [...upwards(element)].reduce((sum, [, style]) => sum * style.opacity, a);
+    const back = ground(element);
+    const [one, two] = [over([r, g, b, opacity], back), back].map(light).sort((x, y) => y - x);
+    seen += 1;
+    const ratio = (one + 0.05) / (two + 0.05);
+    if (ratio < 4.5) {
+      const name = `${element.tagName} ${element.className}`;
+      low.set(name, [name, walk.currentNode.data.trim().slice(0, 40), ratio]);
+    }
+  }
+  return { seen, low: [...low.values()] };
+}"""
+"""The same for whole pages, whose colours may let those below them through."""
+
+WIDE = """() => {
+  const scrolls = (element) => {
+    for (let at = element; at && at !== document.body; at = at.parentElement) {
+      if (["auto", "scroll", "hidden"].includes(getComputedStyle(at).overflowX)) return true;
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("body *")]
+    .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width > innerWidth)
+    .filter((each) => !scrolls(each))
+    .map((each) => each.outerHTML.slice(0, 100));
+}"""
+"""What is wider than the window, and does not scroll by itself."""

@@ -57,7 +57,7 @@ def test_what_was_recorded_becomes_a_page(trails: Path, tmp_path: Path) -> None:
 def test_a_line_that_is_no_run_does_not_stop_the_others(trails: Path) -> None:
     lines = trails.read_text(encoding="utf-8") + "{not json\n[1]\n\n"
     done = cli("replay", "-", "--html", "-", stdin=lines)
-    assert done.exit_code == 0
+    assert done.exit_code == 1  # somebody has to look at them, as with `repair`
     assert "not JSON" in done.stdout
     assert "no recorded run" in done.stdout
 

@@ -1,0 +1,56 @@
+"""What a person sees who looks on: how far a file is, what it came to, what exit code 1 means."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, Protocol
+
+import typer
+
+from selfcorrect.cli.screen import console
+
+
+class Sized(Protocol):
+    """A file that is being read."""
+
+    @property
+    def size(self) -> int | None: ...
+    def at(self) -> int:
+        """How many of its bytes were read."""
+        ...
+
+
+@contextmanager
+def bar(files: Sequence[Sized], out: str | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal that shows nothing else; what is called with the lines that are done."""
+    screen = console(stderr=True)
+    if not screen.is_terminal or (out == "-" and sys.stdout.isatty()):
+        yield lambda _: None
+        return
+    from rich import progress
+
+    columns = (
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[lines]:,} lines"),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    sizes = [file.size for file in files]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    with progress.Progress(*columns, console=screen, transient=True) as shown:
+        task = shown.add_task("", total=total, lines=0)
+        yield lambda lines: shown.update(
+            task, completed=sum(file.at() for file in files), lines=lines
+        )
+
+
+def leave(unanswered: str | None) -> NoReturn:
+    """End the command: with 1 where somebody has to look at something, and say there at what."""
+    if unanswered is not None:
+        screen = console(stderr=True)
+        if screen.is_terminal:
+            screen.print(f"exit code 1: {unanswered}")
+    raise typer.Exit(0 if unanswered is None else 1)
