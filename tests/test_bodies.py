@@ -26,7 +26,7 @@ READ = {
     "ajv-6": ("should be <= 9", "maximum", None, "/seats", None),
     "json-schema": ("12 is greater than 9", "maximum", None, "/seats", None),
     "mcp": ("no such seat", None, None, None, None),
-    "json-rpc": ("seats must be a number", "-32602", None, None, None),
+    "json-rpc": ("Invalid params: seats must be a number", "-32602", None, None, None),
     "json-rpc-error": ("too many", "too_big", None, "/seats", None),
     "kubernetes": ("Required value", "FieldValueRequired", 422, "/spec/name", None),
     "google": ("Slow down", "RESOURCE_EXHAUSTED", 429, None, 18.6),
@@ -175,7 +175,7 @@ def test_a_deployment_says_what_its_own_codes_demand():
 def test_an_error_that_is_passed_on_speaks_for_itself():
     inner = {"jsonrpc": "2.0", "error": {"code": -32602, "message": "m", "data": "n is missing"}}
     (found,) = read_by_rows({"jsonrpc": "2.0", "error": {"message": "outer", "data": inner}}, ROWS)
-    assert (found.text, found.code) == ("n is missing", "-32602")
+    assert (found.text, found.code) == ("m: n is missing", "-32602")
     deep: dict = {"jsonrpc": "2.0", "error": {"message": "m", "code": -32603}}
     for _ in range(50):
         deep = {"jsonrpc": "2.0", "error": {"message": "m", "data": deep, "code": -32602}}

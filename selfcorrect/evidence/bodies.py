@@ -21,6 +21,8 @@ FRAMES: Final = frozenset({"if", "anyOf", "oneOf", "allOf"})
 """Keywords of JSON Schema whose violation only sums up others."""
 _MOST: Final = 50
 _LONGEST: Final = 120
+_MOST_ASKED: Final = 300
+"""Characters of a code and of what its meaning depends on."""
 _DEEPEST: Final = 3
 _CODE: Final = re.compile(r"[\w.:/#-]+")
 _NO_CODE: Final = ("about:blank", "rfc", "custom", "error")
@@ -36,22 +38,20 @@ def read_by_rows(body: JSON, rows: Sequence[BodyRow], depth: int = 0) -> tuple[F
     if row is None:
         return ()
     found = tuple(_findings(body, row))[:_MOST]
-    inner = tuple(_inside(body, row, rows, depth)) if depth < _DEEPEST else ()
-    return tuple(_within(found[0], item) for item in inner) or found
+    inner = _inside(found[0], body, row, rows, depth) if depth < _DEEPEST else ()
+    return tuple(inner) or found
 
 
-def _inside(body: JSON, row: BodyRow, rows: Sequence[BodyRow], depth: int) -> Iterator[Finding]:
-    """What an error says that is passed on: in a form of its own, or in a sentence."""
+def _inside(
+    outer: Finding, body: JSON, row: BodyRow, rows: Sequence[BodyRow], depth: int
+) -> Iterator[Finding]:
+    """What is passed on, in a form of its own or as a sentence; the outer code for want of one."""
     for value in _values((whole(body),), row.inside):
-        if isinstance(value, str):
-            yield from [Finding(value)] if " " in value.strip() else []
-        else:
-            yield from read_by_rows(value, rows, depth + 1)
-
-
-def _within(outer: Finding, inner: Finding) -> Finding:
-    """The finding of an error that is passed on, with the outer code for want of its own."""
-    return inner if inner.code else replace(inner, code=outer.code)
+        if not isinstance(value, str):
+            for item in read_by_rows(value, rows, depth + 1):
+                yield item if item.code else replace(item, code=outer.code)
+        elif value.strip() and value not in outer.text:
+            yield replace(outer, text=f"{outer.text}: {value}")
 
 
 def _findings(body: JSON, row: BodyRow) -> Iterator[Finding]:
@@ -102,8 +102,8 @@ def _finding(
 
 def _demanded(item: JSON, code: str, row: BodyRow) -> dict[str, JSON]:
     """What a code says was violated, in words of JSON Schema."""
-    told_by = _values((item,), row.by)
-    asked = [f"{code}.{str(v).lower() if isinstance(v, bool) else v}"[:_LONGEST] for v in told_by]
+    told = [v for v in _values((item,), row.by) if isinstance(v, str | bool)]
+    asked = [f"{code}.{v if isinstance(v, str) else str(v).lower()}"[:_MOST_ASKED] for v in told]
     for name in (*asked, code):
         fits = {
             form: said

@@ -75,7 +75,7 @@ class BodyRow(MapModel):
     """What was violated, by code, in words of JSON Schema: values, or places in the item. Codes
     may hold `*` and be joined by `|`, the longest that fits counts; the keyword `*` is the code."""
     inside: Pointers = ()
-    """Where an error is passed on in a form of its own: what it says comes first."""
+    """Where an error is passed on: in a form of its own, which then speaks, or as a sentence."""
     wait: Pointers = ()
     """Seconds to wait, or a text such as `18.6s`."""
     example: Annotated[str, StringConstraints(min_length=2, max_length=10_000)]
