@@ -26,8 +26,6 @@ _WHOLES: Final = frozenset(
     word_list("""
         args arguments body query data params parameters input root instance""")
 )
-_MEASURE: Final = re.compile(r"(?<=\w)\.(?:length|size|count)\Z")
-"""What is measured of a value, not a member of it."""
 MOST: Final = 300
 _DEEPEST: Final = 10
 _BRANCH: Final = re.compile(
@@ -96,7 +94,7 @@ class Places:
 
     def known(self, name: str) -> tuple[str, ...]:
         """Pointers of the places that a name or dotted path in a text means."""
-        name = _MEASURE.sub("", name.strip("-. '\""))
+        name = name.strip("-. '\"")
         direct = self.names.get(normal(name), ())
         if direct:
             return outermost(direct)
