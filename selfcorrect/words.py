@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _LONGEST: Final = 200
 
@@ -34,6 +37,30 @@ validate verify view void wait want watch withdraw work write year
 
 WORDS: Final = frozenset(_OWN_WORDS.split())
 """Words that are never taken for a misspelling of another word, and verbs of many tool names."""
+
+
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text in their order: how long lists of words are written.
+
+    >>> word_list("id name key")
+    ('id', 'name', 'key')
+    """
+    return tuple(text.split())
+
+
+def by_word(meanings: Mapping[T, str], between: str | None = None) -> Mapping[str, T]:
+    """Each word with the meaning under which it is listed: how long tables are written.
+
+    >>> by_word({"integer": "int long"})["long"]
+    'integer'
+    """
+    return MappingProxyType(
+        {
+            word.strip(): meaning
+            for meaning, text in meanings.items()
+            for word in text.split(between)
+        }
+    )
 
 
 def is_english(word: str) -> bool:

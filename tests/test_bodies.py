@@ -16,6 +16,18 @@ from selfcorrect.mapping.loading import built_in_bodies
 
 ROWS = built_in_bodies()
 READ = {
+    "pydantic": (
+        "Input should be less than or equal to 9",
+        *("less_than_equal", None, "/body/seats", None),
+    ),
+    "zod": ("too short", "too_small", None, "/passengers/0/name", None),
+    "joi": ("must be at least 1", "number.min", None, "/seats/0", None),
+    "ajv": ("must be <= 9", "maximum", None, "/seats", None),
+    "ajv-6": ("should be <= 9", "maximum", None, "/seats", None),
+    "json-schema": ("12 is greater than 9", "maximum", None, "/seats", None),
+    "mcp": ("no such seat", None, None, None, None),
+    "json-rpc": ("Invalid params: seats must be a number", "-32602", None, None, None),
+    "json-rpc-error": ("too many", "too_big", None, "/seats", None),
     "kubernetes": ("Required value", "FieldValueRequired", 422, "/spec/name", None),
     "google": ("Slow down", "RESOURCE_EXHAUSTED", 429, None, 18.6),
     "passed-on": ("seats must be a number", None, None, None, None),
@@ -50,7 +62,124 @@ def test_a_row_reads_its_example(row):
     (found,) = read_by_rows(body, ROWS)
     path = found.paths[0] if found.paths else None
     assert (found.text, found.code, found.status, path, found.retry_after) == READ[row.id]
-    assert read_by_rows([body], ROWS) == (found,)
+    assert isinstance(body, list) or read_by_rows([body], ROWS) == (found,)
+
+
+DEMANDED = {
+    "pydantic": [
+        ({"type": "missing"}, {"required": []}),
+        ({"type": "value_error.extra"}, {"additionalProperties": False}),
+        ({"type": "string_too_short", "ctx": {"min_length": 2}}, {"minLength": 2}),
+        ({"type": "too_long", "ctx": {"max_length": 2}}, {"maxItems": 2}),
+        ({"type": "literal_error", "ctx": {"expected": "'a' or 'b'"}}, {"enum": ["a", "b"]}),
+        ({"type": "enum", "ctx": {"expected": "True"}}, {"enum": []}),
+        ({"type": "int_from_float"}, {"type": "integer"}),
+        ({"type": "datetime_from_date_parsing"}, {"format": "date-time"}),
+        ({"type": "date_from_datetime_inexact"}, {"format": "date"}),
+        ({"type": "time_delta_parsing"}, {"format": "duration"}),
+        ({"type": "less_than", "ctx": {}}, {}),
+        ({"type": "made_up"}, {}),
+        ({"type": 5}, {}),
+    ],
+    "zod": [
+        ({"code": "invalid_type", "expected": "int", "received": "string"}, {"type": "integer"}),
+        ({"code": "invalid_type", "expected": "date", "received": "string"}, {}),
+        (
+            {"code": "invalid_type", "expected": "string", "received": "undefined"},
+            {"required": [], "type": "string"},
+        ),
+        ({"code": "too_small", "type": "array", "minimum": 1}, {"minItems": 1}),
+        ({"code": "too_small", "origin": "number", "minimum": 1}, {"minimum": 1}),
+        ({"code": "too_big", "inclusive": False, "maximum": 1}, {"exclusiveMaximum": 1}),
+        ({"code": "invalid_value", "values": ["a"]}, {"enum": ["a"]}),
+        ({"code": "invalid_literal", "expected": 7}, {"enum": [7]}),
+        ({"code": "invalid_format", "format": "guid"}, {"format": "uuid"}),
+        ({"code": "invalid_string", "validation": "regex", "pattern": "^a"}, {"pattern": "^a"}),
+    ],
+    "joi": [
+        ({"type": "any.required"}, {"required": []}),
+        ({"type": "any.only", "context": {"valids": ["a", 1]}}, {"enum": ["a", 1]}),
+        ({"type": "array.length", "context": {"limit": 2}}, {"minItems": 2, "maxItems": 2}),
+        ({"type": "number.positive"}, {"exclusiveMinimum": 0}),
+        ({"type": "string.guid"}, {"format": "uuid"}),
+        ({"type": "string.pattern.base", "context": {"regex": "^a"}}, {"pattern": "^a"}),
+        ({"type": "number.max", "context": "odd"}, {}),
+    ],
+    "ajv": [
+        ({"keyword": "required", "params": {"missingProperty": "b"}}, {"required": ["b"]}),
+        ({"keyword": "required"}, {"required": []}),
+        ({"keyword": "enum", "params": {"allowedValues": ["a"]}}, {"enum": ["a"]}),
+        ({"keyword": "const", "params": {"allowedValue": 3}}, {"enum": [3]}),
+        ({"keyword": "minItems", "params": {"limit": 3}}, {"minItems": 3}),
+        ({"keyword": "type", "params": {"type": "integer"}}, {"type": "integer"}),
+    ],
+}
+PLACED = {
+    "pydantic": {"loc": ["a"], "msg": "x"},
+    "zod": {"path": ["a"], "message": "x"},
+    "joi": {"path": ["a"], "message": "x"},
+    "ajv": {"instancePath": "/a", "schemaPath": "#/x", "message": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("known", "item", "demanded"),
+    [(known, item, demanded) for known, pairs in DEMANDED.items() for item, demanded in pairs],
+)
+def test_a_code_says_what_it_demands(known, item, demanded):
+    (found,) = read_by_rows([PLACED[known] | item], ROWS)
+    assert found.constraint == demanded
+
+
+def test_members_that_are_missing_or_too_many_are_places_of_their_own():
+    keys = {"code": "unrecognized_keys", "keys": ["b", "c"], "path": ["a", 0], "message": "x"}
+    (found,) = read_by_rows({"issues": [keys]}, ROWS)
+    assert found.paths == ("/a/0/b", "/a/0/c")
+    lacks = PLACED["ajv"] | {"keyword": "required", "params": {"missingProperty": "b/c"}}
+    frame = PLACED["ajv"] | {"keyword": "anyOf"}
+    (found,) = read_by_rows([lacks, frame], ROWS)
+    assert found.paths == ("/a/b~1c",)
+
+
+def test_what_only_sums_up_speaks_where_nothing_else_does():
+    frame = PLACED["ajv"] | {"keyword": "anyOf"}
+    assert [item.code for item in read_by_rows([frame], ROWS)] == ["anyOf"]
+
+
+def test_a_list_of_other_things_is_none_of_a_validator():
+    assert read_by_rows([PLACED["pydantic"], {"loc": "a", "msg": "x"}], ROWS) == ()
+    assert read_by_rows([PLACED["pydantic"], 5], ROWS) == ()
+
+
+def test_a_deployment_says_what_its_own_codes_demand():
+    row = BodyRow(
+        id="shop",
+        each="/faults",
+        items={"/at": "text"},
+        code="/nr",
+        field="/at",
+        by="/of",
+        demands={"F1.sum": {"maximum": "/most"}, "F*|G*": {"required": []}},
+        example="{}",
+    )
+
+    def demanded(**item: object) -> object:
+        return read_by_rows({"faults": [{"at": "total", **item}]}, [row])[0].constraint
+
+    assert demanded(nr="F1", of="sum", most=9) == {"maximum": 9}
+    assert demanded(nr="F1", of="name") == {"required": []}
+    assert demanded(nr="G7") == {"required": []}
+    assert demanded(nr="H") == {}
+
+
+def test_an_error_that_is_passed_on_speaks_for_itself():
+    inner = {"jsonrpc": "2.0", "error": {"code": -32602, "message": "m", "data": "n is missing"}}
+    (found,) = read_by_rows({"jsonrpc": "2.0", "error": {"message": "outer", "data": inner}}, ROWS)
+    assert (found.text, found.code) == ("m: n is missing", "-32602")
+    deep: dict = {"jsonrpc": "2.0", "error": {"message": "m", "code": -32603}}
+    for _ in range(50):
+        deep = {"jsonrpc": "2.0", "error": {"message": "m", "data": deep, "code": -32602}}
+    assert read_by_rows(deep, ROWS)[0].code == "-32602"
 
 
 def test_a_table_of_members_is_a_finding_for_each_sentence():
@@ -120,6 +249,8 @@ def test_a_run_reads_them():
     [
         ({"has": "oops"}, "JSON Pointer"),
         ({"has": ()}, "is known by nothing"),
+        ({"each": (), "items": {"/a": "text"}}, "no place where they are"),
+        ({"items": {"/a": "number"}}, "items"),
         ({"text": (), "code": ()}, "says nothing"),
         ({"txt": "/x"}, "txt"),
         ({"example": ""}, "example"),

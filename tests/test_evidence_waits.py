@@ -7,13 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect.evidence import read_report
-from selfcorrect.evidence.waits import (
-    LONGEST,
-    wait_in_body,
-    wait_in_headers,
-    wait_in_text,
-    wait_of_value,
-)
+from selfcorrect.evidence.waits.fields import wait_in_body, wait_in_headers
+from selfcorrect.evidence.waits.prose import wait_in_text
+from selfcorrect.evidence.waits.values import LONGEST, wait_of_value
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 EPOCH = int(NOW.timestamp())

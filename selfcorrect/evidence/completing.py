@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from selfcorrect.evidence.clean import visible
-from selfcorrect.evidence.constraints.stated import constraint_in
+from selfcorrect.evidence.constraints.stated import category_of_constraint, constraint_in
 from selfcorrect.evidence.counts import category_of_counts
 from selfcorrect.evidence.culprits import CLASSES, culprits
 from selfcorrect.evidence.faults.place import Places, from_wire
@@ -21,29 +21,7 @@ from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.model import ABSENT, JSON, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.pointer import split
 
-CATEGORIES: Final = {
-    "required": Category.MISSING_PARAM,
-    "additionalProperties": Category.EXTRA_PARAM,
-    "enum": Category.ENUM,
-    "minimum": Category.RANGE,
-    "maximum": Category.RANGE,
-    "exclusiveMinimum": Category.RANGE,
-    "exclusiveMaximum": Category.RANGE,
-    "multipleOf": Category.RANGE,
-    "minLength": Category.LENGTH,
-    "maxLength": Category.LENGTH,
-    "minItems": Category.LENGTH,
-    "maxItems": Category.LENGTH,
-    "minProperties": Category.LENGTH,
-    "maxProperties": Category.LENGTH,
-    "uniqueItems": Category.LENGTH,
-    "pattern": Category.FORMAT_PATTERN,
-    "type": Category.WRONG_TYPE,
-}
-"""What a constraint that a reader found in a structure is about."""
-
 _GATEWAY: Final = 502
-_DATE_FORMATS: Final = ("date", "date-time", "time", "duration")
 
 
 def complete(
@@ -98,13 +76,3 @@ def _culprits(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...
         return culprits("", finding.types, place.leaves, lacking, echoed=True)
     text = hidden.masked(hidden.text)
     return culprits(text, finding.types, place.leaves, lacking, echoed=False)
-
-
-def category_of_constraint(constraint: JsonObject) -> Category | None:
-    """What a constraint is about; none where it says nothing."""
-    for keyword, value in constraint.items():
-        if keyword in CATEGORIES:
-            return CATEGORIES[keyword]
-        if keyword == "format":
-            return Category.FORMAT_DATE if value in _DATE_FORMATS else Category.FORMAT_OTHER
-    return None

@@ -22,21 +22,13 @@ _ASKS: Final = (
     r"(?: (?:exactly|at least|at most|from|a minimum of|a maximum of|only|up to|between))*"
 )
 _FORM: Final = re.compile(
-    (
-        rf"\b{_ASKS} {_N}(?: (?:to|or|and|-) \d{{1,6}})?(?: {_WHAT})?[\w() ]{{0,30}}?[ "
-        rf",;:(]{{1,3}}(?:{_SAY}[ ,:]{{0,2}}){{0,5}}{_N}\b"
-    ),
+    rf"\b{_ASKS} {_N}(?: (?:to|or|and|-) \d{{1,6}})?(?: {_WHAT})?[\w() ]{{0,30}}?[ ,;:(]{{1,3}}"
+    rf"(?:{_SAY}[ ,:]{{0,2}}){{0,5}}{_N}\b",
     re.IGNORECASE,
 )
 _LEADING: Final = re.compile(rf"(?:\A|[^\w]){_N} {_WHAT} for {_N} {_WHAT}", re.IGNORECASE)
 _MORE: Final = re.compile(
     r"\bhas more ((?:target )?\w{1,20}) than (?:\w{1,20} ){0,2}\w{1,20}", re.IGNORECASE
-)
-_REVERSED: Final = re.compile(
-    rf"\b(?:given|got|received|passed)[ :]{{1,2}}{_N}[,;]? (?:but )?(?:expected|wanted|needs?"
-    rf"|required)[ :]{{1,2}}{_N}\b"
-    rf"|\b{_N} (?:passed|given|supplied)[\w ,]{{0,40}} {_N} (?:expected|required|needed)\b",
-    re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(_WHAT, re.IGNORECASE)
 
@@ -54,9 +46,6 @@ def category_of_counts(text: str) -> Category | None:
         return _compare(_number(match[2]), _number(match[1]))
     if (match := _FORM.search(text)) is not None and _ABOUT.search(match[0]):
         return _compare(_number(match[1]), _number(match[2]))
-    if (match := _REVERSED.search(text)) is not None and _ABOUT.search(text):
-        given, wanted = (group for group in match.groups() if group)
-        return _compare(_number(wanted), _number(given))
     if (match := _MORE.search(text)) is not None:
         given = match[1].lower().startswith(("expression", "value", "argument"))
         return Category.EXTRA_PARAM if given else Category.MISSING_PARAM

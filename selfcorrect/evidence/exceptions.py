@@ -42,7 +42,7 @@ class Facts:
 
 def facts(error: BaseException) -> Facts:
     """What an exception says of itself, without its causes. Never raises."""
-    response = _get(error, "response")
+    response = get(error, "response")
     return Facts(
         error=error,
         types=type_names(error),
@@ -115,15 +115,15 @@ def _wrapped(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         with contextlib.suppress(BaseException):
             yield from error.exceptions[:SPREAD]
-    cause = _get(error, "__cause__")
+    cause = get(error, "__cause__")
     if isinstance(cause, BaseException):
         yield cause
     elif type(error).__name__.endswith(_WRAPPERS):
-        context = _get(error, "__context__")
+        context = get(error, "__context__")
         if isinstance(context, BaseException):
             yield context
     for name in ("source", "original_exception", "orig", "reason", "last_attempt"):
-        inner = _get(error, name)
+        inner = get(error, name)
         if isinstance(inner, BaseException):
             yield inner
     for arg in _args(error)[:3]:
@@ -131,15 +131,16 @@ def _wrapped(error: BaseException) -> Iterator[BaseException]:
             yield arg
 
 
-def _get(value: Any, name: str) -> Any:
+def get(value: Any, name: str) -> Any:
+    """An attribute of somebody else's object; None where there is none or it raises."""
     try:
         return getattr(value, name, None)
-    except BaseException:  # a property of somebody else's object
+    except BaseException:
         return None
 
 
 def _args(error: BaseException) -> tuple[Any, ...]:
-    args = _get(error, "args")
+    args = get(error, "args")
     return args if isinstance(args, tuple) else ()
 
 
@@ -151,18 +152,18 @@ def _http(value: Any) -> int | None:
 
 def _status(error: BaseException, response: Any) -> int | str | None:
     for name in ("sqlstate", "pgcode"):
-        value = _get(error, name)
+        value = get(error, name)
         if isinstance(value, str) and 0 < len(value) <= 10:
             return str.__str__(value)
     if any(cls.__name__ == "RpcError" for cls in type(error).__mro__):
         return _grpc(error)
     candidates = [
-        _get(error, "status_code"),
-        _get(error, "status"),
-        _get(error, "http_status"),
-        _get(response, "status_code"),
-        _get(response, "status"),
-        _get(error, "code"),
+        get(error, "status_code"),
+        get(error, "status"),
+        get(error, "http_status"),
+        get(response, "status_code"),
+        get(response, "status"),
+        get(error, "code"),
     ]
     meta = response.get("ResponseMetadata") if isinstance(response, dict) else None
     if isinstance(meta, dict):
@@ -170,33 +171,33 @@ def _status(error: BaseException, response: Any) -> int | str | None:
     found = next((status for status in map(_http, candidates) if status is not None), None)
     if found is not None:
         return found
-    returncode = _get(error, "returncode")
+    returncode = get(error, "returncode")
     if isinstance(returncode, int) and not isinstance(returncode, bool):
         return returncode
     return None
 
 
 def _grpc(error: BaseException) -> str | None:
-    code = _get(error, "code")
+    code = get(error, "code")
     with contextlib.suppress(BaseException):
         code = code() if callable(code) else code
-    name = _get(code, "name")
+    name = get(code, "name")
     return str.__str__(name) if isinstance(name, str) and len(name) <= 40 else None
 
 
 def _code(error: BaseException, response: Any) -> str | None:
     for name in ("sqlite_errorname", "error_code", "code", "type_code"):
-        value = _get(error, name)
+        value = get(error, name)
         if isinstance(value, str) and 0 < len(value) <= 120:
             return value
-    inner = _get(_get(error, "error"), "code")
+    inner = get(get(error, "error"), "code")
     if isinstance(inner, int) and not isinstance(inner, bool) and -32_999 <= inner <= -32_000:
         return str(inner)  # JSON-RPC 2.0, section 5.1: as an MCP client raises it
     if isinstance(response, dict) and isinstance(response.get("Error"), dict):
         value = response["Error"].get("Code")
         if isinstance(value, str):
             return value[:120]
-    number = _get(error, "errno")
+    number = get(error, "errno")
     if isinstance(error, OSError) and isinstance(number, int) and not _has_own_numbers(error):
         return errno.errorcode.get(number)
     return None
@@ -208,7 +209,7 @@ def _has_own_numbers(error: OSError) -> bool:
 
 
 def _headers(error: BaseException, response: Any) -> dict[str, str]:
-    raw = _get(response, "headers") or _get(error, "headers")
+    raw = get(response, "headers") or get(error, "headers")
     if isinstance(response, dict):
         meta = response.get("ResponseMetadata")
         raw = meta.get("HTTPHeaders") if isinstance(meta, dict) else None
@@ -221,7 +222,7 @@ def _headers(error: BaseException, response: Any) -> dict[str, str]:
 
 
 def _body(error: BaseException, response: Any) -> str | None:
-    for found in (_get(response, "text"), _get(error, "body"), _get(response, "content")):
+    for found in (get(response, "text"), get(error, "body"), get(response, "content")):
         value = found[:WINDOW].decode("utf-8", "replace") if isinstance(found, bytes) else found
         if isinstance(value, str) and value.strip():
             return value if len(value) <= 2 * WINDOW else f"{value[:WINDOW]}\n{value[-WINDOW:]}"

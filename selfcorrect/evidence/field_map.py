@@ -12,64 +12,28 @@ from typing import Final
 
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
+from selfcorrect.words import word_list
 
 _WHOLE: Final = frozenset(
     {"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""}
 )
-_ENVELOPES: Final = (
-    "errors",
-    "fields",
-    "messages",
-    "validation_errors",
-    "validationErrors",
-    "fieldErrors",
-    "field_errors",
-    "details",
-    "json",
-    "nested",
-)
+_ENVELOPES: Final = word_list("""
+        errors fields messages validation_errors validationErrors fieldErrors field_errors
+        details json nested""")
 _SAYS: Final = frozenset({"error", "message", "status", "code", "statusCode"})
 _LEAF: Final = frozenset(
-    {
-        "message",
-        "code",
-        "type",
-        "kind",
-        "path",
-        "value",
-        "reason",
-        "name",
-        "properties",
-        "rule",
-        "msg",
-    }
+    word_list("""
+        message code type kind path value reason name properties rule msg""")
 )
 _NO_FIELDS: Final = frozenset({"error", "errors", "detail", "details", "data", "response", "body"})
 _LISTS: Final = _NO_FIELDS | {"message", "messages", "errormessages", "error_messages", "reasons"}
 """Names of a list of sentences rather than of a field."""
 _TEXTS: Final = ("message", "description", "defaultMessage", "msg", "detail", "reason")
-_OTHER: Final = _LISTS | {
-    "code",
-    "description",
-    "err",
-    "error_description",
-    "errormessage",
-    "exception",
-    "hint",
-    "info",
-    "msg",
-    "name",
-    "reason",
-    "result",
-    "status",
-    "statustext",
-    "stderr",
-    "stdout",
-    "text",
-    "title",
-    "type",
-    "url",
-}
+_OTHER: Final = _LISTS | frozenset(
+    word_list("""
+        code description err error_description errormessage exception hint info msg name reason
+        result status statustext stderr stdout text title type url""")
+)
 """Names that tell of the error rather than of a field."""
 _SENTENCE: Final = re.compile(
     r"(?i)\b(?:required|missing|invalid|valid|must|should|cannot|not|too|expected|unknown|than|"

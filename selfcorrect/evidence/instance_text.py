@@ -16,9 +16,6 @@ _FAILED: Final = re.compile(
 )
 _INSTANCE: Final = re.compile(r"On (?:instance|\w{1,20})((?:\[[^\]\n]{1,100}\]){0,20}):")
 _TOKEN: Final = re.compile(r"\[(?:'([^'\]]{1,100})'|\"([^\"\]]{1,100})\"|(\d{1,9}))\]")
-_NAMED: Final = re.compile(
-    r"['\"]([^'\"\n]{1,100})['\"] (?:is a required property|was unexpected|is a dependency of)"
-)
 _EXTRA: Final = re.compile(r"['\"]([^'\"\n]{1,100})['\"](?=[^()\n]{0,200}(?:was|were) unexpected)")
 
 
@@ -33,9 +30,6 @@ def read(text: str) -> tuple[Finding, ...]:
     tokens = [next(filter(None, group)) for group in _TOKEN.findall(place[1])] if place else []
     if keyword in ("additionalProperties", "unevaluatedProperties"):
         names = _EXTRA.findall(head)
-    elif keyword in ("required", "dependentRequired", "dependencies"):
-        named = _NAMED.search(head)
-        names = [named[1]] if named else []
     else:
         names = []
     paths = [join(*tokens, name) for name in names] or ([join(*tokens)] if tokens else [])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.model import JSON
+from selfcorrect.words import word_list
 
 _LONGEST: Final = 70 * 1024
 _TRIES: Final = 6
@@ -56,30 +57,10 @@ def find_json(text: str) -> Embedded | None:
 
 
 _SAYS: Final = frozenset(
-    [
-        "error",
-        "errors",
-        "message",
-        "msg",
-        "detail",
-        "details",
-        "code",
-        "status",
-        "title",
-        "reason",
-        "type",
-        "fault",
-        "exception",
-        "iserror",
-        "error_description",
-        "errormessage",
-        "issues",
-        "violations",
-        "description",
-        "loc",
-        "ok",
-        "success",
-    ]
+    word_list("""
+        error errors message msg detail details code status statuscode title reason type fault
+        exception iserror error_description errormessage issues violations description loc ok
+        success""")
 )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from selfcorrect.model import Finding
 from selfcorrect.pointer import join
+from selfcorrect.words import word_list
 
 _MOST: Final = 50
 _LONGEST: Final = 2_000
@@ -23,11 +24,10 @@ _COLON: Final = re.compile(
     rf"\A[-*•✖✗×\s]{{0,6}}(?:\d{{1,3}}[.)] )?[`'\"]?({_PATH})[`'\"]?\s?(?::|->|=>|-|–|—) (?=\S)"
 )
 _AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"\"]?({_PATH})[`'\"\"]?\.?\Z")
-_ARROW: Final = re.compile(rf"\A\s*(?:→|->|↳) at ({_PATH})\s*\Z")
+_BELOW: Final = re.compile(rf"\A\s*(?:(?:→|->|↳) at|(?:Path|Field|At|Location):) \.?({_PATH})\s*\Z")
 _LEAD: Final = re.compile(
     rf"\A(?:.{{0,60}} )?at path:? [`'\"]?({_PATH})[`'\"]? (?:--?|–|—|:) (?=\S)", re.IGNORECASE
 )
-_TRAIL: Final = re.compile(rf"\A(?:Path|Field|At|Location): \.?({_PATH})\Z")
 _VARIABLE: Final = re.compile(
     rf"\bvariable [\"'`]?\$?\w{{1,80}}[\"'`]? .{{0,600}}? at (?:path )?[\"'`]({_PATH})[\"'`]",
     re.IGNORECASE,
@@ -35,42 +35,10 @@ _VARIABLE: Final = re.compile(
 """GraphQL: the place inside a variable."""
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
-    [
-        "error",
-        "errors",
-        "message",
-        "detail",
-        "details",
-        "warning",
-        "reason",
-        "code",
-        "status",
-        "type",
-        "cause",
-        "note",
-        "hint",
-        "info",
-        "usage",
-        "fatal",
-        "line",
-        "position",
-        "context",
-        "value",
-        "name",
-        "exception",
-        "description",
-        "http",
-        "https",
-        "summary",
-        "title",
-        "file",
-        "traceback",
-        "caused",
-        "context",
-        "info",
-        "npm",
-        "git",
-    ]
+    word_list("""
+        error errors message detail details warning reason code status type cause note hint info
+        usage fatal line position context value name exception description http https summary
+        title file traceback caused npm git""")
 )
 
 
@@ -83,7 +51,7 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
             known, "… at a" count only for them: a shop closes at ten.
     """
     lines = [line for line in text.split("\n") if line.strip()][:200]
-    found = tuple(_pydantic(lines)) or tuple(_arrows(lines)) or tuple(_placed(lines))
+    found = tuple(_pydantic(lines)) or tuple(_below(lines)) or tuple(_placed(lines))
     if found:
         return found[:_MOST]
     ats = [_AT.match(line.strip()) for line in lines]
@@ -121,20 +89,19 @@ def _pydantic(lines: list[str]) -> Iterator[Finding]:
             path = None
 
 
-def _arrows(lines: list[str]) -> Iterator[Finding]:
+def _below(lines: list[str]) -> Iterator[Finding]:
+    """Violations with their place on the line below: `→ at a`, `Path: .a`."""
     for before, line in pairwise(lines):
-        if (match := _ARROW.match(line)) is not None:
+        if (match := _BELOW.match(line)) is not None:
             yield Finding(_BULLET.sub("", before).strip(), paths=(pointer(match[1]),))
 
 
 def _placed(lines: list[str]) -> Iterator[Finding]:
-    """One violation, its place before it (`At path: a -- …`) or on a line below (`Path: .a`)."""
+    """One violation with its place before it: `At path: a -- …`, or in a variable of GraphQL."""
     if 0 < len(lines) <= 8 and (match := _LEAD.match(lines[0])) is not None:
         yield Finding("\n".join([lines[0][match.end() :], *lines[1:]]), paths=(pointer(match[1]),))
     elif 0 < len(lines) <= 8 and (match := _VARIABLE.search(lines[0][:_LONGEST])) is not None:
         yield Finding("\n".join(lines), paths=(pointer(match[1]),))
-    elif len(lines) == 2 and (match := _TRAIL.match(lines[1].strip())) is not None:
-        yield Finding(lines[0], paths=(pointer(match[1]),))
 
 
 def _colons(lines: list[str], known: frozenset[str]) -> Iterator[Finding]:

@@ -7,18 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.evidence import (
-    ajv_errors,
-    field_map,
-    instance_text,
-    joi_details,
-    listing,
-    mcp_result,
-    plain_body,
-    pydantic_errors,
-    xml_body,
-    zod_issues,
-)
+from selfcorrect.evidence import field_map, instance_text, listing, plain_body, xml_body
 from selfcorrect.evidence.bodies import read_by_rows
 from selfcorrect.evidence.clean import sentence, visible
 from selfcorrect.evidence.faults.place import Places
@@ -32,11 +21,6 @@ from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import split
 
 BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
-    pydantic_errors.read,
-    zod_issues.read,
-    ajv_errors.read,
-    joi_details.read,
-    mcp_result.read,
     lambda body: read_by_rows(body, built_in_bodies()),
     field_map.read,
     plain_body.read,

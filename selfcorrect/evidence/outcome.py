@@ -25,6 +25,7 @@ from selfcorrect.evidence.kinds.facts import kind_of_code
 from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind
 from selfcorrect.ports import Ending
+from selfcorrect.words import word_list
 
 _MOST: Final = 200
 _REFUSING_KINDS: Final = frozenset(
@@ -43,8 +44,9 @@ _BREAKING_KINDS: Final = frozenset(
 _LEFT_OPEN: Final = frozenset({408, 499})
 _BREAKS: Final = (TimeoutError, ConnectionError, EOFError, InterruptedError)
 _TRANSPORT: Final = frozenset(
-    {"aiohttp", "anyio", "asyncio", "grpc", "http", "httpcore", "httpx", "requests", "socket"}
-    | {"ssl", "urllib", "urllib3", "websockets"}
+    word_list("""
+        aiohttp anyio asyncio grpc http httpcore httpx requests socket ssl urllib urllib3
+        websockets""")
 )
 """Libraries whose errors say that an answer did not come, unless they carry one."""
 _REFUSING_ERRORS: Final = (
@@ -57,23 +59,14 @@ _REFUSING_ERRORS: Final = (
 )
 """Built-in classes that a tool raises in order to refuse; others announce that it broke."""
 _FAULTS: Final = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    NameError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError),
+    *(NameError, RuntimeError, SyntaxError, TypeError, ValueError),
 )
 """Built-in classes that the language raises where code is wrong."""
 _TOOL_EXCEPTION: Final = "langchain_core.tools.base.ToolException"
 _REFUSING_ERRNOS: Final = frozenset(
-    {"EACCES", "EEXIST", "EINVAL", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOENT", "ENOTDIR"}
-    | {"ENOTEMPTY", "EPERM", "EROFS"}
+    word_list("""
+        EACCES EEXIST EINVAL EISDIR ELOOP ENAMETOOLONG ENOENT ENOTDIR ENOTEMPTY EPERM EROFS""")
 )
 """POSIX.1-2024: what a file system says before it does anything."""
 _PROTOCOL_REFUSALS: Final = frozenset({"-32602", "-32601"})

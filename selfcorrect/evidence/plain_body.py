@@ -10,121 +10,29 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Final
 
+from selfcorrect.evidence.bodies import as_path, as_status
 from selfcorrect.model import JSON, Finding
-from selfcorrect.pointer import join
+from selfcorrect.words import word_list
 
-_TEXTS: Final = (
-    "message",
-    "error_description",
-    "errorMessage",
-    "error_message",
-    "detail",
-    "details",
-    "error",
-    "msg",
-    "err",
-    "reason",
-    "description",
-    "title",
-    "Message",
-    "errorDescription",
-    "statusText",
-    "text",
-    "stderr",
-    "desc",
-    "errmsg",
-    "faultstring",
-    "defaultMessage",
-    "userPresentableMessage",
-    "error_summary",
-    "errorSummary",
-    "exception",
-)
-_CODES: Final = (
-    "code",
-    "error_code",
-    "errorCode",
-    "errcode",
-    "error",
-    "errorType",
-    "type",
-    "reason",
-    "name",
-    "Code",
-    "rule",
-    "error_summary",
-    "issue",
-    "codeName",
-    "category",
-    "status",
-)
-_STATUS: Final = (
-    "status",
-    "statusCode",
-    "status_code",
-    "httpStatus",
-    "http_status",
-    "code",
-    "cod",
-    "error_code",
-)
-_FIELDS: Final = (
-    "field",
-    "param",
-    "parameter",
-    "path",
-    "property",
-    "propertyPath",
-    "attribute",
-    "pointer",
-    "loc",
-    "location",
-    "key",
-    "fieldName",
-    "field_name",
-    "argument",
-    "name",
-)
-_LISTS: Final = (
-    "errors",
-    "details",
-    "issues",
-    "violations",
-    "causes",
-    "fieldErrors",
-    "field_errors",
-    "validationErrors",
-    "validation_errors",
-    "error",
-    "detail",
-    "failures",
-    "problems",
-    "messages",
-    "message",
-    "data",
-    "errorMessages",
-    "errorCauses",
-    "extensions",
-    "extra",
-)
-_INNER: Final = (
-    "upstream",
-    "upstream_error",
-    "cause",
-    "inner",
-    "innerError",
-    "inner_error",
-    "innererror",
-    "original",
-    "original_error",
-    "originalError",
-    "root_cause",
-    "source_error",
-    "exception",
-    "nested",
-    "response",
-    "body",
-)
+_TEXTS: Final = word_list("""
+        message error_description errorMessage error_message detail details error msg err reason
+        description title Message errorDescription statusText text stderr desc errmsg
+        faultstring defaultMessage userPresentableMessage error_summary errorSummary exception""")
+_CODES: Final = word_list("""
+        code error_code errorCode errcode error errorType type reason name Code rule
+        error_summary issue codeName category status""")
+_STATUS: Final = word_list("""
+        status statusCode status_code httpStatus http_status code cod error_code""")
+_FIELDS: Final = word_list("""
+        field param parameter path property propertyPath attribute pointer loc location key
+        fieldName field_name argument name""")
+_LISTS: Final = word_list("""
+        errors details issues violations causes fieldErrors field_errors validationErrors
+        validation_errors error detail failures problems messages message data errorMessages
+        errorCauses extensions extra""")
+_INNER: Final = word_list("""
+        upstream upstream_error cause inner innerError inner_error innererror original
+        original_error originalError root_cause source_error exception nested response body""")
 """Where a body that only passes an error on keeps the error itself."""
 _DEEPEST: Final = 6
 _MOST: Final = 50
@@ -230,13 +138,8 @@ def _code(body: Mapping[str, JSON], text: str | None) -> str | None:
 
 
 def _status(body: Mapping[str, JSON]) -> int | None:
-    for key in _STATUS:
-        value = body.get(key)
-        if isinstance(value, str) and len(value) == 3 and value.isdigit():
-            value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
-            return value
-    return None
+    found = (as_status(body.get(key)) for key in _STATUS)
+    return next((status for status in found if status is not None and status >= 400), None)
 
 
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
@@ -244,14 +147,9 @@ def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
         value = body.get(key)
         if _is_url_path(value, body) or (key == "name" and _names_error(value, body)):
             continue
-        if isinstance(value, list) and value and all(isinstance(t, str | int) for t in value):
-            return (join(*value),)
-        if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
-            value = value.removeprefix("#")
-            if value.startswith("/"):
-                return (value,) if value != "/" and "://" not in value else ()
-            tokens = [token for token in re.split(r"[.\[\]'\"$#]+", value) if token]
-            return (join(*tokens),) if tokens else ()
+        odd = isinstance(value, str) and (len(value) > 200 or " " in value or "://" in value)
+        if not odd and (path := as_path(value)):
+            return (path,)
     return ()
 
 

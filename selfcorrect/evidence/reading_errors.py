@@ -40,7 +40,9 @@ def read_error(
         return (Finding(unreadable(error), types=type_names(error)),)
     layers, carried = heard
     try:
-        found = _from_error(layers, carried, partial(_read_text, call.args, schema, bodies))
+        found = _from_error(
+            layers, carried, lambda text: read_text(text, call.args, schema, bodies)
+        )
         return _finish(found, layers, call.args, schema, now)
     except Exception:  # a mistake in reading must not hide the tool's own error
         return (Finding(layers[0].text, types=layers[0].types),)
@@ -110,12 +112,6 @@ def _from_error(
             for item in read(layer.text)
         )
     return read(_telling(layers).text)
-
-
-def _read_text(
-    arguments: JSON, schema: JsonObject, bodies: Sequence[BodyRow], text: str
-) -> tuple[Finding, ...]:
-    return read_text(text, arguments, schema, bodies)
 
 
 def _is_group(layer: Facts) -> bool:

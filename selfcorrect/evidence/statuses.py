@@ -13,24 +13,23 @@ _PHRASES: Final = "|".join(
 )
 _CODE: Final = r"([45]\d\d)"
 _FORMS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
+    re.compile("".join(parts), re.IGNORECASE)
+    for parts in (
         (
-            rf"\b(?:status|http|response|error)(?:[ _-]?(?:code|status))?(?: is| was| of)?[ "
-            rf":=/(\[]{{1,3}}(?:\d\.\d )?{_CODE}\b(?!\.\d|:\d)"
+            r"\b(?:status|http|response|error)(?:[ _-]?(?:code|status))?(?: is| was| of)?",
+            rf"[ :=/(\[]{{1,3}}(?:\d\.\d )?{_CODE}\b(?!\.\d|:\d)",
         ),
         (
-            rf"(?:\A|[\s:(\[]){_CODE}[ ,:-]{{1,3}}(?:message=|(?:client error|server error"
-            rf"|{_PHRASES}|page not found)\b)"
+            rf"(?:\A|[\s:(\[]){_CODE}[ ,:-]{{1,3}}",
+            rf"(?:message=|(?:client error|server error|{_PHRASES}|page not found)\b)",
         ),
         (
-            rf"\b(?:(?:returned|responded(?: with)?|answered(?: with)?|replied|failed with)"
-            rf"(?: an?| the)?(?: http)?(?: status| error| code| response){{0,3}}"
-            rf"|(?:received|got)(?: an?| the)?(?: http| status| error| code| response){{1,3}})"
-            rf"[ :(]{{1,2}}{_CODE}\b(?! (?:bytes|ms|s|seconds|rows|items)\b)"
+            r"\b(?:(?:returned|responded(?: with)?|answered(?: with)?|replied|failed with)",
+            r"(?: an?| the)?(?: http)?(?: status| error| code| response){0,3}",
+            r"|(?:received|got)(?: an?| the)?(?: http| status| error| code| response){1,3})",
+            rf"[ :(]{{1,2}}{_CODE}\b(?! (?:bytes|ms|s|seconds|rows|items)\b)",
         ),
-        rf"\A\W{{0,3}}{_CODE}(?:: | - |\W{{0,3}}\Z)",
-        rf"\bHTTP/\d(?:\.\d)? {_CODE}\b",
+        (rf"\A\W{{0,3}}{_CODE}(?:: | - |\W{{0,3}}\Z)",),
     )
 )
 _LONGEST: Final = 600

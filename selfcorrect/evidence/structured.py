@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from selfcorrect.evidence.exceptions import get
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
 
@@ -26,9 +27,9 @@ def carried(error: BaseException) -> JSON:
         if root in ("pydantic", "pydantic_core") and cls.__name__ == "ValidationError":
             return _pydantic(error)
         if root == "marshmallow" and cls.__name__ == "ValidationError":
-            return _plain(_get(error, "messages"), 0)
+            return _plain(get(error, "messages"), 0)
         if root == "rest_framework" and cls.__name__ in ("ValidationError", "APIException"):
-            return _plain(_get(error, "detail"), 0)
+            return _plain(get(error, "detail"), 0)
     return None
 
 
@@ -45,14 +46,14 @@ def violations(error: BaseException) -> tuple[Finding, ...]:
 
 
 def _violations(error: BaseException) -> Iterator[Finding]:
-    keyword = _get(error, "validator") or _get(error, "kind") or _get(error, "rule")
+    keyword = get(error, "validator") or get(error, "kind") or get(error, "rule")
     keyword = keyword if isinstance(keyword, str) else None
-    place = _get(error, "absolute_path") or _get(error, "instance_path") or ()
-    message = _get(error, "message")
+    place = get(error, "absolute_path") or get(error, "instance_path") or ()
+    message = get(error, "message")
     if not isinstance(message, str):
         return
     tokens = [token for token in list(place)[:20] if isinstance(token, str | int)]
-    value = _plain(_get(error, "validator_value"), 0)
+    value = _plain(get(error, "validator_value"), 0)
     names = _extra(error, value) if keyword in ("additionalProperties", "required") else []
     paths = [join(*tokens, name) for name in names] or ([join(*tokens)] if tokens else [])
     yield Finding(
@@ -69,11 +70,11 @@ def _constraint(keyword: str | None, value: JSON) -> dict[str, JSON]:
 
 def _extra(error: BaseException, value: JSON) -> list[str]:
     """The keys that are missing or too many, from instance and schema instead of the text."""
-    instance, schema = _get(error, "instance"), _get(error, "schema")
+    instance, schema = get(error, "instance"), get(error, "schema")
     if not isinstance(instance, Mapping):
         return []
     if isinstance(value, list):
-        message = str(_get(error, "message"))
+        message = str(get(error, "message"))
         return [n for n in value if isinstance(n, str) and n not in instance and repr(n) in message]
     known = schema.get("properties") if isinstance(schema, Mapping) else None
     return [str(key) for key in instance if isinstance(known, Mapping) and key not in known][:_MOST]
@@ -107,10 +108,3 @@ def _text(value: Any) -> str:
     with contextlib.suppress(BaseException):
         return str(value)[:_LONGEST]
     return ""
-
-
-def _get(value: Any, name: str) -> Any:
-    try:
-        return getattr(value, name, None)
-    except BaseException:  # a property of somebody else's object
-        return None

@@ -17,98 +17,67 @@ _OF: Final = (
     r":=]{0,3}[\"'(\[]?"
 )
 
-_PATTERNS: Final[tuple[tuple[str, str], ...]] = (
-    ("between", rf"\bbetween ({_N})(?: \w+)? and ({_N})"),
-    (
+_MORE: Final = r"(?:more|greater|larger|longer|higher|bigger)"
+_LESS: Final = r"(?:less|fewer|smaller|lower|shorter)"
+
+
+def _form(name: str, *parts: str) -> tuple[str, re.Pattern[str]]:
+    return name, re.compile("".join(parts), re.IGNORECASE)
+
+
+_FORMS: Final = (
+    _form("between", rf"\bbetween ({_N})(?: \w+)? and ({_N})"),
+    _form(
         "between",
-        (
-            rf"\b(?:in|within|of|from|out of|outside|outside of)(?: the| a| permitted| valid| "
-            rf"allowed)*"
-            rf"(?: (?:range|interval))?(?: of| from| is)?[ :]{{0,2}}(?:[\[(]({_N}) ?, "
-            rf"?({_N})[\])]|[\[(]?({_N}) ?(?:to|and|-|–|—|\.\.\.?|…|through) ?({_N}))"
-        ),
+        r"\b(?:in|within|of|from|out of|outside|outside of)(?: the| a| permitted| valid| allowed)*",
+        r"(?: (?:range|interval))?(?: of| from| is)?[ :]{0,2}",
+        rf"(?:[\[(]({_N}) ?, ?({_N})[\])]",
+        rf"|[\[(]?({_N}) ?(?:to|and|-|–|—|\.\.\.?|…|through) ?({_N}))",
     ),
-    ("between", rf"({_N}) ?<=? ?\w{{1,30}} ?<=? ?({_N})"),
-    ("between", rf"\brange[ :=(\[]{{1,4}}({_N}) ?(?:to|-|–|,|\.\.\.?|…) ?({_N})"),
-    (
+    _form("between", rf"({_N}) ?<=? ?\w{{1,30}} ?<=? ?({_N})"),
+    _form("between", rf"\brange[ :=(\[]{{1,4}}({_N}) ?(?:to|-|–|,|\.\.\.?|…) ?({_N})"),
+    _form(
         "ge",
-        (
-            rf"(?:>=|≥|=>|greater than or equal to|greater or equal (?:to|than)|(?:more|larger"
-            rf"|higher"
-            rf"|bigger) than or equal to"
-            rf"|equal to or (?:greater|more|larger|higher) than|at least|no (?:less|fewer"
-            rf"|smaller|lower|shorter) than"
-            rf"|not (?:be )?(?:less|fewer|smaller|lower|shorter|below|under)(?: than)?|can(?:no"
-            rf"|')t be (?:less|fewer|smaller|lower|shorter) than)"
-            rf"(?: the)?(?: minimum)?{_OF}({_N})"
-        ),
+        rf"(?:>=|≥|=>|{_MORE} (?:than )?or equal (?:to|than)|equal to or {_MORE} than|at least",
+        rf"|no {_LESS} than|not (?:be )?(?:{_LESS}|below|under)(?: than)?",
+        rf"|can(?:no|')t be {_LESS} than)(?: the)?(?: minimum)?{_OF}({_N})",
     ),
-    (
+    _form(
         "le",
-        (
-            rf"(?:<=|≤|=<|less than or equal to|(?:less|lower|smaller) or equal (?:to|than)"
-            rf"|(?:fewer"
-            rf"|smaller|lower) than or equal to"
-            rf"|equal to or (?:less|fewer|smaller|lower) than|at most|no (?:more|greater|larger"
-            rf"|longer|higher) than|up to"
-            rf"|not (?:be )?(?:more|greater|larger|longer|higher|above|over|exceed)(?: than)?"
-            rf"|can(?:no|')t (?:be (?:more|greater|larger|longer|higher) than|exceed))"
-            rf"(?: the)?(?: maximum)?{_OF}({_N})"
-        ),
+        rf"(?:<=|≤|=<|{_LESS} (?:than )?or equal (?:to|than)|equal to or {_LESS} than|at most",
+        rf"|up to|no {_MORE} than|not (?:be )?(?:{_MORE}|above|over|exceed)(?: than)?",
+        rf"|can(?:no|')t (?:be {_MORE} than|exceed))(?: the)?(?: maximum)?{_OF}({_N})",
     ),
-    (
-        "ge",
-        (
-            rf"\bmin(?:imum)?(?:[_ -](?:allowed|value|length|len|size|items))*(?: (?:value|length"
-            rf"|number|size|of|allowed|is|characters?|items))*{_OF}({_N})"
-        ),
+    *(
+        _form(
+            name,
+            rf"\b{word}(?:imum)?(?:[_ -](?:allowed|value|length|len|size|items|limit))*",
+            r"(?: (?:value|length|number|size|of|allowed|is|characters?|items|permitted))*",
+            rf"{_OF}({_N})",
+        )
+        for name, word in (("ge", "min"), ("le", "max"))
     ),
-    (
+    _form(
         "le",
-        (
-            rf"\bmax(?:imum)?(?:[_ -](?:allowed|value|length|len|size|items|limit))*(?: (?:value"
-            rf"|length|number|size|of|allowed|is|characters?|items|permitted))*{_OF}({_N})"
-        ),
+        r"\b(?:exceed(?:s|ed|ing)?|over|above|beyond)(?: (?:the|a|an|its|limit|maximum|allowed",
+        rf"|permitted|upper|length|size|of|bound))*{_OF}({_N})",
     ),
-    (
-        "le",
-        (
-            rf"\b(?:exceed(?:s|ed|ing)?|over|above|beyond)(?: (?:the|a|an|its|limit|maximum|allowed"
-            rf"|permitted|upper|length|size|of|bound))*{_OF}({_N})"
-        ),
+    _form("le", rf"\blimit(?:ed)?(?: (?:is|of|to|:))*[ :=(]{{1,3}}({_N})"),
+    _form("ge", rf"({_N}) or (?:{_MORE}|above)"),
+    _form("le", rf"({_N}) or (?:{_LESS}|below)"),
+    _form("gt", rf"(?<![<=])(?:>|(?:strictly )?{_MORE} than)(?! or) ?(?:the )?{_OF}({_N})"),
+    _form(
+        "lt", rf"(?<![>=])(?:<|(?:strictly )?{_LESS} than|below|under)(?! or) ?(?:the )?{_OF}({_N})"
     ),
-    ("le", rf"\blimit(?:ed)?(?: (?:is|of|to|:))*[ :=(]{{1,3}}({_N})"),
-    ("ge", rf"({_N}) or (?:more|greater|larger|higher|above|longer)"),
-    ("le", rf"({_N}) or (?:less|fewer|smaller|lower|below|shorter)"),
-    ("le", rf"({_N})[- ](?:character|char|byte|item|element|word|digit)s? (?:limit|maximum|max)"),
-    (
-        "gt",
-        (
-            rf"(?<![<=])(?:>|(?:strictly )?(?:greater|more|larger|longer|higher|bigger) "
-            rf"than)(?! or) "
-            rf"?(?:the )?{_OF}({_N})"
-        ),
-    ),
-    (
-        "lt",
-        (
-            rf"(?<![>=])(?:<|(?:strictly )?(?:less|fewer|smaller|shorter|lower) than|below"
-            rf"|under)(?! "
-            rf"or) ?(?:the )?{_OF}({_N})"
-        ),
-    ),
-    ("multiple", rf"(?:multiples? of|divisible by){_OF}({_N})"),
-    ("le", rf"\b(?:var)?char(?:acter)?(?: varying)?\(({_N})\)"),
-    (
+    _form("multiple", rf"(?:multiples? of|divisible by){_OF}({_N})"),
+    _form("le", rf"\b(?:var)?char(?:acter)?(?: varying)?\(({_N})\)"),
+    _form(
         "exactly",
-        (
-            rf"\b(?:exactly|length (?:must be|of|is)|must be|expected|expects|requires?|not) "
-            rf"({_N})(?:[- ]| of )(?:characters?|chars?|digits?|bytes?|items?|elements?"
-            rf"|letters?|hex)"
-        ),
+        rf"\b(?:exactly|length (?:must be|of|is)|must be|expected|expects|requires?|not) ({_N})",
+        r"(?:[- ]| of )(?:characters?|chars?|digits?|bytes?|items?|elements?|letters?|hex)",
     ),
 )
-_COMPILED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _PATTERNS)
+"""Ways of saying a bound, each with its side; the first of a side counts."""
 
 _POSITIVE: Final = re.compile(r"\b(?:a |finite )?(?<!non-)(?<!non)positive\b", re.IGNORECASE)
 _NOT_NEGATIVE: Final = re.compile(
@@ -119,7 +88,7 @@ _NOT_NEGATIVE: Final = re.compile(
 _SIZE: Final = re.compile(
     r"\b(character|char(?:acter)?(?: varying)?(?=\()|varchar|char|letter|digit|byte|symbol"
     r"|octet|item|element|entr(?:y|ie)|value|row|member"
-    r"|propert(?:y|ie)|key|long|short|length|size|too (?:long|short|many|few))s?\b",
+    r"|propert(?:y|ie)|key|long(?:er)?|short(?:er)?|length|size|too (?:long|short|many|few))s?\b",
     re.IGNORECASE,
 )
 _DEMAND: Final = re.compile(
@@ -137,7 +106,7 @@ def bounds_in(text: str) -> dict[str, JSON]:
     {'minimum': 0, 'maximum': 900}
     """
     found: dict[str, JSON] = {}
-    for name, pattern in _COMPILED:
+    for name, pattern in _FORMS:
         match = pattern.search(text)
         if match is None:
             continue

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.model import JSON
+from selfcorrect.words import word_list
 
 _LIST_HEAD: Final = re.compile(
     r"\b(?:(?:must|should|can|has to|needs to|to)? ?(?:only )?(?:be )?(?:either )?(?:one|any) "
@@ -29,30 +30,8 @@ _ITEM: Final = re.compile(
     r"|([\w.+-][\w.+/-]{0,60}))(?=[\s\])},|;./]|\Z)"
 )
 _STOP: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "but",
-        "got",
-        "received",
-        "found",
-        "for",
-        "to",
-        "of",
-        "in",
-        "with",
-        "not",
-        "be",
-        "as",
-        "at",
-        "by",
-        "this",
-        "that",
-    ]
+    word_list("""
+        the a an is are was but got received found for to of in with not be as at by this that""")
 )
 
 

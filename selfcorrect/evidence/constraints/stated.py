@@ -1,4 +1,4 @@
-"""What a sentence demands, in JSON Schema words: bounds, choices, patterns, types, formats."""
+"""What a sentence demands in JSON Schema words, and what such a demand is about."""
 
 from __future__ import annotations
 
@@ -7,8 +7,24 @@ from typing import Final
 from selfcorrect.evidence.constraints.bounds import bounds_in, sign_in
 from selfcorrect.evidence.constraints.choices import choices_in
 from selfcorrect.evidence.constraints.types import pattern_in, type_in
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, Category, JsonObject
+from selfcorrect.words import by_word
 
+CATEGORIES: Final = by_word(
+    {
+        Category.MISSING_PARAM: "required",
+        Category.EXTRA_PARAM: "additionalProperties",
+        Category.ENUM: "enum",
+        Category.RANGE: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+        Category.LENGTH: """
+            minLength maxLength minItems maxItems minProperties maxProperties uniqueItems""",
+        Category.FORMAT_PATTERN: "pattern",
+        Category.WRONG_TYPE: "type",
+    }
+)
+"""What each keyword is about."""
+
+_DATE_FORMATS: Final = ("date", "date-time", "time", "duration")
 _LONGEST: Final = 1500
 
 
@@ -28,3 +44,13 @@ def constraint_in(text: str) -> dict[str, JSON]:
     if pattern := pattern_in(text):
         return {"pattern": pattern}
     return type_in(text) or sign_in(text)
+
+
+def category_of_constraint(constraint: JsonObject) -> Category | None:
+    """What a constraint is about; None where it says nothing."""
+    for keyword, value in constraint.items():
+        if keyword in CATEGORIES:
+            return CATEGORIES[keyword]
+        if keyword == "format":
+            return Category.FORMAT_DATE if value in _DATE_FORMATS else Category.FORMAT_OTHER
+    return None

@@ -5,70 +5,52 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES
-from selfcorrect.evidence.faults.place import Places
+from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES, way
+from selfcorrect.evidence.faults.place import HEADS, Places
 from selfcorrect.pointer import join, split
 from selfcorrect.text import normal
 
 _Q: Final = r"[\"'`‘“«(\[]"
 _E: Final = r"[\"'`’”»)\]]"
 _ID: Final = IDENTIFIER
-_OUTRIGHT: Final[tuple[re.Pattern[str], ...]] = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        (
-            rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| "
-            rf"missing| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}"
-        ),
-        rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} {MARK}\b",
-        r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})",
-        r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})",
-        rf"\b(?:missing|required) (?:{MARK} )+(?:is |are )?: ?(?P<n>{_ID})",
-        (
-            rf"(?:required|missing|lacks|following|provide|supply|specify|without)(?: "
-            rf"{MARK})?(?:\(s\))?(?: (?:is|are|the|an?|value|for|field))*: "
-            rf"?(?P<n>[\w$@][\w$@.-]{{0,60}}(?:,? (?:and )?[\w$@][\w$@.-]{{0,60}}){{0,9}})"
-        ),
-        rf"\b{MARK}:? (?:missing|required): (?P<n>{_ID})",
-        rf"\b(?:is|are) missing\b[^:\n]{{0,60}}: [\"'`]?(?P<n>{_ID})[\"'`>]{{0,2}}\s*\Z",
-        (
-            rf"{_Q}(?P<n>[\w$@][\w$@.-]{{0,80}}){_E}(?: \w{{1,20}}){{0,3}} (?:is|are) "
-            r"(?:an? )?(?:required|missing|mandatory)\b"
-        ),
-        (
-            rf"\bmissing (?:the |an? )?(?:required )?(?:key|field|parameter|property"
-            rf"|argument|column|attribute|header) (?P<n>{_ID})"
-            r"(?= (?:in|for|at|from|on|of)\b|[.,;:)]|\s*\Z)"
-        ),
-        (
-            r"\A(?:The )?[\"'`]?(?P<n>[A-Za-z_][\w.\[\]-]{0,60})[\"'`]? (?:is|are) "
-            r"(?:missing|absent|mandatory|not (?:present|provided|specified|given|set|supplied))\b"
-        ),
-        r"\A(?P<n>[a-z_][\w.]{0,60}): missing\b",
-        rf"\b(?:body|query|data|path|params|request|input)\.(?P<n>{_ID}) should be defined",
-        r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing|must not|cannot)\b",
-        rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z",
-        rf"[@|→] ?data\[['\"](?P<n>{_ID})['\"]\]\s*\Z",
-        rf"\b{MARK}: [:$](?P<n>{_ID})",
-        rf"\b{MARK} (?P<n>{_ID}) (?:is|was) (?:required|missing|mandatory|not (?:given|set))\b",
-    )
+_OUTRIGHT: Final = (
+    way(
+        rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| missing",
+        rf"| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}",
+    ),
+    way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} {MARK}\b"),
+    way(r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})"),
+    way(r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})"),
+    way(
+        rf"(?:required|missing|lacks|following|provide|supply|specify|without)(?: {MARK})?",
+        r"(?:\(s\))?(?: (?:is|are|the|an?|value|for|field))*: ",
+        r"?(?P<n>[\w$@][\w$@.-]{0,60}(?:,? (?:and )?[\w$@][\w$@.-]{0,60}){0,9})",
+    ),
+    way(
+        rf"{_Q}(?P<n>[\w$@][\w$@.-]{{0,80}}){_E}(?: \w{{1,20}}){{0,3}} (?:is|are) ",
+        r"(?:an? )?(?:required|missing|mandatory)\b",
+    ),
+    way(
+        r"\bmissing (?:the |an? )?(?:required )?(?:key|field|parameter|property|argument|column",
+        rf"|attribute|header) (?P<n>{_ID})(?= (?:in|for|at|from|on|of)\b|[.,;:)]|\s*\Z)",
+    ),
+    way(r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing|must not|cannot)\b"),
+    way(rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z"),
+    way(rf"\b{MARK} (?P<n>{_ID}) (?:is|was) (?:required|missing|mandatory|not (?:given|set))\b"),
 )
 """Ways of naming that leave no doubt; the name need not be known."""
 
-_SUBJECT: Final = re.compile(
-    r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? "
+_SUBJECT: Final = way(
+    r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? ",
     r"(?:is|was|must|cannot|can['’]t|may not|should|are|required|missing|not provided)\b",
-    re.IGNORECASE,
 )
-_HINTS: Final[tuple[re.Pattern[str], ...]] = (
+_HINTS: Final = (
     _SUBJECT,
-    re.compile(
-        r"\b(?:missing|without|provide|specify|supply|lacks?|omitted|requires?) (?:the |an? "
+    way(
+        r"\b(?:missing|without|provide|specify|supply|lacks?|omitted|requires?) (?:the |an? ",
         r"|required |value for |key |field |parameter )*[\"'`‘“(]?(?P<n>[\w$@][\w$@.-]{1,60})",
-        re.IGNORECASE,
     ),
-    re.compile(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}"),
-    re.compile(rf"\b(?:for|at|of) (?P<n>{_ID})(?=\s*(?:[.,;:)\n]|\Z))", re.IGNORECASE),
+    way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}"),
 )
 """Ways of naming that count for uncommon words only, and mostly for known names only."""
 
@@ -136,4 +118,7 @@ def _lacking(name: str, place: Places) -> list[str]:
     if known:
         return list(known)
     name = _CLASS.sub("", name)
-    return [join(*[token for token in re.split(r"[.\[\]]+", name.lstrip("$:")) if token])]
+    tokens = [token for token in re.split(r"[.\[\]]+", name.lstrip("$:")) if token]
+    while len(tokens) > 1 and normal(tokens[0]) in HEADS:
+        tokens = tokens[1:]
+    return [join(*tokens)]

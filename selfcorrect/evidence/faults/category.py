@@ -7,9 +7,7 @@ from typing import Final
 
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.roles import DATES, FREE_FORM
-from selfcorrect.evidence.faults.values import (
-    category_by_schema,
-)
+from selfcorrect.evidence.faults.values import category_by_schema
 from selfcorrect.model import JSON, Category, ErrorKind, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
@@ -27,8 +25,6 @@ def category_at(finding: Finding, place: Places) -> Category:
     path = finding.paths[0].removeprefix("/args")
     if finding.category is Category.FORMAT_DATE:
         return _dated_value(finding, place.value(path))
-    if finding.category is Category.FORMAT_OTHER and _says_only_format(finding, path, place):
-        return Category.FORMAT_DATE
     if finding.category is Category.LENGTH and _is_amount(finding, place.value(path)):
         return Category.RANGE
     if finding.category is not Category.NONE:
@@ -38,12 +34,6 @@ def category_at(finding: Finding, place: Places) -> Category:
         return by_rule
     dated = DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
     return Category.FORMAT_DATE if dated else Category.NONE
-
-
-def _says_only_format(finding: Finding, path: str, place: Places) -> bool:
-    """Whether a text finds the format wrong, of what is by its name a date."""
-    dated = DATES & set(words_of(split(path)[-1])) and isinstance(place.value(path), str)
-    return bool(dated) and "format" not in finding.constraint and "format" in finding.text.lower()
 
 
 def _is_amount(finding: Finding, value: JSON) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
+from selfcorrect.words import word_list
 
 MARK: Final = (
     r"(?:parameters?|params?|fields?|arguments?|args?|propert(?:y|ies)|attributes?|keys?"
@@ -19,54 +20,45 @@ MARK: Final = (
 _Q: Final = r"[\"'`‘“«(\[]"
 _E: Final = r"[\"'`’”»)\]]"
 IDENTIFIER: Final = r"[\w$@][\w$@.\[\]-]{0,80}"
-_PATTERNS: Final[tuple[tuple[float, re.Pattern[str]], ...]] = tuple(
-    (weight, re.compile(pattern, re.IGNORECASE))
-    for weight, pattern in (
-        (
-            3.0,
-            (
-                rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input"
-                rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}"
-            ),
+
+
+def way(*parts: str) -> re.Pattern[str]:
+    """A way of naming, in any case; its group `n` is the name."""
+    return re.compile("".join(parts), re.IGNORECASE)
+
+
+_PATTERNS: Final = (
+    (
+        3.0,
+        way(
+            rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input",
+            rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}",
         ),
-        (3.0, rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b"),
-        (3.0, rf"\b{MARK}: [:$](?P<n>{IDENTIFIER})"),
-        (3.0, rf"@ data\[['\"](?P<n>{IDENTIFIER})['\"]\]\s*\Z"),
-        (3.0, rf"struct field \w{{1,60}}\.(?P<n>{IDENTIFIER})"),
-        (3.0, rf"\(\$(?P<n>{IDENTIFIER})\)"),
-        (3.0, rf"validation for '(?P<n>{IDENTIFIER})' failed"),
-        (3.0, r"\bKey \((?P<n>[\w., ]{1,120})\)="),
-        (2.6, rf"\b(?:{MARK}) (?P<n>{IDENTIFIER})\b"),
-        (
-            2.4,
-            (
-                rf"(?:\A|\n|[:;.] |\()[\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]? ?(?::|(?:must"
-                rf"|should|is|are"
-                rf"|cannot|can't|may not|has|have|needs|contains|was|failed|exceeds?|expects?"
-                rf"|required|not|too|does)\b|=)"
-            ),
+    ),
+    (3.0, way(rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b")),
+    (3.0, way(r"\bKey \((?P<n>[\w., ]{1,120})\)=")),
+    (2.6, way(rf"\b(?:{MARK}) (?P<n>{IDENTIFIER})\b")),
+    (2.6, way(rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z")),
+    (
+        2.4,
+        way(
+            rf"(?:\A|\n|[:;.] |\()[\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]? ?(?::|(?:must|should|is",
+            r"|are|cannot|can't|may not|has|have|needs|contains|was|failed|exceeds?|expects?",
+            r"|required|not|too|does)\b|=)",
         ),
-        (2.4, r"(?<![\w-])--?(?P<n>[A-Za-z][\w-]{0,60})"),
-        (
-            2.4,
-            (
-                rf"\b(?:data|body|query|params|instance|input|root|request"
-                rf"|\$)[/.](?P<n>{IDENTIFIER}(?:/{IDENTIFIER}){{0,9}})"
-            ),
+    ),
+    (2.4, way(r"(?<![\w-])--?(?P<n>[A-Za-z][\w-]{0,60})")),
+    (
+        2.2,
+        way(
+            rf"\b(?:at|for|in|of|on) [\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]?",
+            r"(?=\s*(?:[.,;:)\n]|\Z))",
         ),
-        (2.6, rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z"),
-        (
-            2.2,
-            (
-                rf"\b(?:at|for|in|of|on) [\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]?(?=\s*(?:[.,;:)\n]"
-                rf"|\Z))"
-            ),
-        ),
-        (2.0, rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}"),
-        (1.8, rf"\b(?P<n>{IDENTIFIER}) (?:{MARK})\b"),
-        (1.6, rf"\b(?P<n>{IDENTIFIER})(?==| ?>=| ?<=)"),
-    )
+    ),
+    (2.0, way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}")),
 )
+"""Ways of naming a known parameter, with the strength of the evidence."""
+
 _WORD: Final = re.compile(r"[A-Za-z_$@][\w$@-]*(?:(?:\.|\[)[\w$@-]+\]?)*")
 _TAIL: Final = re.compile(
     r"did you mean|perhaps you meant|maybe you meant|(?:must|should) be one of|valid (?:\w+ "
@@ -76,138 +68,16 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 COMMON: Final = frozenset(
-    [
-        "name",
-        "value",
-        "type",
-        "id",
-        "key",
-        "data",
-        "date",
-        "time",
-        "file",
-        "path",
-        "text",
-        "number",
-        "list",
-        "item",
-        "user",
-        "count",
-        "size",
-        "length",
-        "limit",
-        "format",
-        "code",
-        "status",
-        "message",
-        "query",
-        "string",
-        "object",
-        "array",
-        "index",
-        "order",
-        "from",
-        "to",
-        "for",
-        "with",
-        "and",
-        "not",
-        "the",
-        "is",
-        "are",
-        "must",
-        "be",
-        "in",
-        "of",
-        "on",
-        "at",
-        "input",
-        "output",
-        "result",
-        "error",
-        "invalid",
-        "required",
-        "field",
-        "parameter",
-        "argument",
-        "option",
-        "url",
-        "host",
-        "port",
-        "table",
-        "column",
-        "database",
-        "unit",
-        "mode",
-        "state",
-        "title",
-        "content",
-        "body",
-        "request",
-        "response",
-        "method",
-        "action",
-        "command",
-        "expression",
-        "pattern",
-        "filter",
-        "range",
-        "it",
-        "this",
-        "that",
-        "you",
-        "your",
-        "a",
-        "an",
-        "set",
-        "all",
-        "no",
-        "one",
-        "any",
-        "only",
-        "more",
-        "less",
-        "than",
-        "has",
-        "have",
-        "was",
-        "were",
-        "can",
-        "cannot",
-        "failed",
-        "default",
-        "true",
-        "false",
-        "null",
-        "none",
-        "missing",
-        "unknown",
-        "found",
-        "valid",
-        "given",
-        "got",
-        "expected",
-        "end",
-        "start",
-        "new",
-        "old",
-        "first",
-        "last",
-        "source",
-        "target",
-        "reason",
-        "description",
-        "comment",
-        "note",
-        "tag",
-        "tags",
-        "group",
-        "role",
-        "amount",
-        "price",
-        "address",
-        "city",
-    ]
+    word_list("""
+        name value type id key data date time file path text number list item user count size
+        length limit format code status message query string object array index order from to
+        for with and not the is are must be in of on at input output result error invalid
+        required field parameter argument option url host port table column database unit mode
+        state title content body request response method action command expression pattern
+        filter range it this that you your a an set all no one any only more less than has have
+        was were can cannot failed default true false null none missing unknown found valid
+        given got expected end start new old first last source target reason description comment
+        note tag tags group role amount price address city""")
 )
 
 
@@ -254,51 +124,19 @@ def speaks_of_another(text: str, place: Places) -> bool:
     return bool(name) and name.lower() not in NO_NAMES and not place.known(name)
 
 
-_COLON: Final = re.compile(
-    r"\A(?P<n>[a-z][\w.]{1,60}): (?=Field|Input|must\b|is\b|at least|should\b|expected|value\b"
-    r"|required|missing)"
-)
-_TAILED: Final = re.compile(
-    rf"(?:@ |at |for )(?:data)?(?P<n>(?:\[['\"][\w.-]+['\"]\])+|{IDENTIFIER})\s*\Z"
-)
 NO_NAMES: Final = frozenset(
-    [
-        "this",
-        "value",
-        "field",
-        "string",
-        "number",
-        "input",
-        "expected",
-        "array",
-        "object",
-        "it",
-        "data",
-        "list",
-        "item",
-        "text",
-        "the",
-        "that",
-        "argument",
-        "parameter",
-        "password",
-        "input",
-        "invalid",
-        "expected",
-        "too",
-        "in",
-    ]
+    word_list("""
+        this value field string number input expected array object it data list item text the
+        that argument parameter password invalid too in""")
 )
 
 
 def unknown_names(text: str) -> list[str]:
     """Names that a text gives to what is wrong, whether or not anything is called so."""
     found = [name for name, weight in _mentions(text) if weight >= 3.0]
-    for match in (_SUBJECT.match(text), _TAILED.search(text), _COLON.match(text)):
-        name = next((g for g in match.groups() if g), "") if match else ""
-        name = ".".join(re.findall(r"[\w$-]+", name))
-        if name.lower() not in NO_NAMES and (match is None or name):
-            found += [name] if name else []
+    if (match := _SUBJECT.match(text)) is not None:
+        name = ".".join(re.findall(r"[\w$-]+", match["n"] or match["m"]))
+        found += [name] if name.lower() not in NO_NAMES else []
     found += re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z][A-Za-z]+\b", text[:400])
     return list(dict.fromkeys(name for name in found if re.fullmatch(IDENTIFIER, name)))
 

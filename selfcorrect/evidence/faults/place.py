@@ -12,63 +12,20 @@ from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.pointer import get, join, split
 from selfcorrect.schema.nested import declared_below
 from selfcorrect.text import normal
+from selfcorrect.words import word_list
 
 HEADS: Final = frozenset(
-    [
-        "args",
-        "arguments",
-        "argument",
-        "body",
-        "query",
-        "path",
-        "header",
-        "headers",
-        "cookie",
-        "cookies",
-        "form",
-        "data",
-        "params",
-        "parameters",
-        "parameter",
-        "input",
-        "inputs",
-        "request",
-        "requestbody",
-        "payload",
-        "kwargs",
-        "root",
-        "instance",
-        "json",
-        "value",
-        "values",
-        "$",
-        "properties",
-        "variables",
-        "spec",
-        "attributes",
-        "relationships",
-        "object",
-        "member",
-    ]
+    word_list("""
+        args arguments argument body query path header headers cookie cookies form data params
+        parameters parameter input inputs request requestbody payload kwargs root instance json
+        value values $ properties variables spec attributes relationships object member""")
 )
 """Containers of the wire that are no part of the call: taken off the front of a path."""
 
 _WHOLES: Final = frozenset(
-    [
-        "args",
-        "arguments",
-        "body",
-        "query",
-        "data",
-        "params",
-        "parameters",
-        "input",
-        "root",
-        "instance",
-    ]
+    word_list("""
+        args arguments body query data params parameters input root instance""")
 )
-_MEASURE: Final = re.compile(r"(?<=\w)\.(?:length|size|count)\Z")
-"""What is measured of a value, not a member of it."""
 MOST: Final = 300
 _DEEPEST: Final = 10
 _BRANCH: Final = re.compile(
@@ -137,7 +94,7 @@ class Places:
 
     def known(self, name: str) -> tuple[str, ...]:
         """Pointers of the places that a name or dotted path in a text means."""
-        name = _MEASURE.sub("", name.strip("-. '\""))
+        name = name.strip("-. '\"")
         direct = self.names.get(normal(name), ())
         if direct:
             return outermost(direct)

@@ -8,24 +8,12 @@ from selfcorrect.evidence.faults.place import Places
 from selfcorrect.model import Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
+from selfcorrect.words import word_list
 
 FREE_FORM: Final = frozenset(
-    [
-        "command",
-        "cmd",
-        "query",
-        "sql",
-        "expression",
-        "expr",
-        "code",
-        "script",
-        "statement",
-        "argv",
-        "program",
-        "filter",
-        "xpath",
-        "template",
-    ]
+    word_list("""
+        command cmd query sql expression expr code script statement argv program filter xpath
+        template""")
 )
 _BESIDE: Final = frozenset({"variables", "timeout", "cwd", "workdir", "env", "shell", "encoding"})
 DATES: Final = frozenset(

@@ -38,9 +38,6 @@ _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
 _LONGEST: Final = 4000
-_LEADS: Final = re.compile(
-    "([\U000f0000-\U0010ffff])(?=(?:[./][\\w-]{0,40}){1,2}[\U000f0000-\U0010ffff])"
-)
 _SURE: Final = 2.0
 
 
@@ -62,7 +59,7 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[
         placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
         return tuple(dict.fromkeys("/args" + path for path in placed if path))
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
-    first = _last_of_path(text.split(" -> ", maxsplit=1)[0], echoes)
+    first = text.split(" -> ", maxsplit=1)[0]
     quoted = _quoted([echoes[char] for char in first if char in echoes], place)
     vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
     free = [] if vague or _VARIABLE.search(text) else free_form(place)
@@ -82,14 +79,6 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
-
-
-def _last_of_path(text: str, echoes: Echoes) -> str:
-    """The text without the echoes that only lead to another: of `zone/x/instance/y`, the `y`."""
-    found = [match for match in _LEADS.finditer(text) if match[1] in echoes]
-    for match in reversed(found):
-        text = text[: match.start(1)] + text[match.end(1) :]
-    return text
 
 
 def _captured(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[str, ...]:
@@ -183,7 +172,8 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return [] if speaks_of_another(text, place) else by_form(finding, place)
+    dated = finding.category is Category.FORMAT_DATE  # its subject may be a part: `month must be …`
+    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
 
 
 def _by_class(finding: Finding, place: Places) -> list[str]:
@@ -218,24 +208,13 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Places) -> lis
             if not found or split(path)[-1] in {split(p)[-1] for p in found}
         ]
     if found:
-        return [_inner(path, text, place) for path in found]
+        return found
     if place.lacking:
         return [join(name) for name in place.lacking]
     nothing = [path for path in place.top if place.value(path) in (None, "")]
     if len(nothing) == 1:
         return nothing
     return sure or by_form(finding, place)
-
-
-def _inner(path: str, text: str, place: Places) -> str:
-    """Within the object that the text says it is missing in: "Missing the key id in the item"."""
-    if path.count("/") != 1:
-        return path
-    match = re.search(r"\bin (?:the )?([A-Za-z_]\w{1,60})(?:\W|\Z)", text)
-    if match is None:
-        return path
-    hosts = [host for host in place.known(match[1]) if isinstance(place.value(host), dict)]
-    return hosts[0] + path if len(hosts) == 1 and hosts[0] != path else path
 
 
 _EXTRA: Final = re.compile(

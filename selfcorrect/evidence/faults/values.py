@@ -4,51 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sized
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
+from selfcorrect.evidence.constraints.stated import category_of_constraint
+from selfcorrect.evidence.constraints.types import TYPES
 from selfcorrect.evidence.faults.place import Places, deepest
 from selfcorrect.model import JSON, Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
-from selfcorrect.words import singular
+from selfcorrect.words import singular, word_list
 
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
 _SUFFIXES: Final = frozenset(
-    [
-        "id",
-        "name",
-        "key",
-        "identifier",
-        "arn",
-        "uri",
-        "url",
-        "path",
-        "number",
-        "code",
-        "ref",
-        "uuid",
-        "slug",
-        "file",
-        "str",
-        "list",
-    ]
+    word_list("""
+        id name key identifier arn uri url path number code ref uuid slug file str list""")
 )
-
-
-_CATEGORY: Final = {
-    "required": "missing_param",
-    "additionalProperties": "extra_param",
-    "type": "wrong_type",
-    "enum": "enum",
-    "const": "enum",
-    "pattern": "format_pattern",
-}
 
 
 def by_schema(finding: Finding, place: Places) -> list[str]:
     """Places that do not fit the schema: those wrong in the finding's own way, or the only one."""
     wrong = _violations(place)
-    same = [item for item in wrong if _about(item) == finding.category.value]
+    same = [item for item in wrong if _about(item) is finding.category]
     paths = [item.paths[0] for item in same or wrong if item.paths]
     paths = [path.removeprefix("/args") for path in dict.fromkeys(paths)]
     return paths if same or len(paths) == 1 else []
@@ -57,8 +33,7 @@ def by_schema(finding: Finding, place: Places) -> list[str]:
 def category_by_schema(path: str, place: Places) -> Category | None:
     """What the schema itself finds wrong at a place, if it is one thing."""
     found = {_about(item) for item in _violations(place) if item.path == "/args" + path}
-    about = found.pop() if len(found) == 1 else None
-    return Category(about) if about else None
+    return found.pop() if len(found) == 1 else None
 
 
 def _violations(place: Places) -> tuple[Finding, ...]:
@@ -72,18 +47,9 @@ def _violations(place: Places) -> tuple[Finding, ...]:
         return ()
 
 
-def _about(violation: Finding) -> str | None:
-    code = violation.code or ""
-    if code in _CATEGORY:
-        return _CATEGORY[code]
-    if code.endswith(("inimum", "aximum")) or code == "multipleOf":
-        return "range"
-    if code.startswith(("min", "max")):
-        return "length"
-    if code == "format":
-        date = str(violation.constraint.get("format", "")).startswith(("date", "time", "duration"))
-        return "format_date" if date else "format_other"
-    return None
+def _about(violation: Finding) -> Category | None:
+    keyword = "enum" if violation.code == "const" else violation.code
+    return category_of_constraint({keyword or "": violation.constraint.get("format")})
 
 
 def by_number(text: str, place: Places) -> list[str]:
@@ -107,29 +73,21 @@ _GOT: Final = re.compile(
     r"|integer|float|number|bool|boolean)\b",
     re.IGNORECASE,
 )
-_Test: TypeAlias = Callable[[Any], bool]
-_IS: Final[dict[str, _Test]] = {
-    "nonetype": lambda v: v is None,
-    "dict": lambda v: isinstance(v, Mapping),
-    "list": lambda v: isinstance(v, list | tuple),
-    "str": lambda v: isinstance(v, str),
-    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "float": lambda v: isinstance(v, float),
+_FITS: Final[dict[str, Callable[[Any], bool]]] = {
+    "null": lambda v: v is None,
+    "object": lambda v: isinstance(v, Mapping),
+    "array": lambda v: isinstance(v, list | tuple),
+    "string": lambda v: isinstance(v, str),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
     "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
-    "bool": lambda v: isinstance(v, bool),
+    "boolean": lambda v: isinstance(v, bool),
 }
-_SAME: Final = {
-    "none": "nonetype", "null": "nonetype", "undefined": "nonetype", "nil": "nonetype",
-    "dictionary": "dict", "object": "dict", "array": "list", "tuple": "list", "string": "str",
-    "integer": "int", "boolean": "bool",
-}  # fmt: skip
 
 
 def by_got_type(text: str, place: Places) -> list[str]:
     """The one argument of the type that the text says it got: "not 'NoneType'", "got list"."""
     for match in list(_GOT.finditer(text[:1000]))[:5]:
-        word = match[1].lower()
-        fits = _IS[_SAME.get(word, word)]
+        fits = _FITS[TYPES.get(match[1].lower(), "null")]
         found = [path for path in place.top if fits(place.value(path))]
         if len(found) == 1:
             return found
@@ -169,7 +127,7 @@ def _breaks(key: str, bound: JSON, value: JSON) -> bool:
     if limit and isinstance(value, str | list | tuple | Mapping):
         return _missized(key, bound, value)
     if key == "type" and isinstance(bound, str) and not isinstance(value, Mapping):
-        return bound in _FITS and not _FITS[bound](value)
+        return bound in _FITS.keys() - {"null", "object"} and not _FITS[bound](value)
     if key == "enum" and isinstance(bound, list) and isinstance(value, str):
         close = any(isinstance(item, str) and item.casefold() == value.casefold() for item in bound)
         return close and value not in bound
@@ -196,12 +154,3 @@ def _missized(key: str, bound: float, value: Sized) -> bool:
         if key.endswith(name) and isinstance(value, kind):
             return len(value) < bound if key.startswith("min") else len(value) > bound
     return False
-
-
-_FITS: Final[dict[str, _Test]] = {
-    "string": lambda v: isinstance(v, str),
-    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
-    "boolean": lambda v: isinstance(v, bool),
-    "array": lambda v: isinstance(v, list | tuple),
-}

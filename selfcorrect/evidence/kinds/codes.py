@@ -1,165 +1,133 @@
-"""Codes with one meaning everywhere: gRPC, errno, SQLite, budgets and throttles of web services."""
+"""What codes, statuses and exception classes mean everywhere, each by its own standard."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.model import Category, ErrorKind
+from selfcorrect.words import by_word
 
 _K = ErrorKind
 _C = Category
 
-CODES: Final = MappingProxyType(
+# gRPC (https://grpc.io/docs/guides/status-codes/) and AIP-193, which reuses the names; errno of
+# POSIX.1-2024; SQLite (https://www.sqlite.org/rescode.html); budgets and throttles of web services.
+CODES: Final = by_word(
     {
-        # gRPC, https://grpc.io/docs/guides/status-codes/, and AIP-193, which reuses the names
-        "CANCELLED": _K.CANCELLED,
-        "UNKNOWN": _K.INTERNAL,
-        "INVALID_ARGUMENT": _K.VALIDATION,
-        "DEADLINE_EXCEEDED": _K.TIMEOUT,
-        "NOT_FOUND": _K.NOT_FOUND,
-        "ALREADY_EXISTS": _K.CONFLICT,
-        "PERMISSION_DENIED": _K.AUTH,
-        "RESOURCE_EXHAUSTED": _K.RATE_LIMIT,
-        "FAILED_PRECONDITION": _K.CONFLICT,
-        "ABORTED": _K.CONFLICT,
-        "OUT_OF_RANGE": _K.VALIDATION,
-        "UNIMPLEMENTED": _K.PERMANENT,
-        "INTERNAL": _K.INTERNAL,
-        "UNAVAILABLE": _K.TRANSIENT,
-        "DATA_LOSS": _K.PERMANENT,
-        "UNAUTHENTICATED": _K.AUTH,
-        # errno, POSIX.1-2024
-        "EPERM": _K.AUTH,
-        "EACCES": _K.AUTH,
-        "EROFS": _K.PERMANENT,
-        "ENOENT": _K.NOT_FOUND,
-        "ESRCH": _K.NOT_FOUND,
-        "ENXIO": _K.NOT_FOUND,
-        "ENODEV": _K.NOT_FOUND,
-        "ENOTDIR": _K.VALIDATION,
-        "EISDIR": _K.VALIDATION,
-        "EINVAL": _K.VALIDATION,
-        "ENAMETOOLONG": _K.VALIDATION,
-        "ELOOP": _K.VALIDATION,
-        "ERANGE": _K.VALIDATION,
-        "EDOM": _K.VALIDATION,
-        "E2BIG": _K.VALIDATION,
-        "EXDEV": _K.PERMANENT,
-        "EFBIG": _K.VALIDATION,
-        "EMSGSIZE": _K.VALIDATION,
-        "EEXIST": _K.CONFLICT,
-        "ENOTEMPTY": _K.CONFLICT,
-        "EBUSY": _K.CONFLICT,
-        "ETXTBSY": _K.CONFLICT,
-        "EADDRINUSE": _K.CONFLICT,
-        "EDEADLK": _K.TRANSIENT,
-        "EAGAIN": _K.TRANSIENT,
-        "EWOULDBLOCK": _K.TRANSIENT,
-        "EINTR": _K.TRANSIENT,
-        "EMFILE": _K.QUOTA,
-        "ENFILE": _K.QUOTA,
-        "ENOMEM": _K.TRANSIENT,
-        "ENOBUFS": _K.TRANSIENT,
-        "ECONNREFUSED": _K.TRANSIENT,
-        "ECONNRESET": _K.TRANSIENT,
-        "ECONNABORTED": _K.TRANSIENT,
-        "ENOTCONN": _K.TRANSIENT,
-        "EPIPE": _K.TRANSIENT,
-        "ENETDOWN": _K.TRANSIENT,
-        "ENETUNREACH": _K.TRANSIENT,
-        "ENETRESET": _K.TRANSIENT,
-        "EHOSTDOWN": _K.TRANSIENT,
-        "EHOSTUNREACH": _K.TRANSIENT,
-        "EAI_AGAIN": _K.TRANSIENT,
-        "EAI_NONAME": _K.TRANSIENT,
-        "EAI_NODATA": _K.TRANSIENT,
-        "EAI_SERVICE": _K.VALIDATION,
-        "EADDRNOTAVAIL": _K.VALIDATION,
-        "ENOEXEC": _K.VALIDATION,
-        "ECHILD": _K.INTERNAL,
-        "EFAULT": _K.INTERNAL,
-        "EBADF": _K.INTERNAL,
-        "ESPIPE": _K.VALIDATION,
-        "EMLINK": _K.VALIDATION,
-        "ENOTSOCK": _K.INTERNAL,
-        "EAFNOSUPPORT": _K.VALIDATION,
-        "EPROTONOSUPPORT": _K.VALIDATION,
-        "EISCONN": _K.CONFLICT,
-        "EALREADY": _K.CONFLICT,
-        "EINPROGRESS": _K.TRANSIENT,
-        "ESTALE": _K.TRANSIENT,
-        "ENOLCK": _K.TRANSIENT,
-        "EOVERFLOW": _K.VALIDATION,
-        "EILSEQ": _K.VALIDATION,
-        "EDESTADDRREQ": _K.VALIDATION,
-        "EKEYEXPIRED": _K.AUTH,
-        "ENOTFOUND": _K.TRANSIENT,
-        "ETIMEDOUT": _K.TIMEOUT,
-        "ESOCKETTIMEDOUT": _K.TIMEOUT,
-        "ETIME": _K.TIMEOUT,
-        "ENOSPC": _K.QUOTA,
-        "EDQUOT": _K.QUOTA,
-        "ENOSYS": _K.PERMANENT,
-        "ENOTSUP": _K.PERMANENT,
-        "EOPNOTSUPP": _K.PERMANENT,
-        "ECANCELED": _K.CANCELLED,
-        "EIO": _K.INTERNAL,
-        # SQLite result codes, https://www.sqlite.org/rescode.html
-        "SQLITE_BUSY": _K.TRANSIENT,
-        "SQLITE_LOCKED": _K.TRANSIENT,
-        "SQLITE_INTERRUPT": _K.CANCELLED,
-        "SQLITE_READONLY": _K.PERMANENT,
-        "SQLITE_PERM": _K.AUTH,
-        "SQLITE_AUTH": _K.AUTH,
-        "SQLITE_FULL": _K.QUOTA,
-        "SQLITE_CORRUPT": _K.PERMANENT,
-        "SQLITE_NOTADB": _K.PERMANENT,
-        "SQLITE_CANTOPEN": _K.NOT_FOUND,
-        "SQLITE_TOOBIG": _K.VALIDATION,
-        "SQLITE_MISMATCH": _K.VALIDATION,
-        "SQLITE_RANGE": _K.VALIDATION,
-        "SQLITE_ERROR": _K.VALIDATION,
-        "SQLITE_CONSTRAINT_UNIQUE": _K.CONFLICT,
-        "SQLITE_CONSTRAINT_PRIMARYKEY": _K.CONFLICT,
-        "SQLITE_CONSTRAINT_ROWID": _K.CONFLICT,
-        "SQLITE_CONSTRAINT_FOREIGNKEY": _K.NOT_FOUND,
-        "SQLITE_CONSTRAINT": _K.VALIDATION,
-        "SQLITE_IOERR": _K.INTERNAL,
-        # Budgets and throttles of web services
-        "INSUFFICIENT_QUOTA": _K.QUOTA,
-        "QUOTA_EXCEEDED": _K.QUOTA,
-        "BILLING_HARD_LIMIT_REACHED": _K.QUOTA,
-        "SLOW_DOWN": _K.RATE_LIMIT,
-        "PROVISIONED_THROUGHPUT_EXCEEDED": _K.RATE_LIMIT,
-        "REQUEST_LIMIT_EXCEEDED": _K.RATE_LIMIT,
-        "OVERLOADED": _K.TRANSIENT,
+        _K.VALIDATION: """
+            INVALID_ARGUMENT OUT_OF_RANGE
+            ENOTDIR EISDIR EINVAL ENAMETOOLONG ELOOP ERANGE EDOM E2BIG EFBIG EMSGSIZE EAI_SERVICE
+            EADDRNOTAVAIL ENOEXEC ESPIPE EMLINK EAFNOSUPPORT EPROTONOSUPPORT EOVERFLOW EILSEQ
+            EDESTADDRREQ
+            SQLITE_TOOBIG SQLITE_MISMATCH SQLITE_RANGE SQLITE_ERROR SQLITE_CONSTRAINT""",
+        _K.NOT_FOUND: """
+            NOT_FOUND ENOENT ESRCH ENXIO ENODEV
+            SQLITE_CANTOPEN SQLITE_CONSTRAINT_FOREIGNKEY""",
+        _K.CONFLICT: """
+            ALREADY_EXISTS FAILED_PRECONDITION ABORTED
+            EEXIST ENOTEMPTY EBUSY ETXTBSY EADDRINUSE EISCONN EALREADY
+            SQLITE_CONSTRAINT_UNIQUE SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_ROWID""",
+        _K.AUTH: """
+            PERMISSION_DENIED UNAUTHENTICATED EPERM EACCES EKEYEXPIRED SQLITE_PERM SQLITE_AUTH""",
+        _K.QUOTA: """
+            EMFILE ENFILE ENOSPC EDQUOT SQLITE_FULL
+            INSUFFICIENT_QUOTA QUOTA_EXCEEDED BILLING_HARD_LIMIT_REACHED""",
+        _K.RATE_LIMIT: """
+            RESOURCE_EXHAUSTED SLOW_DOWN PROVISIONED_THROUGHPUT_EXCEEDED REQUEST_LIMIT_EXCEEDED""",
+        _K.TRANSIENT: """
+            UNAVAILABLE OVERLOADED
+            EDEADLK EAGAIN EWOULDBLOCK EINTR ENOMEM ENOBUFS ECONNREFUSED ECONNRESET ECONNABORTED
+            ENOTCONN EPIPE ENETDOWN ENETUNREACH ENETRESET EHOSTDOWN EHOSTUNREACH EAI_AGAIN
+            EAI_NONAME EAI_NODATA EINPROGRESS ESTALE ENOLCK ENOTFOUND
+            SQLITE_BUSY SQLITE_LOCKED""",
+        _K.TIMEOUT: "DEADLINE_EXCEEDED ETIMEDOUT ESOCKETTIMEDOUT ETIME",
+        _K.CANCELLED: "CANCELLED ECANCELED SQLITE_INTERRUPT",
+        _K.PERMANENT: """
+            UNIMPLEMENTED DATA_LOSS EROFS EXDEV ENOSYS ENOTSUP EOPNOTSUPP
+            SQLITE_READONLY SQLITE_CORRUPT SQLITE_NOTADB""",
+        _K.INTERNAL: "UNKNOWN INTERNAL ECHILD EFAULT EBADF ENOTSOCK EIO SQLITE_IOERR",
     }
 )
 """Codes with one meaning everywhere, in upper snake case."""
 
-CODE_CATEGORIES: Final = MappingProxyType(
+CODE_CATEGORIES: Final = by_word(
     {
-        "ENOENT": _C.UNKNOWN_RESOURCE,
-        "ESRCH": _C.UNKNOWN_RESOURCE,
-        "ENXIO": _C.UNKNOWN_RESOURCE,
-        "ENODEV": _C.UNKNOWN_RESOURCE,
-        "EADDRNOTAVAIL": _C.UNKNOWN_RESOURCE,
-        "ENOTDIR": _C.WRONG_TYPE,
-        "EISDIR": _C.WRONG_TYPE,
-        "EEXIST": _C.DUPLICATE,
-        "EADDRINUSE": _C.DUPLICATE,
-        "ENOTEMPTY": _C.BUSINESS_RULE,
-        "EXDEV": _C.BUSINESS_RULE,
-        "ENAMETOOLONG": _C.LENGTH,
-        "E2BIG": _C.LENGTH,
-        "EFBIG": _C.LENGTH,
-        "EMSGSIZE": _C.LENGTH,
-        "ERANGE": _C.RANGE,
-        "EDOM": _C.RANGE,
-        "EOVERFLOW": _C.RANGE,
-        "EILSEQ": _C.FORMAT_OTHER,
-        "ENOEXEC": _C.FORMAT_OTHER,
+        _C.UNKNOWN_RESOURCE: "ENOENT ESRCH ENXIO ENODEV EADDRNOTAVAIL",
+        _C.WRONG_TYPE: "ENOTDIR EISDIR",
+        _C.DUPLICATE: "EEXIST EADDRINUSE",
+        _C.BUSINESS_RULE: "ENOTEMPTY EXDEV",
+        _C.LENGTH: "ENAMETOOLONG E2BIG EFBIG EMSGSIZE",
+        _C.RANGE: "ERANGE EDOM EOVERFLOW",
+        _C.FORMAT_OTHER: "EILSEQ ENOEXEC",
     }
 )
 """What an errno says is wrong with the input."""
+
+STATUS: Final = by_word(
+    {
+        _K.VALIDATION: "400 413 414 415 416 422 428",
+        _K.NOT_FOUND: "404 410",
+        _K.CONFLICT: "409 412 423",
+        _K.AUTH: "401 403 407 511",
+        _K.QUOTA: "402 507",
+        _K.RATE_LIMIT: "429",
+        _K.TRANSIENT: "425",
+        _K.TIMEOUT: "408 504 524",
+        _K.CANCELLED: "499",
+        _K.PERMANENT: "405 406 451 501 505",
+    }
+)
+"""HTTP status to kind (RFC 9110, RFC 6585); other 4xx are permanent, other 5xx transient."""
+
+SQLSTATES: Final = by_word(
+    {
+        _K.VALIDATION: "01 07 21 22 23 40002 42 44 54 P0",
+        _K.NOT_FOUND: """
+            02 23503 26 34 3D 3F 42S02 42S12 42S22 42703 42704 42883 42P01 58P01 P0002""",
+        _K.CONFLICT: """
+            23505 23P01 25 2B 42S01 42S21 42701 42710 42723 42P04 42P06 42P07 55""",
+        _K.AUTH: "28 42501",
+        _K.QUOTA: "53100 53400",
+        _K.TRANSIENT: "08 40 53 55P03 57",
+        _K.TIMEOUT: "HYT00 HYT01",
+        _K.CANCELLED: "57014",
+        _K.PERMANENT: "0A 25006",
+        _K.INTERNAL: "03 58 HY XX",
+    }
+)
+"""SQLSTATE or its class (SQL:2023, appendices A of PostgreSQL and ODBC); the longer key wins."""
+
+# A bare LookupError is raised on purpose; its children are as often a tool's own bug. TypeError,
+# AttributeError, ZeroDivisionError … are bugs until a text says more.
+TYPES: Final = by_word(
+    {
+        _K.VALIDATION: """
+            IsADirectoryError NotADirectoryError SyntaxError OverflowError ValueError
+            InvalidArgs MalformedCall pydantic_core._pydantic_core.ValidationError
+            sqlite3.IntegrityError sqlite3.OperationalError
+            redis.exceptions.ResponseError redis.exceptions.DataError
+            httpx.UnsupportedProtocol httpx.InvalidURL""",
+        _K.NOT_FOUND: "FileNotFoundError ProcessLookupError LookupError UnknownTool",
+        _K.CONFLICT: "FileExistsError",
+        _K.AUTH: "PermissionError",
+        _K.QUOTA: "MemoryError",
+        _K.TRANSIENT: """
+            ConnectionError BlockingIOError InterruptedError
+            ssl.SSLError socket.gaierror socket.herror java.net.UnknownHostException
+            httpx.ConnectError httpx.NetworkError httpx.RemoteProtocolError
+            requests.exceptions.ConnectionError requests.exceptions.ChunkedEncodingError
+            aiohttp.client_exceptions.ClientConnectionError
+            aiohttp.client_exceptions.ClientPayloadError""",
+        _K.TIMEOUT: """
+            TimeoutError subprocess.TimeoutExpired httpx.TimeoutException
+            requests.exceptions.Timeout""",
+        _K.CANCELLED: """
+            KeyboardInterrupt asyncio.exceptions.CancelledError
+            concurrent.futures._base.CancelledError""",
+        _K.PERMANENT: """
+            NotImplementedError ImportError ssl.SSLCertVerificationError
+            aiohttp.client_exceptions.ClientConnectorCertificateError""",
+        _K.INTERNAL: "KeyError IndexError",
+    }
+)
+"""Exception classes by dotted name, looked up over the MRO, most specific first; never imported."""

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES
-from selfcorrect.evidence.kinds.statuses import SQLSTATES, STATUS
-from selfcorrect.evidence.kinds.types import TYPES
+from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES, SQLSTATES, STATUS, TYPES
 from selfcorrect.evidence.kinds.words import category_in, kind_in
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.text import tokens
@@ -65,8 +63,8 @@ def kind_of_status(status: int | str | None) -> ErrorKind | None:
         if text.isascii() and text.isdigit() and len(text) == 3:
             return kind_of_status(int(text))
         return _kind_of_sqlstate(text) or kind_of_code(text)
-    if status in STATUS:
-        return STATUS[status]
+    if (known := STATUS.get(str(status))) is not None:
+        return known
     if 400 <= status < 500:
         return ErrorKind.PERMANENT
     return ErrorKind.TRANSIENT if 500 <= status < 600 else None

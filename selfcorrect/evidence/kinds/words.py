@@ -2,120 +2,113 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from selfcorrect.model import Category, ErrorKind
 from selfcorrect.text import LONGEST, tokens
 
 _K = ErrorKind
 _C = Category
+T = TypeVar("T")
 
-WORDS: Final[tuple[tuple[ErrorKind, tuple[str, ...]], ...]] = (
-    (_K.PERMANENT, ("certificate", "cert", "not implemented", "unimplemented", "unsupported")),
-    (_K.PERMANENT, ("not supported", "deprecated", "decommissioned", "method not allowed")),
+
+def _phrases(*rows: tuple[T, str]) -> tuple[tuple[T, tuple[str, ...]], ...]:
+    """Each meaning with its phrases, as they stand among whole words."""
+    return tuple(
+        (meaning, tuple(f" {phrase.strip()} " for phrase in text.split(",")))
+        for meaning, text in rows
+    )
+
+
+WORDS: Final = _phrases(
+    (
+        _K.PERMANENT,
+        """certificate, cert, not implemented, unimplemented, unsupported, not supported,
+        deprecated, decommissioned, method not allowed""",
+    ),
     (
         _K.QUOTA,
-        (
-            "quota",
-            "billing",
-            "out of memory",
-            "memory",
-            "insufficient funds",
-            "payment required",
-            "credit",
-            "credits",
-            "insufficient space",
-            "insufficient storage",
-            "no space",
-            "disk full",
-        ),
+        """quota, billing, memory, insufficient funds, payment required, credit, credits,
+        insufficient space, insufficient storage, no space, disk full""",
     ),
-    (_K.RATE_LIMIT, ("rate limit", "ratelimit", "rate limited", "too many requests", "throttle")),
-    (_K.RATE_LIMIT, ("throttled", "throttling", "slow down", "throughput exceeded")),
-    (_K.TIMEOUT, ("timeout", "timed out", "deadline exceeded", "time out")),
-    (_K.CANCELLED, ("cancelled", "canceled", "interrupted")),
-    (_K.CONFLICT, ("already exists", "already", "exists", "conflict", "duplicate", "in use")),
-    (_K.CONFLICT, ("duplicates", "conditional check failed", "in progress", "not empty")),
-    (_K.CONFLICT, ("precondition", "locked", "lock", "stale", "mismatched version")),
-    (_K.NOT_FOUND, ("not found", "notfound", "no such", "does not exist", "nonexistent")),
-    (_K.NOT_FOUND, ("unknown", "not exist", "undefined", "missing resource")),
-    (_K.AUTH, ("unauthorized", "unauthorised", "unauthenticated", "authentication", "forbidden")),
-    (_K.AUTH, ("authorization", "permission", "permissions", "access denied", "credential")),
-    (_K.AUTH, ("credentials", "token expired", "expired token", "api key", "signature")),
-    (_K.AUTH, ("login", "auth", "not allowed", "denied", "privilege")),
-    (_K.VALIDATION, ("validation", "validator", "invalid", "bad request", "malformed", "parse")),
-    (_K.VALIDATION, ("parser", "parsing", "decode", "syntax", "schema", "bad", "unprocessable")),
-    (_K.VALIDATION, ("required", "missing", "too long", "too short", "too large", "out of range")),
     (
-        _K.VALIDATION,
-        ("illegal", "unexpected", "format", "usage", "overflow", "type mismatch", "argument"),
+        _K.RATE_LIMIT,
+        """rate limit, ratelimit, rate limited, too many requests, throttle, throttled, throttling,
+        slow down, throughput exceeded""",
+    ),
+    (_K.TIMEOUT, "timeout, timed out, deadline exceeded, time out"),
+    (_K.CANCELLED, "cancelled, canceled, interrupted"),
+    (
+        _K.CONFLICT,
+        """already, exists, conflict, duplicate, in use, duplicates, conditional check failed,
+        in progress, not empty, precondition, locked, lock, stale, mismatched version""",
+    ),
+    (
+        _K.NOT_FOUND,
+        """not found, notfound, no such, does not exist, nonexistent, unknown, not exist, undefined,
+        missing resource""",
+    ),
+    (
+        _K.AUTH,
+        """unauthorized, unauthorised, unauthenticated, authentication, forbidden, authorization,
+        permission, permissions, credential, credentials, token expired, expired token, api key,
+        signature, login, auth, not allowed, denied, privilege""",
     ),
     (
         _K.VALIDATION,
-        (
-            "parameter",
-            "programming",
-            "not fitted",
-            "conversion",
-            "binder",
-            "data error",
-            "command error",
-            "integrity",
-            "number format",
-        ),
+        """validation, validator, invalid, bad, malformed, parse, parser, parsing, decode, syntax,
+        schema, unprocessable, required, missing, too long, too short, too large, out of range,
+        illegal, unexpected, format, usage, overflow, type mismatch, argument, parameter,
+        programming, not fitted, conversion, binder, data error, command error, integrity""",
     ),
     (
         _K.TRANSIENT,
-        ("unavailable", "overloaded", "connection", "connect", "network error", "dns"),
+        """unavailable, overloaded, connection, connect, network, dns, unknown host,
+        brokers available, servers available, nodes available, host available, deadlock, loading,
+        unreachable, temporarily, try again, disconnected, broken pipe""",
     ),
-    (_K.TRANSIENT, ("brokers available", "servers available", "nodes available", "host available")),
-    (_K.TRANSIENT, ("deadlock", "deadlock detected", "service unavailable", "unknown host")),
-    (_K.TRANSIENT, ("unreachable", "temporarily", "try again", "disconnected", "broken pipe")),
-    (_K.INTERNAL, ("internal", "server error", "unexpected error")),
+    (_K.INTERNAL, "internal, server error"),
 )
 """Words in codes and class names, in order of trust; a phrase is a run of whole words."""
 
-CATEGORY_WORDS: Final[tuple[tuple[Category, tuple[str, ...]], ...]] = (
-    (_C.UNKNOWN_TOOL, ("unknown tool", "tool not found", "method not found", "unknown command")),
-    (
-        _C.MALFORMED_JSON,
-        ("json decode", "invalid json", "malformed json", "json parse", "json error"),
-    ),
+CATEGORY_WORDS: Final = _phrases(
+    (_C.UNKNOWN_TOOL, "unknown tool, tool not found, method not found, unknown command"),
+    (_C.MALFORMED_JSON, "json decode, invalid json, malformed json, json parse, json error"),
     (
         _C.EXTRA_PARAM,
-        ("unexpected argument", "unknown argument", "unknown parameter", "extra field"),
+        """unexpected argument, unknown argument, unknown parameter, extra field,
+        unexpected keyword, unknown field, unrecognized, no such option""",
     ),
-    (_C.EXTRA_PARAM, ("unexpected keyword", "unknown field", "unrecognized", "no such option")),
-    (_C.MISSING_PARAM, ("missing", "required", "not null", "null violation")),
-    (_C.DUPLICATE, ("already exists", "already exist", "duplicate", "exists", "unique violation")),
-    (_C.DUPLICATE, ("unique", "already owned", "already", "duplicates", "path conflict")),
-    (_C.FORMAT_DATE, ("date", "datetime", "timestamp", "timezone", "time zone", "date time")),
+    (_C.MISSING_PARAM, "missing, required, not null, null violation"),
     (
-        _C.FORMAT_OTHER,
-        ("url", "uri", "email", "uuid", "scheme", "encoding", "unicode", "utf", "media type"),
+        _C.DUPLICATE,
+        """already, already exist, duplicate, exists, unique, duplicates, path conflict""",
     ),
-    (_C.WRONG_TYPE, ("number format",)),
-    (_C.FORMAT_OTHER, ("arn", "cidr", "hostname", "base64", "decode", "format", "binascii")),
+    (_C.FORMAT_DATE, "date, datetime, timestamp, timezone, time zone"),
+    (_C.FORMAT_OTHER, "url, uri, email, uuid, scheme, encoding, unicode, utf, media type"),
+    (_C.WRONG_TYPE, "number format"),
+    (_C.FORMAT_OTHER, "arn, cidr, hostname, base64, decode, format, binascii"),
     (
         _C.UNKNOWN_RESOURCE,
-        ("not found", "no such", "does not exist", "nonexistent", "non existent"),
+        """not found, no such, does not exist, nonexistent, non existent, undefined, unknown,
+        lookup, gone, foreign key""",
     ),
-    (_C.UNKNOWN_RESOURCE, ("undefined", "unknown", "lookup", "gone", "foreign key")),
-    (
-        _C.LENGTH,
-        ("too long", "too short", "too large", "too many", "too few", "length", "truncation"),
-    ),
-    (_C.RANGE, ("out of range", "range", "overflow", "underflow", "division", "out of bounds")),
+    (_C.LENGTH, "too long, too short, too large, too many, too few, length, truncation"),
+    (_C.RANGE, "range, overflow, underflow, division, out of bounds"),
     (
         _C.WRONG_TYPE,
-        ("type mismatch", "wrong type", "invalid type", "datatype mismatch", "conversion"),
+        """type mismatch, wrong type, invalid type, datatype mismatch, conversion, cast, type error,
+        dimensionality""",
     ),
-    (_C.WRONG_TYPE, ("cast", "type error", "dimensionality", "number format")),
-    (_C.ENUM, ("enum", "choice", "choices", "picklist", "not supported value", "option")),
-    (_C.SYNTAX, ("syntax", "grammar", "expression", "lexer", "xpath", "binder", "template")),
-    (_C.SYNTAX, ("grouping", "ambiguous", "query", "compile")),
-    (_C.WRONG_TYPE, ("type",)),
-    (_C.FORMAT_OTHER, ("parsing",)),
+    (_C.ENUM, "enum, choice, choices, picklist, not supported value, option"),
+    (
+        _C.SYNTAX,
+        """syntax, grammar, expression, lexer, xpath, binder, template, grouping, ambiguous, query,
+        compile""",
+    ),
+    (_C.WRONG_TYPE, "type"),
+    (_C.FORMAT_OTHER, "parsing"),
 )
 """What codes and class names say of the input, in order of trust."""
 
@@ -124,20 +117,12 @@ _MOST: Final = 12
 
 def kind_in(name: str) -> ErrorKind | None:
     """The kind that the words of a name speak for."""
-    text = _spoken(name)
-    for kind, phrases in WORDS:
-        if any(f" {phrase} " in text for phrase in phrases):
-            return kind
-    return None
+    return _meant(name, WORDS)
 
 
 def category_in(name: str) -> Category | None:
     """What the words of a name say is wrong."""
-    text = _spoken(name)
-    for category, phrases in CATEGORY_WORDS:
-        if any(f" {phrase} " in text for phrase in phrases):
-            return category
-    return None
+    return _meant(name, CATEGORY_WORDS)
 
 
 def spoken_name(name: str) -> str:
@@ -152,5 +137,8 @@ def spoken_name(name: str) -> str:
     return " ".join(words) if len(words) > 1 and not any(map(str.isdigit, words)) else ""
 
 
-def _spoken(name: str) -> str:
-    return f" {' '.join(tokens(name[:LONGEST])[:_MOST])} "
+def _meant(name: str, table: Sequence[tuple[T, tuple[str, ...]]]) -> T | None:
+    spoken = f" {' '.join(tokens(name[:LONGEST])[:_MOST])} "
+    return next(
+        (meaning for meaning, words in table if any(phrase in spoken for phrase in words)), None
+    )

@@ -6,104 +6,27 @@ Only members that belong to an error are looked into: what a body repeats of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
 from selfcorrect.evidence.waits.values import LONGEST, wait_of_value
 from selfcorrect.model import JSON
+from selfcorrect.words import word_list
 
-_SECONDS: Final = frozenset(
-    {
-        "retryafter",
-        "retryafterseconds",
-        "retryaftersecs",
-        "retryaftersec",
-        "retryin",
-        "retryinseconds",
-        "retrydelay",
-        "retrydelayseconds",
-        "retryat",
-        "retrytime",
-        "waitseconds",
-        "waittime",
-        "waitfor",
-        "backoffseconds",
-        "backoff",
-        "cooldown",
-        "cooldownseconds",
-        "resetin",
-        "resetinseconds",
-        "resetafter",
-        "resetat",
-        "resetsat",
-        "resetsin",
-        "resetsinseconds",
-        "nextretryat",
-        "nextallowedat",
-        "availableat",
-        "availablein",
-        "availableinseconds",
-        "secondsuntilreset",
-        "secondstowait",
-        "xratelimitreset",
-        "xratelimitresetafter",
-        "ratelimitreset",
-    }
+_ASKS: Final = re.compile(
+    r"(?:x|xms)?(?:retry(?:after|in|delay|at|time)|wait(?:time|for|(?=seconds|ms))|backoff|cooldown"
+    r"|resets?(?:in|at|after)|next(?:retry|allowed)at|available(?:in|at)|ratelimitreset(?:after)?)"
+    r"(?:in)?(?:seconds|secs?|(?P<ms>ms|millis|milliseconds))?"
+    r"|seconds(?:untilreset|towait)|(?P<before>ms)beforenext"
 )
-_MILLIS: Final = frozenset(
-    {
-        "retryafterms",
-        "retryafterinms",
-        "retryaftermillis",
-        "retryaftermilliseconds",
-        "xmsretryafterms",
-        "retryinms",
-        "retrydelayms",
-        "retrydelaymillis",
-        "msbeforenext",
-        "waitms",
-        "waittimems",
-        "waittimemillis",
-        "backoffms",
-        "cooldownms",
-        "resetinms",
-        "resetafterms",
-    }
-)
+"""Names of members that ask for a wait, without case and signs, and whether in milliseconds."""
 _INSIDE: Final = frozenset(
-    {
-        "error",
-        "errors",
-        "detail",
-        "details",
-        "parameters",
-        "extensions",
-        "headers",
-        "responseheaders",
-        "meta",
-        "metadata",
-        "response",
-        "ratelimit",
-        "rate",
-        "limit",
-        "limits",
-        "retry",
-        "retryinfo",
-        "throttle",
-        "quota",
-        "fault",
-        "info",
-        "context",
-        "innererror",
-        "data",
-        "result",
-        "status",
-        "responsemetadata",
-        "httpheaders",
-        "reason",
-        "cause",
-    }
+    word_list("""
+        error errors detail details parameters extensions headers responseheaders meta metadata
+        response ratelimit rate limit limits retry retryinfo throttle quota fault info context
+        innererror data result status responsemetadata httpheaders reason cause""")
 )
 _RESETS: Final = (
     "x-ratelimit-reset-after",
@@ -125,8 +48,10 @@ def wait_in_body(body: JSON, now: datetime | None = None) -> float | None:
     True
     """
     for name, value in _members(body):
-        known = name in _SECONDS or name in _MILLIS
-        seconds = wait_of_value(value, millis=name in _MILLIS, now=now) if known else None
+        asked = _ASKS.fullmatch(name)
+        if asked is None:
+            continue
+        seconds = wait_of_value(value, millis=bool(asked["ms"] or asked["before"]), now=now)
         if seconds is not None and 0 <= seconds <= LONGEST:
             return round(seconds, 6)
     return None

@@ -8,35 +8,33 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from selfcorrect.model import JSON
+from selfcorrect.words import by_word
 
 LONGEST: Final = 366 * 86400.0
 _MOMENT: Final = 1e9
 """A number as large as this is a Unix time."""
-UNITS: Final = {
-    "ms": 0.001, "msec": 0.001, "msecs": 0.001, "millisecond": 0.001, "milliseconds": 0.001,
-    "millis": 0.001,
-    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "second(s)": 1, "sec(s)": 1,
-    "sekunde": 1, "sekunden": 1, "segundo": 1, "segundos": 1, "seconde": 1, "secondes": 1,
-    "secondi": 1, "秒": 1, "秒後": 1, "秒钟": 1, "сек": 1, "секунд": 1, "секунды": 1,
-    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60, "minute(s)": 60, "min(s)": 60,
-    "minuten": 60, "minuto": 60, "minutos": 60, "minuti": 60, "分": 60, "分钟": 60, "минут": 60,
-    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600, "hour(s)": 3600,
-    "stunde": 3600, "stunden": 3600, "hora": 3600, "horas": 3600, "heure": 3600, "heures": 3600,
-    "ora": 3600, "ore": 3600, "小时": 3600, "時間": 3600, "часов": 3600, "час": 3600,
-    "d": 86400, "day": 86400, "days": 86400, "day(s)": 86400, "tag": 86400, "tage": 86400,
-    "tagen": 86400, "día": 86400, "días": 86400, "dia": 86400, "dias": 86400, "jour": 86400,
-    "jours": 86400, "天": 86400, "日": 86400,
-    "ثانية": 1, "ثوان": 1, "ثواني": 1, "دقيقة": 60, "دقائق": 60, "ساعة": 3600, "ساعات": 3600,
-    "saniye": 1, "dakika": 60, "saat": 3600, "초": 1, "분": 60, "시간": 3600,
-    "sekund": 1, "sekundy": 1,
-    "minut": 60, "minuty": 60, "godzin": 3600, "seconden": 1, "uur": 3600,
-    "week": 604800, "weeks": 604800,
-}  # fmt: skip  # fmt: skip
+UNITS: Final = by_word(
+    {
+        0.001: "ms msec msecs millisecond milliseconds millis",
+        1.0: """
+            s sec secs second seconds second(s) sec(s) sekunde sekunden segundo segundos seconde
+            secondes secondi 秒 秒後 秒钟 сек секунд секунды ثانية ثوان ثواني saniye 초 sekund
+            sekundy seconden""",
+        60.0: """
+            m min mins minute minutes minute(s) min(s) minuten minuto minutos minuti 分 分钟 минут
+            دقيقة دقائق dakika 분 minut minuty""",
+        3600.0: """
+            h hr hrs hour hours hour(s) stunde stunden hora horas heure heures ora ore 小时 時間
+            часов час ساعة ساعات saat 시간 godzin uur""",
+        86400.0: "d day days day(s) tag tage tagen día días dia dias jour jours 天 日",
+        604800.0: "week weeks",
+    }
+)
 _WORDS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40,
     "sixty": 60, "ninety": 90,
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 UNIT: Final = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 NUMBER: Final = r"\d{1,9}(?:[.,]\d{1,9})?"
 _PART: Final = re.compile(rf"({NUMBER})[ \u00a0-]?({UNIT})(?![\w(])", re.IGNORECASE)
