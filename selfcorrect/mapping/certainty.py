@@ -36,14 +36,14 @@ def certainty(finding: Finding, placed: MapRule) -> tuple[float, Source]:
     if not placed.source.built_in:
         return SURE, Source.RULE
     facts = bool(rule.error or rule.status or rule.code)
+    if rule.kind is None and finding.kind is ErrorKind.INTERNAL:
+        return 0.0, Source.NONE  # neither the rule nor the error says what it is
     if finding.witness is Source.STRUCTURE:
         if not OWN_CHECKS.isdisjoint(finding.types[:1]):
             return SURE, Source.STRUCTURE
         said = rule.category is not None or finding.category is Category.NONE
         if said and facts and rule.match is None:
             return SURE, Source.STRUCTURE
-    if not facts and rule.match is None and finding.kind is ErrorKind.INTERNAL:
-        return 0.0, Source.NONE
     return measured().get(placed.id, 0.0), Source.RULE
 
 
