@@ -76,7 +76,9 @@ def test_the_kind_that_a_status_alone_speaks_for(default, status, kind):
 
 
 def test_every_other_status_of_a_client_is_permanent_and_of_a_server_transient():
-    named = {status for status, _ in CELLS} | {499, 511, 524}
+    replies = range(550, 560)  # of mail and file servers
+    named = {status for status, _ in CELLS} | {499, 511, 524, *replies}
+    assert all(classify(Finding("", status=status)) is K.INTERNAL for status in replies)
     for status in range(400, 600):
         if status not in named:
             expected = K.PERMANENT if status < 500 else K.TRANSIENT

@@ -7,12 +7,13 @@ then status, then type, then the words that codes and type names are made of. No
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterable
 from typing import Final
 
 from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES, SQLSTATES, STATUS, TYPES
-from selfcorrect.evidence.kinds.words import category_in, kind_in
+from selfcorrect.evidence.kinds.words import category_in, kind_in, spoken_name
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.text import tokens
 
@@ -23,6 +24,8 @@ _BY_LAST_NAME: Final = {
     "JSONDecodeError": ErrorKind.VALIDATION,
     "CancelledError": ErrorKind.CANCELLED,
 }
+_REPLIES: Final = range(550, 560)
+"""Replies of mail and file servers, which refuse for good; no HTTP server answers with these."""
 _LONGEST: Final = 120
 
 
@@ -67,7 +70,7 @@ def kind_of_status(status: int | str | None) -> ErrorKind | None:
         return known
     if 400 <= status < 500:
         return ErrorKind.PERMANENT
-    return ErrorKind.TRANSIENT if 500 <= status < 600 else None
+    return ErrorKind.TRANSIENT if 500 <= status < 600 and status not in _REPLIES else None
 
 
 def kind_of_code(code: str | None) -> ErrorKind | None:
@@ -87,13 +90,18 @@ def kind_of_types(types: Iterable[str]) -> ErrorKind | None:
     bug = False
     for name in types:
         bug = bug or name in _BUGS
-        last = name.rpartition(".")[2]
+        last = name.replace("::", ".").rpartition(".")[2]
         known = TYPES.get(name) or _BY_LAST_NAME.get(last)
-        if known is None and last != name:
+        if known is None and (last != name or _speaks(name)):
             known = kind_in(last)
         if known is not None:
             return known
     return ErrorKind.INTERNAL if bug else None
+
+
+def _speaks(name: str) -> bool:
+    """Whether a bare class name says something: words that somebody chose, no class of Python."""
+    return bool(spoken_name(name)) and not hasattr(builtins, name)
 
 
 def _kind_of_sqlstate(state: str) -> ErrorKind | None:

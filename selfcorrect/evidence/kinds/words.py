@@ -64,8 +64,8 @@ WORDS: Final = _phrases(
     ),
     (
         _K.TRANSIENT,
-        """unavailable, overloaded, connection, connect, network, dns, unknown host,
-        brokers available, servers available, nodes available, host available, deadlock, loading,
+        """unavailable, overloaded, connection, connect, network error, dns, unknown host,
+        brokers available, servers available, nodes available, host available, deadlock,
         unreachable, temporarily, try again, disconnected, broken pipe""",
     ),
     (_K.INTERNAL, "internal, server error"),
