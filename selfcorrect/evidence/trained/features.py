@@ -20,6 +20,9 @@ LONGEST: Final = 600
 """Characters of a sentence that are looked at."""
 
 _TOKEN: Final = re.compile("[\U000f0000-\U0010ffff]|[^\\W\\d_]+|\\d+|[?!%*<>=]")
+_UNSPACED: Final = "\u2e80"
+"""From here on writing puts no spaces between words: pairs of signs stand for them."""
+_RUN: Final = 24
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?\Z")
 _DATE: Final = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[/.]\d\d?[/.]\d{2,4}|\d\d?:\d\d")
 _KEYWORDS: Final = (
@@ -67,7 +70,9 @@ def _of_words(tokens: Sequence[str], names: Mapping[str, Any]) -> Iterator[str]:
         before = shown
     yield f"{before} $"
     for token in dict.fromkeys(tokens):
-        if len(token) > 4:
+        if token[:1] >= _UNSPACED and token != "<value>":
+            yield from (token[at : at + 2] for at in range(min(len(token), _RUN) - 1))
+        elif len(token) > 4:
             yield from _parts(token)
 
 
