@@ -69,11 +69,11 @@ def _of_words(tokens: Sequence[str], names: Mapping[str, Any]) -> Iterator[str]:
         yield shown
         before = shown
     yield f"{before} $"
-    for token in dict.fromkeys(tokens):
-        if token[:1] >= _UNSPACED and token != "<value>":
-            yield from (token[at : at + 2] for at in range(min(len(token), _RUN) - 1))
-        elif len(token) > 4:
-            yield from _parts(token)
+    for word in dict.fromkeys(tokens):
+        if word[:1] >= _UNSPACED:
+            yield from (word[at : at + 2] for at in range(min(len(word), _RUN) - 1))
+        elif len(word) > 4:
+            yield from _parts(word)
 
 
 @lru_cache(maxsize=4096)
