@@ -32,6 +32,8 @@ def ask(question: JSON) -> JSON:
     screen = console(stderr=True)
     for told in _beside(asked):
         screen.print(told)
+    if problem := asked.get("problem"):
+        screen.print(row("not used", (f"the last answer: {problem}", "bold red")))
     screen.print(row("question", (str(asked.get("question", "")), "bold yellow")))
     for number, option in enumerate(options, 1):
         screen.print(row(f"#{number}", _shown(option)))

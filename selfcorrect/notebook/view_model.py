@@ -117,10 +117,12 @@ def question_of(asking: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
     value = asking[0][1]
     if not isinstance(value, Mapping) or "question" not in value:
         return {"text": value_text(value, 1_000), "options": [], "ours": False}
+    problem = value.get("problem")
+    before = f"The last answer was not used: {problem}. " if problem else ""
     options = value.get("options")
     listed = options if isinstance(options, list) else []
     return {
-        "text": plain_text(value["question"], 1_000),
+        "text": plain_text(f"{before}{value['question']}", 1_000),
         "options": [_option(option) for option in listed[:20]],
         "ours": "strategy" in value,
     }
