@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from selfcorrect.drawing import Shape, label_of
 from selfcorrect.drawing.svg import Marks, picture
+from selfcorrect.notebook.agents import answered_in
 from selfcorrect.notebook.form import form_of
 from selfcorrect.notebook.history import History, label, marks_of
 from selfcorrect.notebook.report import report_of
@@ -140,8 +141,11 @@ def _option(option: Any) -> str:
 
 
 def result_of(values: Mapping[str, Any]) -> str | None:
-    """What a finished run came to."""
-    return value_text(values["result"], 2_000, "result") if "result" in values else None
+    """What a finished run came to; for an agent, what it said last."""
+    if "result" in values:
+        return value_text(values["result"], 2_000, "result")
+    said = answered_in(values)
+    return None if said is None else plain_text(said, 2_000)
 
 
 def _second(found: Second | None) -> dict[str, Any] | None:
