@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -557,3 +558,16 @@ def test_only_the_command_that_is_called_is_loaded(args, commands):
     assert {name[1] for name in names if name[0] == "cli" and name[1:]} - HELPERS == commands
     if "listing" not in commands:
         assert not [name for name in names if name[0] in ("loop", "mapping", "evidence")]
+
+
+def test_why_the_last_answer_was_not_used_is_shown(monkeypatch, capsys):
+    from selfcorrect.cli import person
+    from selfcorrect.notebook.view_model import question_of
+
+    asked = {"question": "Which?", "options": ["a", "b"], "problem": "there is no such action"}
+    monkeypatch.setattr("sys.stdin", io.StringIO("#2\n"))
+    assert person.ask(asked) == {"action": "choose", "choice": 1}
+    assert "the last answer: there is no such action" in capsys.readouterr().err
+    shown = question_of([("id", asked)])
+    assert shown is not None
+    assert shown["text"] == "The last answer was not used: there is no such action. Which?"
