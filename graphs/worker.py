@@ -222,7 +222,7 @@ def main(arguments: list[str]) -> None:
         case ["setup"]:
             asyncio.run(setup(dsn))
         case ["enqueue", path]:
-            print(asyncio.run(enqueue(dsn, _jobs(path))), "jobs")
+            sys.stdout.write(f"{asyncio.run(enqueue(dsn, _jobs(path)))} jobs\n")
         case ["work"]:
             with suppress(KeyboardInterrupt):  # its jobs are handed out again, as after a kill
                 asyncio.run(work(dsn))

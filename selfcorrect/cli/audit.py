@@ -97,9 +97,9 @@ def _tell(result: Audit) -> None:
     out = result.outcomes
     usage = f" and {result.tokens:,} tokens" if result.has_tokens else ""
     confirmed = result.confirmed.total()
+    runs, calls = counted(result.runs, "run", "runs"), counted(result.calls, "call", "calls")
     lines = (
-        f"{counted(result.runs, 'run', 'runs')}, {counted(result.calls, 'call', 'calls')}, "
-        f"{failed:,} failed",
+        f"{runs}, {calls}, {failed:,} failed",
         f"mended without a model: {_share(result.mended, failed)}",
         f"  as the run itself did later: {confirmed:,}, {result.turns:,} turns{usage} sooner",
         f"only proposed, since the tool acts: {_share(out['proposed'], failed)}",

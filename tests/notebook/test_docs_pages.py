@@ -19,9 +19,9 @@ FOCUSED = """() => {
   const name = (has.ariaLabel || has.innerText || has.title).trim();
   const drawn = [has, ...(has.matches("input") ? has.parentElement.querySelectorAll("label") : [])];
   const seen = drawn.some((each) => {
-    const box = each.getBoundingClientRect();
-    const inside = box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
-    return inside && box.width > 1 && getComputedStyle(each).outlineStyle !== "none";
+    const { top, right, bottom, left, width } = each.getBoundingClientRect();
+    const inside = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+    return inside && width > 1 && getComputedStyle(each).outlineStyle !== "none";
   });
   return { name, seen };
 }"""
@@ -90,7 +90,7 @@ def test_the_pages_are_searched_off_a_disk(browser: Any, site: Path) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_whoever_uses_keys_sees_where_they_are(browser: Any, site: Path, theme: str) -> None:
-    """What has the focus is in the window and has an outline; the switch of the theme, its label."""
+    """What has the focus is in the window and outlined; the switch of the theme, by its label."""
     page = opened(browser, theme, 1280)
     page.goto((site / "maps.html").as_uri())
     reached, unseen = [], []
