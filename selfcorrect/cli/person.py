@@ -41,8 +41,9 @@ def ask(question: JSON) -> JSON:
     while True:
         screen.print(row("answer?", (f"{how}:", "dim")), end=" ")
         line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
+        if not (line and sys.stdin.isatty()):
+            screen.print()  # nobody pressed enter on this screen
         if not line:
-            screen.print()
             raise Unanswered
         if (answer := read(line.strip(), len(options))) is not None:
             return answer
