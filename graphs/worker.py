@@ -199,6 +199,20 @@ def forget(dsn: str, days: float) -> None:
         ledger.forget(older_than=days * _DAY)
 
 
+def _jobs(path: str) -> list[Any]:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise SystemExit(f"{path}: {error.strerror or error}") from None
+    jobs = []
+    for number, line in enumerate(lines, 1):
+        try:
+            jobs += [json.loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise SystemExit(f"{path}:{number}: not JSON: {error}") from None
+    return jobs
+
+
 def main(arguments: list[str]) -> None:
     """The command line of this file."""
     dsn = os.environ.get("WORKER_DSN", "")
@@ -208,10 +222,10 @@ def main(arguments: list[str]) -> None:
         case ["setup"]:
             asyncio.run(setup(dsn))
         case ["enqueue", path]:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-            asyncio.run(enqueue(dsn, [json.loads(line) for line in lines if line.strip()]))
+            sys.stdout.write(f"{asyncio.run(enqueue(dsn, _jobs(path)))} jobs\n")
         case ["work"]:
-            asyncio.run(work(dsn))
+            with suppress(KeyboardInterrupt):  # its jobs are handed out again, as after a kill
+                asyncio.run(work(dsn))
         case ["forget", days]:
             forget(dsn, float(days))
         case _:

@@ -46,3 +46,18 @@ def whole(where: str, name: str, value: object, *, least: int = 0) -> None:
         raise GraphSetupError(
             f"{where}: {name} is a whole number from {least} up, not {value!r:.80}"
         )
+
+
+def switch(where: str, name: str, value: object) -> None:
+    """Refuse a setting that is neither True nor False: `"no"` counts as true in Python.
+
+    Raises:
+        GraphSetupError: Where it is something else; it names the setting.
+
+    >>> switch("SelfCorrection", "ask_person", "no")
+    Traceback (most recent call last):
+    ...
+    selfcorrect.errors.GraphSetupError: SelfCorrection: ask_person is True or False, not 'no'
+    """
+    if not isinstance(value, bool):
+        raise GraphSetupError(f"{where}: {name} is True or False, not {value!r:.80}")

@@ -149,6 +149,9 @@ class Finding:
         return self.paths[0] if self.paths else None
 
 
+ANSWERS: Final = ("approve", "choose", "answer", "edit", "reject")
+"""What a person may answer; `read_answer` says how each is written."""
+
 OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
 """Classes of findings of the library's own checks: their texts are its own, and hold no values."""
 

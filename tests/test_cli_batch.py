@@ -187,6 +187,30 @@ def test_a_file_that_begins_badly_is_text_all_the_same(head, tmp_path):
     assert json.loads(out.read_text(encoding="utf-8").splitlines()[-1])["id"] == "good"
 
 
+def test_a_list_over_many_lines_is_told_what_is_wanted(tmp_path):
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps([{"id": 1, "message": "slow down"}], indent=1), encoding="utf-8")
+    done = cli("diagnose", "--jsonl", path, "--out", "-")
+    assert done.exit_code == 1
+    first, *others = [json.loads(line)["error"] for line in done.stdout.splitlines()]
+    assert first.endswith("; one object in each line is wanted, as `jq -c '.[]'` writes a list")
+    assert not any("jq" in other for other in others)
+
+
+def test_whoever_stops_it_is_told_how_it_goes_on(tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("selfcorrect.cli.batch.answers", stopped)
+    (tmp_path / "in.jsonl").write_text("{}\n")
+    given = ("--jsonl", tmp_path / "in.jsonl", "--out")
+    done = cli("repair", *given, tmp_path / "out.jsonl")
+    assert done.exit_code == 130
+    told = "".join(done.stderr.split())
+    assert told == "".join(f"stopped; --resume goes on where {tmp_path / 'out.jsonl'} ends".split())
+    assert cli("repair", *given, "-").stderr == ""
+
+
 def test_a_line_holds_a_message_or_a_list_of_calls_too():
     call = {"name": "order", "arguments": {"item": "tea", "count": 2}}
     assert mended(0, call=[call, call])["calls"] == [call, call]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -231,6 +232,17 @@ def test_an_example_that_ends_otherwise_is_no_success(here):
     done = cli("run", "other.py")
     assert done.exit_code == 1
     assert "  expected  reported" in done.stdout
+
+
+def test_an_example_that_a_person_answered_ends_as_expected(here):
+    """Who answers decides how it ends; without an answer it is asked, as it says."""
+    file = here / "shop.py"
+    file.write_text(file.read_text(encoding="utf-8").replace('"healthy"', '"asked"').replace(
+        '"args": {"item": "tea", "count": 1}', '"args": {"item": "tea"}'
+    ), encoding="utf-8")  # fmt: skip
+    for answers in ("2\n" * 9, "reject\n" * 9):
+        done = cli("run", "shop.py", "--interactive", stdin=answers)
+        assert "expected  asked" not in done.stdout, done.stdout
 
 
 def test_mended_calls_come_first_below_a_legend():
@@ -490,6 +502,16 @@ def test_what_may_have_been_done_is_done_once_more_only_with_again(here):
         done = cli("run", "losing.py", "--json", *options, "--call", paying("c2"))
         assert json.loads(done.stdout).get("result") == "paid", done.output
     assert (here / "paid").read_text() == "ann 5\n" * 2
+    told = cli("run", "losing.py", "--call", paying("c2")).stdout
+    assert "  known     done before; the stored result, and no execution" in told
+    assert "attempt" not in told
+    assert told.splitlines()[-1].endswith("0 executions, 0 model calls")
+
+
+def test_a_doubt_is_told_with_the_option_that_overrules_it(here):
+    (here / "losing.py").write_text(LOSING, encoding="utf-8")
+    told = cli("run", "losing.py", "--call", paying("c1")).stdout
+    assert "run it with --again" in told
 
 
 def test_the_maps_and_strategies_that_there_are_can_be_listed():
@@ -557,3 +579,16 @@ def test_only_the_command_that_is_called_is_loaded(args, commands):
     assert {name[1] for name in names if name[0] == "cli" and name[1:]} - HELPERS == commands
     if "listing" not in commands:
         assert not [name for name in names if name[0] in ("loop", "mapping", "evidence")]
+
+
+def test_why_the_last_answer_was_not_used_is_shown(monkeypatch, capsys):
+    from selfcorrect.cli import person
+    from selfcorrect.notebook.view_model import question_of
+
+    asked = {"question": "Which?", "options": ["a", "b"], "problem": "there is no such action"}
+    monkeypatch.setattr("sys.stdin", io.StringIO("#2\n"))
+    assert person.ask(asked) == {"action": "choose", "choice": 1}
+    assert "the last answer: there is no such action" in capsys.readouterr().err
+    shown = question_of([("id", asked)])
+    assert shown is not None
+    assert shown["text"] == "The last answer was not used: there is no such action. Which?"

@@ -100,7 +100,10 @@ def test_notebooks_are_stored_with_their_outputs(path: Path) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if "```pycon" in path.read_text("utf-8")], ids=lambda p: p.stem
 )
-def test_what_a_page_shows_at_the_prompt_happens(path: Path) -> None:
+def test_what_a_page_shows_at_the_prompt_happens(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where a page makes a file, it is made
     done = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert done.attempted > 3
     assert done.failed == 0

@@ -254,6 +254,8 @@ def test_a_call_in_the_text_of_a_message_is_written_where_calls_belong(title, st
     assert (json.loads(args) if isinstance(args, str) else args) == GOOD
     again = MENDER.message(done.value)
     assert (again.outcome, again.value) == ("valid", done.value)
+    assert done.calls[0].id is not None
+    assert again.calls[0].id in (None, done.calls[0].id)
 
 
 @pytest.mark.parametrize("title", IN_TEXT)
@@ -328,6 +330,7 @@ def test_objects_of_an_sdk_come_back_as_they_are():
 def test_the_text_of_an_object_of_an_sdk_is_read_too():
     done = MENDER.message(Message(role="assistant", content=SAID))
     (call,) = done.value.tool_calls
+    assert call.id == done.calls[0].id
     assert (type(done.value), done.value.content) == (Message, None)
     assert json.loads(call.function.arguments) == GOOD
     words = Message(role="assistant", content="Good day (really).")
@@ -396,7 +399,8 @@ def test_a_streamed_message_is_mended_from_what_was_streamed():
 
 def test_a_call_in_the_text_of_a_langchain_message_becomes_one():
     done = MENDER.message(AIMessage(SAID, id="m"))
-    assert [call["args"] for call in done.value.tool_calls] == [GOOD]
+    (call,) = done.value.tool_calls
+    assert (call["args"], call["id"]) == (GOOD, done.calls[0].id)
     assert (done.value.content, done.value.id) == ("", "m")
 
 

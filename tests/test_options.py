@@ -51,7 +51,9 @@ def test_there_is_one_list_of_options():
     ("wrong", "words"),
     [
         ({"stratgies": "strict"}, "no option 'stratgies'; did you mean 'strategies'"),
-        ({"limits": {"attemps": 3}}, "limits are unusable"),
+        ({"limits": {"attemps": 3}}, "limits are unusable: there is no 'attemps'; did you mean"),
+        ({"limits": {"executions": 3}}, "no 'executions'; there are attempts, rounds, "),
+        ({"limits": {"attempts": 0}}, "attempts: Input should be greater than 0, not 0$"),
         ({"nodes": {"planner": 3}}, "planner must be callable"),
         ({"on_model_error": 3}, "on_model_error must be callable"),
     ],
@@ -59,3 +61,12 @@ def test_there_is_one_list_of_options():
 def test_whatever_is_built_of_them_refuses_the_same(build: Any, wrong: Any, words: str):
     with pytest.raises(GraphSetupError, match=words):
         build(**wrong)
+
+
+@pytest.mark.parametrize("name", ["ask_person", "read_text"])
+def test_a_word_is_no_switch(name: str):
+    with pytest.raises(GraphSetupError, match=f"SelfCorrection: {name} is True or False, not 'no'"):
+        SelfCorrection(**{name: "no"})
+    if name == "ask_person":
+        with pytest.raises(GraphSetupError, match="SelfCorrectingToolNode: ask_person is True or"):
+            SelfCorrectingToolNode([look], ask_person="no")  # type: ignore[arg-type]

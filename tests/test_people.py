@@ -155,6 +155,34 @@ class TestAnswers:
         out = graph.invoke(Command(resume={"action": "answer", "value": 5}), CONFIG)
         assert world.paid == [{"amount": 5, "to": "ann"}]
 
+    @pytest.mark.parametrize(
+        ("answer", "problem"),
+        [
+            ({"action": "chose", "choice": 0}, "no such action; the actions are approve, choose"),
+            ({"action": "choose", "choice": 7}, "one of the 2 options, by its index from 0"),
+            ({"action": "choose", "value": "bob"}, "choice is one of the 2 options"),
+            ({"action": "approve"}, "not one proposal to approve, but 2"),
+            ({"action": "answer"}, "holds no value"),
+            ("carl", "that is the value that cannot be right"),
+        ],
+    )
+    def test_what_cannot_be_used_is_asked_for_again(self, answer: Any, problem: str):
+        graph, out, world = start({"amount": 5, "to": "carl"})
+        first = asked(out)
+        again = asked(graph.invoke(Command(resume=answer), CONFIG))
+        assert problem in again["problem"]
+        assert (again["question"], again["options"]) == (first["question"], first["options"])
+        out = graph.invoke(Command(resume={"action": "choose", "choice": 1}), CONFIG)
+        assert (out["result"], world.paid) == ("paid", [{"amount": 5, "to": "bob"}])
+
+    def test_nobody_is_asked_for_ever(self):
+        graph, out, world = start({"amount": 5, "to": "carl"})
+        for _ in range(20):
+            out = graph.invoke(Command(resume={"action": "what"}), CONFIG)
+            if "__interrupt__" not in out:
+                break
+        assert (out["failure"]["reason"], world.paid) == ("limit_reached", [])
+
     def test_a_rejection_leaves_one_honest_text(self):
         graph, _, world = start({"amount": "2.5", "to": "ann"})
         out = graph.invoke(Command(resume={"action": "reject", "reason": "too odd"}), CONFIG)

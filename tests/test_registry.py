@@ -80,6 +80,11 @@ def test_the_decorator_refuses_what_cannot_be(name, options):
         strategy(name, **options)
 
 
+def test_a_class_that_there_is_none_of_is_told_with_those_that_there_are():
+    with pytest.raises(GraphSetupError, match=r"'exactly'.*; there are exact, inferred, "):
+        strategy("x", safety=["exactly"])
+
+
 @pytest.mark.parametrize(
     ("factory", "options", "says"),
     [

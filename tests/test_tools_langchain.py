@@ -250,6 +250,27 @@ def test_callbacks_are_called():
     assert seen == [{"a": 1}, [1, "x"]]
 
 
+def test_what_a_function_says_of_itself_counts_however_it_is_wrapped():
+    from langchain_core.tools import StructuredTool
+
+    def look_up(word: str) -> str:
+        """Look a word up."""
+        return word
+
+    look_up.metadata = {"effect": "read_only", "verify": look_up}  # type: ignore[attr-defined]
+    wrapped = ToolSpec.from_langchain(StructuredTool.from_function(look_up))
+    for spec in (ToolSpec.from_function(look_up), wrapped):
+        assert (spec.effect, spec.verify) == ("read_only", look_up)
+    assert ToolSpec.from_function(look_up, effect="mutating").effect == "mutating"
+    own = StructuredTool.from_function(look_up, metadata={"effect": "idempotent"})
+    assert ToolSpec.from_langchain(own).effect == "idempotent"
+    claimed = StructuredTool.from_function(look_up, metadata={"readOnlyHint": True})
+    assert not ToolSpec.from_langchain(claimed).declared
+    look_up.metadata = {"effect": "readonly"}  # type: ignore[attr-defined]
+    with pytest.raises(ToolDefinitionError, match="did you mean 'read_only'"):
+        ToolSpec.from_function(look_up)
+
+
 def test_the_effect_is_in_the_metadata():
     assert ToolSpec.from_langchain(Subclass(metadata={"effect": "read_only"})).effect == "read_only"
     assert not ToolSpec.from_langchain(Subclass(metadata={"other": 1})).declared

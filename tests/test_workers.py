@@ -78,6 +78,18 @@ def test_a_day_in_the_life_of_the_file(postgres, tmp_path):
         env=env,
     )
     assert "a job names its thread" in done.stderr
+    (tmp_path / "broken").write_text("{\n")
+    for name, why in (("gone", "No such file"), ("broken", "broken:1: not JSON")):
+        done = subprocess.run(
+            [sys.executable, ROOT / "graphs" / "worker.py", "enqueue", str(tmp_path / name)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=env,
+        )
+        assert done.returncode == 1
+        assert why in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 # --- a pool ---------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from selfcorrect.plain import plain, problem
 from selfcorrect.redaction import redact
 
 _HEAD: Final = 4_096
+_ONE_VALUE: Final = "one object in each line is wanted, as `jq -c '.[]'` writes a list"
+"""For a file that begins as one JSON value over many lines."""
 _ID: Final = re.compile(r'\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,18}\b)')
 """An id that stands first in its line."""
 
@@ -74,7 +76,8 @@ def read(raw: Raw, *, python: bool = False) -> Line | None:
     try:
         value = parse(text, python=python)
     except ValueError as wrong:
-        return Line(where, error=f"{where}: {wrong}", id=_id_in(text))
+        told = f"{wrong}; {_ONE_VALUE}" if raw.number == 1 and text in ("[", "{") else str(wrong)
+        return Line(where, error=f"{where}: {told}", id=_id_in(text))
     return Line(where, value, id=_id_of(value))
 
 

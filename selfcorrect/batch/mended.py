@@ -20,7 +20,7 @@ class MendedCall:
     Attributes:
         name: The tool's name; as it was written, where the call may not run.
         args: The arguments, ready to run; None where the call may not run.
-        id: The call's id, as it came.
+        id: The call's id, as it came; that of a call in a message's text, as it stands in `value`.
         outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
         changes: What was changed, in order, with strategy, rule and safety class.
         for_model: Where it may not run: what its model may be told, redacted and bounded.

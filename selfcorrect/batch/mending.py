@@ -11,6 +11,7 @@ from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import WORSE, Mended, MendedCall
 from selfcorrect.batch.texts import CALL_SIGNS, mend_text
 from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, written
+from selfcorrect.forms.texts import call_id
 from selfcorrect.json_forms import finding_to_json, to_json
 from selfcorrect.loop.context import RunContext, run_sync
 from selfcorrect.loop.loop import Loop
@@ -113,7 +114,8 @@ class Mending:
             return Mended("valid", value)
         text = await mend_text(self.loop, found.text or "", beside, self.context)
         if text.whole is None:
-            done = _together(value, found, text.calls, text.model_calls)
+            calls = text.calls if isinstance(value, str) else _identified(found, text.calls)
+            done = _together(value, found, calls, text.model_calls)
             # A text that is a call belongs where calls are, even where nothing was wrong in it.
             moved = not isinstance(value, str) and done.outcome == "valid"
             return replace(done, value=found.back(done.ready)) if moved else done
@@ -125,6 +127,14 @@ class Mending:
             detail = f"the {type(value).__name__} holds no call: {WANTED}"
             return _whole(value, replace(text.whole, detail=detail))
         return _whole(value, text.whole)
+
+
+def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]:
+    """Calls of a message's text: their answers need the id under which they stand there."""
+    return [
+        replace(call, id=call.id or call_id(found.text or "", place))
+        for place, call in enumerate(calls)
+    ]
 
 
 def _before_last(beside: Mapping[str, Any], *, is_last: bool) -> Mapping[str, Any]:

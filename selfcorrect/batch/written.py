@@ -332,8 +332,8 @@ def _of_langchain(given: Any) -> Written:
 
 def _into_said(message: Any, calls: Sequence[Call | None]) -> Any:
     made = [
-        (None, {"name": call.name, "args": dict(call.args), "id": call.id or f"call_{place}"})
-        for place, call in enumerate(calls)
+        (None, {"name": call.name, "args": dict(call.args), "id": call.id})
+        for call in calls
         if call is not None
     ]
     return rewritten(message, made, content="")

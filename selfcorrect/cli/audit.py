@@ -10,7 +10,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from selfcorrect.cli.recorded import calls_of
+from selfcorrect.cli.progress import leave
+from selfcorrect.cli.recorded import calls_of, counted, tell_left_out
 from selfcorrect.cli.screen import console, refuse
 from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import SelfCorrectError
@@ -40,6 +41,8 @@ def audit(
 
     Logs are lines of CALLS.jsonl, trails of `run --record`, chat logs of OpenAI or LangChain, or
     OpenTelemetry GenAI spans. Of a tool whose schema nobody tells, no call can be mended.
+
+    Exits with 1 if lines were left out.
     """
     from selfcorrect.learning.auditing import audit as look_at
 
@@ -49,8 +52,7 @@ def audit(
             result = look_at(found.calls, strategies, step)
     except SelfCorrectError as error:
         refuse(str(error))
-    for why, count in found.skipped.most_common(5):
-        screen.print(f"{count:,} lines left out: {visible(why)}", highlight=False, markup=False)
+    tell_left_out(found.skipped)
     if not result.calls:
         refuse("there is no recorded call in these logs")
     _tell(result)
@@ -63,6 +65,8 @@ def audit(
         except OSError as error:
             refuse(f"{html}: {error.strerror or error}")
         screen.print(f"the page is {html}", highlight=False, markup=False)
+    lost = counted(found.skipped.total(), "line was", "lines were")
+    leave(f"{lost} left out; the audit is of all others" if found.skipped else None)
 
 
 def _bar(screen: Any) -> Any:
@@ -93,8 +97,9 @@ def _tell(result: Audit) -> None:
     out = result.outcomes
     usage = f" and {result.tokens:,} tokens" if result.has_tokens else ""
     confirmed = result.confirmed.total()
+    runs, calls = counted(result.runs, "run", "runs"), counted(result.calls, "call", "calls")
     lines = (
-        f"{result.runs:,} runs, {result.calls:,} calls, {failed:,} failed",
+        f"{runs}, {calls}, {failed:,} failed",
         f"mended without a model: {_share(result.mended, failed)}",
         f"  as the run itself did later: {confirmed:,}, {result.turns:,} turns{usage} sooner",
         f"only proposed, since the tool acts: {_share(out['proposed'], failed)}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import typer
@@ -16,6 +18,7 @@ from selfcorrect.cli.lines import refusing
 from selfcorrect.cli.progress import bar, leave
 from selfcorrect.cli.screen import console, refuse
 from selfcorrect.cli.strange_keys import strange_keys
+from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import MapError
 from selfcorrect.mapping.loading import load_map
 
@@ -45,7 +48,7 @@ def answer_file(
     except MapError as error:
         refuse(str(error))
     count, started = processes(jsonl, wanted), time.monotonic()
-    with refusing(), source(jsonl) as read:
+    with refusing(), _interrupted(out), source(jsonl) as read:
         given = (raw for raw in read if not is_empty(raw))
         outcomes = answered_before(out, given, job.outcome_of) if resume else Counter()
         before = outcomes.total()
@@ -66,6 +69,18 @@ def answer_file(
     open_ = sum(outcomes[word] for word in job.to_look_at)
     words = ", ".join(sorted(job.to_look_at & outcomes.keys()))
     leave(f"somebody has to look at {_lines(open_)}: {words}" if open_ else None)
+
+
+@contextmanager
+def _interrupted(out: str) -> Iterator[None]:
+    """Say how it goes on to whoever stops it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out != "-":
+            told = f"stopped; --resume goes on where {visible(out)} ends"
+            console(stderr=True).print(told, highlight=False, markup=False)
+        raise
 
 
 def _tell(outcomes: Counter[str], before: int, seconds: float) -> None:

@@ -27,7 +27,7 @@ def explain(
     name: Annotated[str, typer.Argument(metavar="MAP", help="Name of a map, or path of a file.")],
     text: Annotated[str, typer.Argument(help="What the error says.")],
     status: Annotated[
-        str | None, typer.Option(metavar="N", help="HTTP status, SQLSTATE or gRPC code.")
+        str | None, typer.Option(metavar="N", help="HTTP status, SQLSTATE, gRPC code or exit code.")
     ] = None,
     exception: Annotated[
         str | None, typer.Option(metavar="T", help="Dotted class name of the exception.")

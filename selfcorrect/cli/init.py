@@ -38,7 +38,8 @@ def init(
         refuse(f"{error.filename or folder}: {error.strerror or error}")
     laid_out = f"{len(files)} files in {visible(str(folder))}"
     graph = "" if examples else " mine"
-    typer.echo(f"{laid_out}. Next, from there: selfcorrect run{graph}, and pytest for its test")
+    test = "pip install -r requirements.txt && pytest for its test"
+    typer.echo(f"{laid_out}. Next, from there: selfcorrect run{graph}, and {test}")
 
 
 def _small() -> Iterator[tuple[Path, bytes]]:

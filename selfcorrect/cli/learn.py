@@ -9,7 +9,7 @@ import typer
 
 from selfcorrect.cli import lines
 from selfcorrect.cli.progress import leave
-from selfcorrect.cli.recorded import calls_of
+from selfcorrect.cli.recorded import calls_of, counted, tell_left_out
 from selfcorrect.cli.screen import console, refuse
 
 
@@ -55,25 +55,22 @@ def learn(
     with calls_of(logs, out, tools) as found:
         learned = learn_from(found.calls, support=support, agreement=agreement)
         skipped = found.skipped
+    if not learned.calls:
+        tell_left_out(skipped)
+        refuse("there is no recorded call in these logs")
     with lines.writer(out) as file:
         file.write(as_toml(learned.entries))
     told = [
         f"{learned.calls:,} calls, {learned.failures:,} failed, {learned.overcome:,} overcome",
-        f"{len(learned.entries):,} entries in {out}",
+        f"{counted(len(learned.entries), 'entry', 'entries')} in {out}",
     ]
     if learned.unvouched:
-        told.append(f"{learned.unvouched:,} errors left out: their words may be somebody's data")
-    if skipped:
-        told.append(f"{sum(skipped.values()):,} lines left out")
-    screen = console(stderr=True)
-    screen.print("; ".join(told))
-    for why, count in skipped.most_common(5):
-        screen.print(f"  {count:,} × {why}")
-    if not learned.calls:
-        refuse("there is no recorded call in these logs")
-    lost = skipped.total()
-    many = "1 line was" if lost == 1 else f"{lost:,} lines were"
-    leave(f"{many} left out; the map is of all others" if lost else None)
+        left_out = counted(learned.unvouched, "error", "errors")
+        told.append(f"{left_out} left out: their words may be somebody's data")
+    console(stderr=True).print("; ".join(told))
+    tell_left_out(skipped)
+    lost = counted(skipped.total(), "line was", "lines were")
+    leave(f"{lost} left out; the map is of all others" if skipped else None)
 
 
 def _tell_stats(ledger: str, learned: str | None) -> None:

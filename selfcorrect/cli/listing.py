@@ -13,6 +13,7 @@ from rich.text import Text
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mapping.files import find_map, map_names, starter_dir
+from selfcorrect.mapping.loading import DEFAULT
 from selfcorrect.mapping.registry import built_in_names, resolve, strategy_names
 
 
@@ -23,7 +24,9 @@ def maps() -> None:
     for name in map_names():
         try:
             path = find_map(name, run_code=False)
-            where = "for a deployment" if path.parent == deployments else "what systems say"
+            is_built_in = path.parent != deployments
+            where = "what systems say" if is_built_in else "for a deployment"
+            where = "where none is named" if name == DEFAULT else where
             about = _heading(path.read_text(encoding="utf-8"))
         except (SelfCorrectError, OSError):
             where, about = "of an installed package", ""

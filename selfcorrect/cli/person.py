@@ -32,6 +32,8 @@ def ask(question: JSON) -> JSON:
     screen = console(stderr=True)
     for told in _beside(asked):
         screen.print(told)
+    if problem := asked.get("problem"):
+        screen.print(row("not used", (f"the last answer: {problem}", "bold red")))
     screen.print(row("question", (str(asked.get("question", "")), "bold yellow")))
     for number, option in enumerate(options, 1):
         screen.print(row(f"#{number}", _shown(option)))
@@ -39,8 +41,9 @@ def ask(question: JSON) -> JSON:
     while True:
         screen.print(row("answer?", (f"{how}:", "dim")), end=" ")
         line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
+        if not (line and sys.stdin.isatty()):
+            screen.print()  # nobody pressed enter on this screen
         if not line:
-            screen.print()
             raise Unanswered
         if (answer := read(line.strip(), len(options))) is not None:
             return answer

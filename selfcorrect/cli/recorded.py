@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfcorrect.cli import lines
 from selfcorrect.cli.progress import bar
-from selfcorrect.cli.screen import refuse
+from selfcorrect.cli.screen import console, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
+from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
 if TYPE_CHECKING:
@@ -69,8 +70,23 @@ def _declared(path: str) -> dict[str, Declared]:
     try:
         tools = lines.parse(Path(path).read_text(encoding="utf-8"))
         return declared(tools if isinstance(tools, list) else [tools])
-    except (OSError, ValueError, SelfCorrectError) as error:
+    except OSError as error:
+        refuse(f"{path}: {error.strerror or error}")
+    except (ValueError, SelfCorrectError) as error:
         refuse(f"{path}: {error}")
+
+
+def tell_left_out(skipped: Counter[str]) -> None:
+    """The lines that held no call, by the reason; the five most common ones."""
+    screen = console(stderr=True)
+    for why, count in skipped.most_common(5):
+        left_out = counted(count, "line", "lines")
+        screen.print(f"{left_out} left out: {visible(why)}", highlight=False, markup=False)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """How many of what: `1 line`, `2 lines`."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _values(

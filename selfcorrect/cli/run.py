@@ -75,8 +75,8 @@ def run(
 
     Without GRAPH that is the flight booking, under the map that SELFCORRECT_STRATEGIES names.
 
-    Exit codes: 0, all calls were done, or each example ended as it says that it does; 1, some ended
-    otherwise; 2, wrong usage or unreadable input.
+    Exit codes: 0, all calls were done, or each example ended as it says that it does, or as you
+    answered; 1, some ended otherwise; 2, wrong usage or unreadable input.
     """
     if call is not None and jsonl is not None:
         refuse("give --call or --jsonl, not both")
@@ -107,8 +107,9 @@ def run(
                 strange.see(entry.title, entry.input)
             output = player.play(entry)
             tally.add(output)
-            as_told = as_told and entry.expect == verdict(output)
-            tell(entry, output)
+            expected = entry.expect == verdict(output) or (interactive and entry.expect == "asked")
+            as_told = as_told and expected
+            tell(entry, output, expected)
             if trails is not None:
                 lines.write(trails, _recorded(entry, output))
             step(tally)
@@ -208,16 +209,16 @@ def _unanswered(output: Mapping[str, Any], question: JSON) -> dict[str, Any]:
     return {"failure": to_json(report), "trail": output.get("trail", [])}
 
 
-def _tell(entry: Entry, output: Mapping[str, Any]) -> None:
+def _tell(entry: Entry, output: Mapping[str, Any], expected: bool) -> None:
     screen = console()
     for line in story(entry.title, output):
         show(screen, line)
-    if entry.expect not in (None, verdict(output)):
+    if entry.expect is not None and not expected:
         show(screen, row("expected", (str(entry.expect), "bold yellow")))
     screen.print()
 
 
-def _tell_json(_: Entry, output: Mapping[str, Any]) -> None:
+def _tell_json(_: Entry, output: Mapping[str, Any], _expected: bool) -> None:
     lines.write(sys.stdout, dict(output))
 
 

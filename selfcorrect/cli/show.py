@@ -60,7 +60,7 @@ class Tally:
         """Count one output."""
         self.verdicts[verdict(output)] += 1
         for event in _events(output):
-            self.executions += event.get("node") == "execute" and "attempt" in event
+            self.executions += _called(event)
             calls = event.get("model_calls")
             self.model_calls += calls if isinstance(calls, int) else 0
 
@@ -128,8 +128,10 @@ def _event(event: Mapping[str, Any]) -> Iterator[Text]:
     match event.get("node"):
         case "plan" if call := event.get("call"):
             yield row("call", _call(call))
-        case "execute" if "attempt" in event:
+        case "execute" if _called(event):
             yield row(f"attempt {event['attempt']}", _attempt(event))
+        case "execute" if event.get("replayed") and event.get("ok"):
+            yield row("known", "done before; the stored result, and no execution")
         case "diagnose":
             for finding in event.get("findings", ()):
                 yield _finding(finding)
@@ -141,6 +143,11 @@ def _event(event: Mapping[str, Any]) -> Iterator[Text]:
                 yield row("refused", *_change(change), (why, "yellow"))
         case "retry" if event.get("wait"):
             yield row("waited", f"{event['wait']:.3g} s")
+
+
+def _called(event: Mapping[str, Any]) -> bool:
+    """Whether the tool was called; a stored result is told without it."""
+    return event.get("node") == "execute" and "attempt" in event and not event.get("replayed")
 
 
 def _call(call: Mapping[str, Any]) -> str:
@@ -238,6 +245,8 @@ def _end(output: Mapping[str, Any]) -> Iterator[Text]:
         for advice in failure.get("advice", ()):
             if not (question and advice.startswith("Asked: ")):
                 yield row("advice", clip(str(advice)))
+        if failure.get("reason") == "unknown_outcome":
+            yield row("advice", "If it was not done, or may be done twice: run it with --again.")
     elif "result" in output:
         yield row("result", (short(output["result"]), "green"))
 

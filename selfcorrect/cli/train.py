@@ -73,7 +73,9 @@ def _rows(file: Path, rules: StrategyMap, strange: StrangeKeys) -> Iterator[Row]
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield _row(line, f"{file}:{number}", rules, strange)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        refuse(f"{file}: {error.strerror or error}")
+    except UnicodeDecodeError as error:
         refuse(f"{file}: {error}")
 
 

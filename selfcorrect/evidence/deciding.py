@@ -26,6 +26,9 @@ from selfcorrect.ports import Rules
 
 _SYMBOL: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
 """A code within a text: `NT_STATUS_ACCESS_DENIED`."""
+_OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
+_PLAIN: Final = ("enum", "const", "type", "pattern", "format")
+"""Constraints that no number of retries, seconds or calls looks like."""
 _OF_TIME: Final = ("date", "date-time", "time", "duration")
 
 
@@ -177,10 +180,12 @@ def _by_constraint(
 
     "must be at least 18", "one of: a, b": it is decided as an error whose code names the keyword.
     """
-    unsaid = decided.witness is Source.NONE or decided.kind is ErrorKind.VALIDATION
-    if not (unsaid and finding.constraint and decided.category is Category.NONE):
+    if not finding.constraint or decided.category is not Category.NONE:
         return decided
     keyword, value = next(iter(finding.constraint.items()))
+    unsaid = decided.witness is Source.NONE or decided.kind is ErrorKind.VALIDATION
+    if not unsaid and not (keyword in _PLAIN and _only_a_class_speaks(finding, decided, decide)):
+        return decided
     if keyword == "format":
         keyword = "date_parsing" if value in _OF_TIME else "url_parsing"
     found = decide(Finding("", code=keyword))
@@ -195,6 +200,16 @@ def _by_constraint(
         confidence=stated(),
         witness=Source.RULE,
     )
+
+
+def _only_a_class_speaks(
+    finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]
+) -> bool:
+    """Whether nothing but the words of a class's name say what sort of error it is."""
+    if decided.witness is not Source.RULE or finding.status is not None or finding.code:
+        return False
+    bare = replace(finding, text=decided.text, types=(), kind=ErrorKind.INTERNAL)
+    return decide(bare).witness is Source.NONE
 
 
 def masked(finding: Finding, arguments: JSON) -> str:
@@ -224,8 +239,15 @@ def settled(finding: Finding, arguments: JSON, schema: JsonObject | None = None)
 
 
 def _borne_out(finding: Finding, place: Places) -> float:
-    """How sure a finding is: surer where the constraint that it states is broken where it says."""
-    if finding.witness is not Source.RULE or not (finding.constraint and finding.paths):
+    """How sure a finding is: surer where the constraint that it states is broken where it says.
+
+    So it is where one value is named, and what it should have been.
+    """
+    if finding.witness is not Source.RULE or not finding.paths:
+        return finding.confidence
+    if finding.suggestions and len(finding.paths) == 1 and finding.kind in _OF_INPUT:
+        return max(finding.confidence, borne_out())
+    if not finding.constraint:
         return finding.confidence
     broken = {f"/args{path}" for path in by_breaking(finding.constraint, place)}
     listed = finding.constraint.get("enum")

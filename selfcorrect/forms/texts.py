@@ -56,7 +56,7 @@ class Words:
 
     def replaced(self, value: Any, calls: Sequence[Call]) -> Any:
         """The value with these calls in the place of the text."""
-        ids = [call.id or f"call_{digest(self.text, n)[:24]}" for n, call in enumerate(calls)]
+        ids = [call.id or call_id(self.text, place) for place, call in enumerate(calls)]
         made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
         if self.part is None:
             value = put(value, (*self.path, "content"), self.style.empty)
@@ -66,6 +66,11 @@ class Words:
             value = put(value, self.path, [*parts[: self.part], *made, *parts[self.part + 1 :]])
         stops = self.reason is not None and self.style.stop is not None
         return put(value, self.reason or (), self.style.stop) if stops else value
+
+
+def call_id(text: str, place: int) -> str:
+    """An id for a call that stood in a text."""
+    return f"call_{digest(text, place)[:24]}"
 
 
 def _chat(call_id: str, call: Call) -> JsonObject:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, NotRequired, Unpack, cast
 
 from selfcorrect.errors import GraphSetupError, MissingExtra
-from selfcorrect.hints import whole
+from selfcorrect.hints import switch, whole
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
 from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.tool_calls import ToolCalls
@@ -100,6 +100,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         }
         boxes = Toolboxes(chosen, declared)
         _check(max_misses, max_failed, on_trail, tool_not_found, on_empty, budget)
+        switch("SelfCorrection", "ask_person", ask_person)
+        switch("SelfCorrection", "read_text", read_text)
         self._calls = ToolCalls(
             chosen,
             boxes,

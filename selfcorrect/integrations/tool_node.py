@@ -14,6 +14,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 
 from selfcorrect.forms.names import usable_name
+from selfcorrect.hints import switch
 from selfcorrect.integrations.chat import (
     finish_reason,
     note_of,
@@ -81,6 +82,7 @@ class SelfCorrectingToolNode(ToolNode):
         **options: Unpack[OptionKeywords],
     ) -> None:
         chosen = Options.of(options)
+        switch("SelfCorrectingToolNode", "ask_person", ask_person)
         boxes = Toolboxes(chosen)
         own = as_tools(tools)
         boxes.of(own)

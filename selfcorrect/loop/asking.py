@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from selfcorrect.loop.context import RunContext
-from selfcorrect.model import JSON
+from selfcorrect.model import ANSWERS, JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Tool
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
-
-ANSWERS: Final = ("approve", "choose", "answer", "edit", "reject")
-"""What a person may answer; `read_answer` says how each is written."""
 
 _MOST: Final = 20
 _LONGEST: Final = 1_000

@@ -178,12 +178,19 @@ def _limits(limits: Limits | Mapping[str, Any] | None, strategies: StrategyMap) 
         try:
             limits = Limits.model_validate(dict(limits))
         except ValidationError as error:
-            known = ", ".join(Limits.model_fields)
-            raise GraphSetupError(f"limits are unusable ({known} exist): {error}") from error
+            wrong = "; ".join(map(_wrong_bound, error.errors(include_url=False)))
+            raise GraphSetupError(f"limits are unusable: {wrong}") from error
     if not isinstance(limits, Limits):
         raise GraphSetupError(f"limits must be a Limits or a mapping, not {limits!r}")
     said = {name: getattr(limits, name) for name in limits.model_fields_set}
     return Limits(ceiling=limits.ceiling).merged({**strategies.limits, **said})
+
+
+def _wrong_bound(fault: Mapping[str, Any]) -> str:
+    name, known = ".".join(map(str, fault["loc"])), Limits.model_fields
+    if fault["type"] == "extra_forbidden":
+        return f"there is no {name!r}; {near(name, known) or 'there are ' + ', '.join(known)}"
+    return f"{name}: {fault['msg']}, not {fault['input']!r:.80}"
 
 
 def _terminal(

@@ -65,7 +65,8 @@ def strategy(
     try:
         classes = tuple(Safety(item) for item in safety)
     except ValueError as error:
-        raise GraphSetupError(f"strategy {name!r}: {error}") from None
+        known = ", ".join(Safety)
+        raise GraphSetupError(f"strategy {name!r}: {error}; there are {known}") from None
 
     def declare(target: T) -> T:
         for key, value in (("name", name), ("safety", classes), ("needs", needs)):

@@ -63,6 +63,15 @@ def asked_in(values: Mapping[str, Any]) -> str:
     return ""
 
 
+def answered_in(values: Mapping[str, Any]) -> str | None:
+    """What the agent said last, if a conversation ends with it."""
+    last = next(reversed(_messages(values)), None)
+    if _part(last, "type", "role") not in ("ai", "assistant") or _part(last, "tool_calls"):
+        return None
+    text = _part(last, "text", "content")
+    return text if isinstance(text, str) and text.strip() else None
+
+
 def _end(message: Any, note: Mapping[str, Any]) -> tuple[str, str]:
     """The tone and the word for a call, or a run, that came to no good end."""
     if _part(message, "type") != "tool":

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from selfcorrect.drawing import Shape, label_of
 from selfcorrect.drawing.svg import Marks, picture
+from selfcorrect.notebook.agents import answered_in
 from selfcorrect.notebook.form import form_of
 from selfcorrect.notebook.history import History, label, marks_of
 from selfcorrect.notebook.report import report_of
@@ -117,10 +118,12 @@ def question_of(asking: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
     value = asking[0][1]
     if not isinstance(value, Mapping) or "question" not in value:
         return {"text": value_text(value, 1_000), "options": [], "ours": False}
+    problem = value.get("problem")
+    before = f"The last answer was not used: {problem}. " if problem else ""
     options = value.get("options")
     listed = options if isinstance(options, list) else []
     return {
-        "text": plain_text(value["question"], 1_000),
+        "text": plain_text(f"{before}{value['question']}", 1_000),
         "options": [_option(option) for option in listed[:20]],
         "ours": "strategy" in value,
     }
@@ -138,8 +141,11 @@ def _option(option: Any) -> str:
 
 
 def result_of(values: Mapping[str, Any]) -> str | None:
-    """What a finished run came to."""
-    return value_text(values["result"], 2_000, "result") if "result" in values else None
+    """What a finished run came to; for an agent, what it said last."""
+    if "result" in values:
+        return value_text(values["result"], 2_000, "result")
+    said = answered_in(values)
+    return None if said is None else plain_text(said, 2_000)
 
 
 def _second(found: Second | None) -> dict[str, Any] | None:

@@ -8,7 +8,9 @@ from typing import Any, Final, TypeGuard
 from selfcorrect.json_forms import change_from_json
 from selfcorrect.model import (
     ABSENT,
+    ANSWERS,
     JSON,
+    OWN_CHECKS,
     Call,
     Change,
     Changed,
@@ -62,7 +64,7 @@ def read_answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JS
         case "edit" if "value" not in answer:
             return _edited(answer, call)
     if answer["action"] not in ("answer", "edit"):
-        return GiveUp("the answer has an unknown action")
+        return GiveUp(f"there is no such action; the actions are {', '.join(ANSWERS)}")
     if "value" not in answer:
         return GiveUp("the answer holds no value")
     return _at_fault(answer["value"], call, finding)
@@ -85,7 +87,8 @@ def _choice(choice: JSON, call: Call, finding: Finding, options: Sequence[JSON])
             return _chosen(option, call, finding)
     if isinstance(choice, int) and not isinstance(choice, bool) and 0 <= choice < len(options):
         return _chosen(options[choice], call, finding)
-    return GiveUp("the answer chooses nothing that was offered")
+    offered = f"one of the {len(options)} options, by its index from 0 or by its value"
+    return GiveUp(f"the answer chooses nothing that was offered: choice is {offered}")
 
 
 def _chosen(option: JSON, call: Call, finding: Finding) -> Repair:
@@ -117,6 +120,10 @@ def _at_fault(value: JSON, call: Call, finding: Finding) -> Repair:
         return GiveUp("the question is about the whole call: answer with an edit")
     if path == "/name" and not _is_text(value):
         return GiveUp("a tool's name is text")
+    now = look(call, path)
+    is_ours = not OWN_CHECKS.isdisjoint(finding.types[:1])
+    if is_ours and type(now) is type(value) and same(now, value):
+        return GiveUp("that is the value that cannot be right")
     return Changed(_human(call, path, value))
 
 

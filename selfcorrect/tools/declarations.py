@@ -35,6 +35,15 @@ SERVER_HINTS: Final = frozenset(
 _NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 
 
+def metadata_of(tool: Any) -> dict[str, Any]:
+    """What code wrote down of a tool: on the function that it calls, and on itself."""
+    found: dict[str, Any] = {}
+    for each in (getattr(tool, "coroutine", None), getattr(tool, "func", None), tool):
+        metadata = getattr(each, "metadata", None)
+        found |= metadata if isinstance(metadata, Mapping) else {}
+    return found
+
+
 def stated(metadata: Mapping[str, Any], key: str) -> Any:
     """What code wrote down under a key; an MCP server may write anything beside its hints."""
     return None if SERVER_HINTS & metadata.keys() else metadata.get(key)

@@ -23,6 +23,7 @@ from selfcorrect.tools.declarations import (
     key_argument_of,
     marked,
     marked_inside,
+    metadata_of,
     schema_parts,
     sparing,
     stated,
@@ -239,7 +240,8 @@ class ToolSpec:
 
         Args:
             fn: The function; a bound method or a partial will do.
-            effect: What calling it does to the world; None if unknown.
+            effect: What calling it does to the world; by default `fn.metadata["effect"]`, as
+                `atomic` and `verify` by the keys of those names.
             on_error: What to do about its errors; by default what `@on_error` says on it.
             timeout: Seconds until `TimeoutError`.
             name: The tool's name, if it is not the function's.
@@ -256,6 +258,7 @@ class ToolSpec:
         if not callable(fn):
             raise ToolDefinitionError(f"{fn!r} is not a function")
         takes_key = key_argument_of(fn, key_argument)
+        metadata = metadata_of(fn)
         read = signature_of(fn, name, frozenset() if takes_key is None else {takes_key})
         convert = sparing(read.convert, takes_key)
 
@@ -268,15 +271,15 @@ class ToolSpec:
             read.description,
             read.schema,
             run,
-            effect=effect,
+            effect=effect if effect is not None else stated_effect(metadata, read.name),
             on_error=on_error if on_error is not None else marked(fn),
             timeout=timeout,
             is_async=is_async(fn),
             local_times=read.local_times,
             takes_key=takes_key,
-            verify=verify,
+            verify=verify if verify is not None else stated(metadata, "verify"),
             asks_first=asks_first,
-            atomic=atomic,
+            atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(fn),
             origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
@@ -388,7 +391,7 @@ class ToolSpec:
         from selfcorrect.tools.langchain import adapted
 
         found = adapted(tool)
-        metadata = getattr(tool, "metadata", None) or {}
+        metadata = metadata_of(tool)
         return spec_of(
             cls,
             found.name,

@@ -37,7 +37,7 @@ def test_learn_writes_a_map_that_check_passes(log: Path, tmp_path: Path):
     out = tmp_path / "learned.toml"
     result = call("learn", log, "-o", out)
     assert result.exit_code == 0, result.output
-    assert "12 calls, 3 failed, 3 overcome; 1 entries" in result.output
+    assert "12 calls, 3 failed, 3 overcome; 1 entry" in result.output
     assert call("check", out).exit_code == 0
     (entry,) = StrategyMap.load(out).recalls
     assert entry.support == 3
@@ -49,8 +49,12 @@ def test_bad_lines_are_told_and_left_out(log: Path, tmp_path: Path):
     log.write_text(log.read_text() + "{not json\n" + '{"a": 1}\n')
     result = call("learn", log, "-o", tmp_path / "learned.toml")
     assert result.exit_code == 1  # somebody has to look at them, as with `repair`
-    assert "2 lines left out" in result.output
+    assert "1 line left out: neither a recorded call" in result.output
     assert len(StrategyMap.load(tmp_path / "learned.toml").recalls) == 1
+    audited = call("audit", log)
+    assert audited.exit_code == 1
+    assert "1 line left out: neither a recorded call" in audited.output
+    assert "3 runs, 12 calls, 3 failed" in audited.output
 
 
 @pytest.mark.parametrize("args", [[], ["gone.jsonl", "-o", "x.toml"], ["x.jsonl"]])
@@ -61,6 +65,7 @@ def test_wrong_usage_is_refused(args):
 def test_a_log_without_calls_is_refused(tmp_path: Path):
     (tmp_path / "log").write_text('{"a": 1}\n')
     assert call("learn", tmp_path / "log", "-o", tmp_path / "x.toml").exit_code == 2
+    assert not (tmp_path / "x.toml").exists()
     assert call("audit", tmp_path / "log").exit_code == 2
 
 

@@ -8,7 +8,7 @@ import pytest
 from worlds import BROKEN, World, agent
 
 from selfcorrect.notebook import Stepper, trail
-from selfcorrect.notebook.agents import asked_in, tell_messages
+from selfcorrect.notebook.agents import answered_in, asked_in, tell_messages
 from selfcorrect.notebook.frame import Frame
 from selfcorrect.notebook.view_model import view_of
 from selfcorrect.testing import tool_call
@@ -42,6 +42,21 @@ def test_a_step_tells_only_what_it_wrote_itself(mended: Stepper) -> None:
     mended.goto(mended.history.tip.number).run()
     assert [title.startswith("mended") for title in titles(mended)] == [False, True, False, False]
     assert "mended: bok→book" in mended.text()
+
+
+def test_the_last_step_shows_what_the_agent_said() -> None:
+    stepper = Stepper(agent(tool_call("book", to="CDG", seats=2), "Done."), ASKED).run()
+    assert view_of(stepper.standing)["result"] == "Done."
+    assert "result: Done." in stepper.text()
+    assert view_of(stepper.goto(1).standing)["result"] is None
+
+
+def test_a_conversation_that_ends_with_a_call_has_no_answer_yet() -> None:
+    call = {"name": "book", "args": {}, "id": "1"}
+    calling = {"role": "assistant", "content": "x", "tool_calls": [call]}
+    assert answered_in({"messages": [calling]}) is None
+    assert answered_in({"messages": [{"role": "user", "content": "x"}]}) is None
+    assert answered_in({}) is None
 
 
 def test_a_run_is_called_by_what_was_asked(mended: Stepper) -> None:

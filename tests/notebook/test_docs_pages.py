@@ -14,6 +14,19 @@ from contrast import BLENDED, WIDE
 PAGES = ("index", "maps", "reference/loop")
 """One with links, one with tables and code, one that is made from docstrings."""
 
+FOCUSED = """() => {
+  const has = document.activeElement;
+  const name = (has.ariaLabel || has.innerText || has.title).trim();
+  const drawn = [has, ...(has.matches("input") ? has.parentElement.querySelectorAll("label") : [])];
+  const seen = drawn.some((each) => {
+    const { top, right, bottom, left, width } = each.getBoundingClientRect();
+    const inside = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+    return inside && width > 1 && getComputedStyle(each).outlineStyle !== "none";
+  });
+  return { name, seen };
+}"""
+"""What has the focus, and whether one sees it."""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -64,7 +77,30 @@ def test_the_pages_are_searched_off_a_disk(browser: Any, site: Path) -> None:
     page.on("pageerror", lambda error: asked.append(f"error: {error}"))
     page.goto((site / "reference" / "loop.html").as_uri())
     page.locator(".md-search button").first.click()
-    page.get_by_role("combobox").or_(page.get_by_placeholder("Search")).first.fill("idempotent")
-    page.get_by_text(re.compile(r"^\d+ results?$")).wait_for()
+    field = page.get_by_role("combobox")
+    field.wait_for()
+    for typed in ("i", "id", "idempotent"):  # as a person types: with a search after each letter
+        page.keyboard.type(typed.removeprefix(field.input_value()))
+        page.get_by_text(re.compile(r"^\d+ results?$")).wait_for()
+        page.wait_for_timeout(200)
+        assert field.input_value() == typed
     assert [url for url in asked if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_whoever_uses_keys_sees_where_they_are(browser: Any, site: Path, theme: str) -> None:
+    """What has the focus is in the window and outlined; the switch of the theme, by its label."""
+    page = opened(browser, theme, 1280)
+    page.goto((site / "maps.html").as_uri())
+    reached, unseen = [], []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        told = page.evaluate(FOCUSED)
+        reached.append(told["name"])
+        if not told["seen"]:
+            unseen.append(told)
+    assert unseen == []
+    assert reached[0] == "Skip to content"
+    assert {"Dark", "Search", "Maps"} <= set(reached) or {"Light", "Search", "Maps"} <= set(reached)
     page.context.close()

@@ -1,5 +1,6 @@
 /* The search of these pages, opened from a disk: a browser starts no worker from a file, so the
-   worker's script runs in a hidden frame instead. From a server nothing is changed. */
+   worker's script runs in a hidden frame instead. Messages are copied, as between a page and its
+   worker: each side changes its own. From a server nothing is changed. */
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -10,7 +11,8 @@ if (location.protocol === "file:") {
       this.frame.title = "search";
       document.body.append(this.frame);
       const inner = this.frame.contentWindow;
-      inner.postMessage = (data) => this.tell(new MessageEvent("message", { data }));
+      inner.postMessage = (data) =>
+        this.tell(new MessageEvent("message", { data: structuredClone(data) }));
       const script = inner.document.createElement("script");
       script.src = new URL(url, document.baseURI).href;
       script.onload = () => {
@@ -29,7 +31,8 @@ if (location.protocol === "file:") {
       });
     }
 
-    postMessage(data) {
+    postMessage(given) {
+      const data = structuredClone(given);
       if (this.waiting) {
         this.waiting.push(data);
         return;

@@ -438,7 +438,8 @@ def _answered(
             # Who edits the whole call has seen all of it: what is still wrong, the check finds.
             round_.change(chosen, round_.findings if whole else [finding], repair_)
         case GiveUp(reason):
-            round_.note(chosen, [finding], "gave_up", reason)
+            round_.note(chosen, [finding], "unusable", reason)
+            round_.question = {**item["question"], "problem": reason}  # it is asked again
         case _:
             round_.take(chosen, [finding], repair_)
     if round_.changes:

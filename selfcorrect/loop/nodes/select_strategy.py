@@ -234,7 +234,7 @@ async def _question(
 
 
 def _ask_pending(state: CorrectionState, findings: list[Finding], context: RunContext) -> Update:
-    """A strategy asked a question of its own in the last round."""
+    """A strategy asked a question of its own, or the last answer could not be used."""
     question = (state["question"] or {}) | details(state, context)
     if context.ask_person is None:
         return _needs_person(question, findings, [])

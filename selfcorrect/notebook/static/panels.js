@@ -146,9 +146,9 @@ function pretty(text) {
 function cost(frame) {
   const model = frame.model || {};
   if (!model.calls) return null;
-  const money = model.cost === null || model.cost === undefined ? "price unknown" : `${model.cost}`;
+  const money = model.cost === null || model.cost === undefined ? "its price is unknown" : `cost ${model.cost}`;
   return panel("model", "Model", h("p", {},
-    `${model.calls} call${model.calls === 1 ? "" : "s"} · ${model.input} tokens in · ${model.output} out · cost ${money}`,
+    `${model.calls} call${model.calls === 1 ? "" : "s"} · ${model.input} tokens in · ${model.output} out · ${money}`,
     model.models && model.models.length ? h("span", { class: "sc-muted" }, ` ${model.models.join(", ")}`) : null));
 }
 
