@@ -12,6 +12,7 @@ from selfcorrect.evidence.faults.category import category_at
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import settle
 from selfcorrect.evidence.faults.values import by_breaking
+from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.kinds.words import spoken_name
 from selfcorrect.evidence.masking import mask
@@ -206,7 +207,9 @@ def _only_a_class_speaks(
     finding: Finding, decided: Finding, decide: Callable[[Finding], Finding]
 ) -> bool:
     """Whether nothing but the words of a class's name say what sort of error it is."""
-    if decided.witness is not Source.RULE or finding.status is not None or finding.code:
+    if finding.status is not None or finding.code or decided.kind is not finding.kind:
+        return False
+    if finding.kind in {TYPES.get(name) for name in finding.types}:
         return False
     bare = replace(finding, text=decided.text, types=(), kind=ErrorKind.INTERNAL)
     return decide(bare).witness is Source.NONE
