@@ -344,10 +344,10 @@ def test_check_finds_nothing_wrong_with_the_maps_that_are_shipped(name):
 
 
 def test_check_shows_with_all_what_a_map_overrules_as_it_is_meant():
-    quiet, whole = cli("check", "filesystem").stdout, cli("check", "filesystem", "--all").stdout
-    assert "shell/errno-exists" not in quiet
-    assert "it decides examples of shell/errno-exists" in whole
-    assert whole.splitlines()[-1] == "ok: filesystem"
+    quiet, whole = cli("check", "rest_api").stdout, cli("check", "rest_api", "--all").stdout
+    assert "told/conflict-exists" not in quiet
+    assert "it decides examples of told/conflict-exists" in whole
+    assert whole.splitlines()[-1] == "ok: rest_api"
 
 
 def test_check_tells_every_fault_of_every_map(tmp_path):

@@ -38,6 +38,10 @@ _LONGEST_PROPOSAL: Final = 360
 _LEAST_WORDS: Final = 160
 _LONGEST_WHOLE: Final = 500
 _LONGEST_BEFORE: Final = 360
+_LONGEST_REASON: Final = 120
+_READERS: Final = ("convert-type", "correct-format", "format-date", "format-time")
+"""Strategies that read a value; what stopped them says what to write instead."""
+_READ: Final = ("wrong_type", "format_date", "format_other", "format_pattern")
 
 CORRECT: Final = "Correct the call and call again."
 CORRECT_OR_FIRST: Final = (
@@ -201,7 +205,9 @@ def _is_fault(report: FailureReport) -> bool:
 
 
 def _diagnosis(report: FailureReport, known: Known) -> list[str]:
-    told = list(dict.fromkeys(described(finding) for finding in report.findings[:_MOST]))
+    tried = () if known.readings else report.tried
+    told = [described(finding) + _why_not(tried, finding) for finding in report.findings[:_MOST]]
+    told = list(dict.fromkeys(told))
     kind = _last(report).get("kind")
     if not told and kind:
         told = [KINDS.get(str(kind), "")]
@@ -213,6 +219,19 @@ def _diagnosis(report: FailureReport, known: Known) -> list[str]:
     if waits:
         told.append(f"it asks not to be called before {seconds_shown(max(waits))} from now")
     return [f"{line[:1].upper()}{line[1:]}." for line in told if line]
+
+
+def _why_not(tried: Sequence[Mapping[str, Any]], finding: Mapping[str, Any]) -> str:
+    """Why a value that our own check refused was not read as what it should be, if it is known."""
+    paths = list(finding.get("paths") or ())
+    is_own = list(finding.get("types") or ())[:1] == ["InvalidArgs"]
+    if len(paths) != 1 or not is_own or finding.get("category") not in _READ:
+        return ""
+    for item in tried:
+        stopped = item.get("strategy") in _READERS and item.get("outcome") == "gave_up"
+        if stopped and item.get("path") in paths and item.get("reason"):
+            return f": {_cut(literal(str(item['reason'])), _LONGEST_REASON)}"
+    return ""
 
 
 def _within(lines: Sequence[str], room: int) -> str:
