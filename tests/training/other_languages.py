@@ -35,7 +35,7 @@ RUN = {
 }
 SECONDS = 240
 MOST = 25
-_PLACES = re.compile(r" at \(eval \d+\)(\[[^\]]*\])? line \d+\.?|/work/\S*/languages/")
+_PLACES = re.compile(r" at \(eval \d+\)(\[[^\]]*\])? line \d+\.?|/\S*/languages/")
 
 
 # A library checks in its own order: where its words tell of another fault than the one that was made,
