@@ -40,8 +40,9 @@ def ask(question: JSON) -> JSON:
     how = "a value, #1 for the first option, or reject" if options else "a value, or reject"
     while True:
         screen.print(row("answer?", (f"{how}:", "dim")), end=" ")
-        line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
-        if not (line and sys.stdin.isatty()):
+        keys = sys.stdin
+        line = "" if keys is None or keys.closed else keys.readline()
+        if keys is None or not (line and keys.isatty()):
             screen.print()  # nobody pressed enter on this screen
         if not line:
             raise Unanswered

@@ -83,8 +83,8 @@ def diagnosed(
         blind = masked(finding, arguments)
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(decide(replace(finding, text="")), text=finding.text)
-    decided = _by_name(finding, decide(replace(finding, text=blind)), decide)
-    decided = _by_constraint(finding, decided, decide)
+    decided = _by_constraint(finding, decide(replace(finding, text=blind)), decide)
+    decided = _by_name(finding, decided, decide)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
