@@ -162,15 +162,7 @@ def _by_name(finding: Finding, decided: Finding, decide: Callable[[Finding], Fin
         if found.kind is ErrorKind.INTERNAL or found.rule is None:
             continue
         if found.kind is not ErrorKind.VALIDATION or found.category is not Category.NONE:
-            return replace(
-                decided,
-                kind=found.kind,
-                category=found.category,
-                rule=found.rule,
-                ladder=found.ladder,
-                confidence=found.confidence,
-                witness=found.witness,
-            )
+            return _taken_for(decided, found)
     return decided
 
 
@@ -192,14 +184,19 @@ def _by_constraint(
     found = decide(Finding("", code=keyword))
     if found.kind is not ErrorKind.VALIDATION:
         return decided
+    return replace(_taken_for(decided, found), confidence=stated(), witness=Source.RULE)
+
+
+def _taken_for(decided: Finding, found: Finding) -> Finding:
+    """The finding, decided as another one was."""
     return replace(
         decided,
         kind=found.kind,
         category=found.category,
         rule=found.rule,
         ladder=found.ladder,
-        confidence=stated(),
-        witness=Source.RULE,
+        confidence=found.confidence,
+        witness=found.witness,
     )
 
 

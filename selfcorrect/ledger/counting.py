@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import RLock
 from typing import Any
 
 from selfcorrect.ledger.counts import COUNT, READ, READ_ALL, RecallCount
+from selfcorrect.ledger.transactions import Transactions
 
 
-class RecallCounting:
+class RecallCounting(Transactions):
     """Counts of what was learnt, in the transactions of a ledger that has these parts."""
-
-    _lock: RLock
-    _check_process: Callable[[], None]
-    _run: Callable[..., Any]
 
     def count_recall(self, entry: str, helped: bool) -> None:
         """Note that what was learnt was done, and whether it helped.
@@ -23,9 +18,7 @@ class RecallCounting:
             LedgerError: If the database cannot be written.
         """
         failed = 0 if helped else 1
-        with self._lock:
-            self._check_process()
-            self._run(lambda cursor: cursor.execute(COUNT, (entry, 1 - failed, failed, failed)))
+        self._done(lambda cursor: cursor.execute(COUNT, (entry, 1 - failed, failed, failed)))
 
     def recall_count(self, entry: str) -> RecallCount | None:
         """What became of an entry so far, or None.
@@ -39,10 +32,7 @@ class RecallCounting:
             found = cursor.fetchone()
             return None if found is None else RecallCount(*found)
 
-        with self._lock:
-            self._check_process()
-            found: RecallCount | None = self._run(work)
-        return found
+        return self._done(work)
 
     def recall_counts(self) -> list[RecallCount]:
         """What became of all entries, those first that were done most often.
@@ -55,7 +45,4 @@ class RecallCounting:
             cursor.execute(READ_ALL)
             return [RecallCount(*found) for found in cursor.fetchall()]
 
-        with self._lock:
-            self._check_process()
-            found: list[RecallCount] = self._run(work)
-        return found
+        return self._done(work)

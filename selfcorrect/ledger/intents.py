@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any, Final
 
 from selfcorrect.ledger.records import split
+from selfcorrect.ledger.transactions import Transactions
 from selfcorrect.plain import clean
 
 _LIST: Final = "SELECT key, status, answered_by, written FROM selfcorrect_intents"
@@ -34,12 +33,8 @@ class Intent:
     written: float | None = None
 
 
-class Intents:
+class Intents(Transactions):
     """Intents and who answered for them, in the transactions of a ledger that has these parts."""
-
-    _lock: RLock
-    _check_process: Callable[[], None]
-    _run: Callable[..., Any]
 
     def sign(self, key: str, by: str) -> None:
         """Keep who answered a question on the way to an intent that is begun.
@@ -48,9 +43,7 @@ class Intents:
             LedgerError: If the database cannot be written.
         """
         name = clean(by).replace("\0", "")  # which PostgreSQL cannot store
-        with self._lock:
-            self._check_process()
-            self._run(lambda cursor: cursor.execute(_SIGN, (name, split(clean(key))[1])))
+        self._done(lambda cursor: cursor.execute(_SIGN, (name, split(clean(key))[1])))
 
     def intents(self, most: int = 20, *, in_doubt: bool = False) -> list[Intent]:
         """The intents that were written last, the newest first.
@@ -68,7 +61,4 @@ class Intents:
             cursor.execute(statement, (most,))
             return [Intent(*found) for found in cursor.fetchall()]
 
-        with self._lock:
-            self._check_process()
-            found: list[Intent] = self._run(work)
-        return found
+        return self._done(work)

@@ -68,7 +68,7 @@ class Binder:
         self._known = frozenset(entry.tool for entry in recalls)
         self._recalling: dict[tuple[str | None, tuple[str, ...]], tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
-        self._open: dict[str, Mapping[str, tuple[Rung, ...]]] = {}
+        self._open: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._objects: dict[tuple[str, str], Factory] = {}
         self._bound: dict[tuple[str | None, str], Strategy] = {}
         self._absent: dict[str, MapFault] = {}
@@ -83,8 +83,9 @@ class Binder:
         binder = cls(used, recalls, run=code != "read")
         for document in documents:
             faults += binder._check_ladders(document, broken)
+        said = {id(document): ladders_for(document, documents) for document in documents}
         for placed in rules:
-            faults += binder._add(placed, ladders_for(placed, documents), broken)
+            faults += binder._add(placed, said[id(placed.source)], broken)
         return binder, faults
 
     def ladder(
@@ -96,8 +97,7 @@ class Binder:
         """
         own = self._ladders[rule_id] if rule_id is not None else ()
         if decided is not None and rule_id in self._open:
-            rungs = ladder_by(decided.kind, decided.category, self._open[rule_id])
-            own = tuple(rung if isinstance(rung, str) else name_of(rung) for rung in rungs)
+            own = ladder_by(decided.kind, decided.category, self._open[rule_id])
         if tool not in self._known:
             return own
         if (rule_id, own) not in self._recalling:
@@ -159,7 +159,7 @@ class Binder:
         options = placed.rule.options
         own = "repair" in placed.rule.model_fields_set
         for rung in ladder_of(placed.rule, said):
-            name = rung if isinstance(rung, str) else name_of(rung)
+            name = _named(rung)
             if name in names:
                 message = f"two strategies on the ladder are named {name!r}"
                 faults.append(placed.source.fault(message, rule=placed.rule.id, key="repair"))
@@ -181,7 +181,9 @@ class Binder:
                 )
         self._ladders[placed.id] = tuple(names)
         if leaves_open(placed.rule):
-            self._open[placed.id] = said
+            self._open[placed.id] = {
+                key: tuple(map(_named, ladder)) for key, ladder in said.items()
+            }
         return faults
 
     def _bind(
@@ -229,6 +231,10 @@ class Binder:
         return replace(
             fault, message=message, file=placed.source.label, rule=placed.rule.id, key=key
         )
+
+
+def _named(rung: Rung) -> str:
+    return rung if isinstance(rung, str) else name_of(rung)
 
 
 def name_of(strategy: Any) -> str:

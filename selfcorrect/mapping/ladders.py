@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 from selfcorrect.kinds import Category, ErrorKind
 from selfcorrect.mapping.files import Document, find_map, read_map
-from selfcorrect.mapping.merging import MapRule
 from selfcorrect.mapping.rules import ErrorRule, Rung
+
+AnyRung = TypeVar("AnyRung")
 
 AS_DIAGNOSED: Final = "as-diagnosed"
 """In place of a ladder: the one for the category or kind that an error turns out to have."""
 
 
-def ladders_for(placed: MapRule, documents: Sequence[Document]) -> Mapping[str, tuple[Rung, ...]]:
-    """The ladders that hold for a rule, by category and kind.
+def ladders_for(source: Document, documents: Sequence[Document]) -> Mapping[str, tuple[Rung, ...]]:
+    """The ladders that hold for the rules of a map, by category and kind.
 
-    Those of its own map and of the maps that extend it, the more specific first. What no map says
-    for a rule that comes along, `default` says.
+    Its own and those of the maps that extend it, the more specific first. What no map says for
+    rules that come along, `default` says.
     """
     said: dict[str, tuple[Rung, ...]] = {}
     for document in documents:
         said = {**document.content.ladders, **said}
-        if document is placed.source:
+        if document is source:
             break
-    return {**_coming_along(), **said} if placed.source.built_in else said
+    return {**_coming_along(), **said} if source.built_in else said
 
 
 def ladder_of(rule: ErrorRule, said: Mapping[str, tuple[Rung, ...]]) -> tuple[Rung, ...]:
@@ -47,8 +48,8 @@ def leaves_open(rule: ErrorRule) -> bool:
 
 
 def ladder_by(
-    kind: ErrorKind | None, category: Category | None, said: Mapping[str, tuple[Rung, ...]]
-) -> tuple[Rung, ...]:
+    kind: ErrorKind | None, category: Category | None, said: Mapping[str, tuple[AnyRung, ...]]
+) -> tuple[AnyRung, ...]:
     """The ladder of a category, or else of a kind."""
     for key in (category, kind):
         if key is not None and key.value in said:
