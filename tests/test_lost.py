@@ -208,7 +208,9 @@ KILLED = """
 """
 
 
-def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path):
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path, elsewhere):
+    """Elsewhere: in another container, or before the machine was started again."""
     file, mark = tmp_path / "ledger.db", tmp_path / "paid"
     program = [sys.executable, "-c", dedent(KILLED), str(file), str(mark)]
     process = subprocess.Popen(program, cwd=ROOT)
@@ -218,8 +220,12 @@ def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert mark.read_text() == "paid\n"
+    if elsewhere:
+        with sqlite3.connect(file) as connection:
+            connection.execute("UPDATE selfcorrect_holders SET host = 'another machine'")
+        connection.close()
     world = World(losses=0)
-    graph = world.graph(ledger=SqliteLedger(file))
+    graph = world.graph(ledger=SqliteLedger(file, lease=0.5))
     assert in_doubt(graph.invoke(call(call_id="c2"), on("t")))
     assert not world.paid
     assert resume(graph, call(call_id="c2"), on("t"), again=True)["result"]
