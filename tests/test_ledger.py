@@ -160,10 +160,12 @@ def test_a_holder_elsewhere_is_lost_after_its_lease_and_its_truth_is_still_taken
         ledger.close()
 
 
-def test_a_call_is_in_doubt_where_its_holder_elsewhere_is_dead_and_nobody_saw_it_alive(store):
+def test_a_call_is_in_doubt_where_its_holder_elsewhere_is_dead(store):
     _, where, make = store
     elsewhere, here = make(where), make(where, lease=0.3)
     elsewhere._me = Holder("e" * 32, "another machine", 1, "1")
+    elsewhere.begin("before")
+    assert here.begin("before").status == "held"
     elsewhere.begin("ab:cd")
     elsewhere._closing.set()
     assert here.doubts("ab") == ["ab:cd"]

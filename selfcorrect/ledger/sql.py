@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.counting import RecallCounting
@@ -28,6 +28,8 @@ LEASE: Final = 4.5
 """Seconds without a sign of life after which a holder on another machine is given up."""
 _BEAT: Final = 1.0
 _GLANCE: Final = 0.1
+_Beats: TypeAlias = dict[str, tuple[int, float, str]]
+"""Of each holder elsewhere: its count, since when it stands there, and what that tells."""
 _IDLE_BEATS: Final = 10
 
 _DOUBTS: Final = (
@@ -151,7 +153,9 @@ class SqlLedger(RecallCounting, Intents, ABC):
                 if claimed and found is not None and found.holder == self._me.id:
                     # The transaction went through, but its answer was lost with the connection.
                     return True, answer
-                mine, told = judge(found, self._me.id, is_active=active, sight=self._sight(cursor))
+                mine, told = judge(
+                    found, self._me.id, is_active=active, sight=self._sight(cursor, self._beats)
+                )
                 if mine:
                     me = self._me
                     cursor.execute(_ENTER, (me.id, me.host, me.pid, me.started))
@@ -197,18 +201,20 @@ class SqlLedger(RecallCounting, Intents, ABC):
             LedgerError: If the database cannot be read.
         """
         asking = owner()
+        beats: _Beats = {}  # of now: what was seen before does not tell who died since
 
         def work(cursor: Cursor) -> dict[str, str]:
             cursor.execute(_DOUBTS, (scope,))
-            found, sight = list(cursor.fetchall()), self._sight(cursor)
+            found, sight = list(cursor.fetchall()), self._sight(cursor, beats)
             return {row[0]: self._seen(row, asking, sight) for row in found}
 
         while True:
             with self._lock:
                 self._check_process()
                 seen = self._run(work)
-            # A first look shows nothing: taken for alive, the dead would let the call be repeated.
+            # Taken for alive at a first look, the dead would let the call be made once more.
             if "unseen" not in seen.values():
+                self._beats.update(beats)
                 return [f"{scope}:{key}" for key, each in seen.items() if each != "there"]
             time.sleep(_GLANCE)
 
@@ -241,7 +247,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
                     if (values := cursor.fetchone()) is not None:
                         held = self._held.get(key)
                         active = held is not None and is_at_it(held, asking)
-                        sight = self._sight(cursor)
+                        sight = self._sight(cursor, self._beats)
                         return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
                 return None
 
@@ -340,7 +346,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
         self._pid = os.getpid()
         self._entered = False
         self._held: dict[str, Owner] = {}
-        self._beats: dict[str, tuple[int, float, str]] = {}
+        self._beats: _Beats = {}
         self._closing = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -350,7 +356,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             self._drop_after_fork()
             self._start_afresh()
 
-    def _sight(self, cursor: Cursor) -> Callable[[str], str]:
+    def _sight(self, cursor: Cursor, beats: _Beats) -> Callable[[str], str]:
         def sight(holder: str) -> str:
             cursor.execute(_HOLDER, (holder,))
             found = cursor.fetchone()
@@ -360,20 +366,20 @@ class SqlLedger(RecallCounting, Intents, ABC):
             dead = is_dead(Holder(*who))
             if dead is not None:
                 return "gone" if dead else "there"
-            return self._sight_of_beats(holder, beat)
+            return self._sight_of_beats(beats, holder, beat)
 
         return sight
 
-    def _sight_of_beats(self, holder: str, beat: int) -> str:
+    def _sight_of_beats(self, beats: _Beats, holder: str, beat: int) -> str:
         """By this process's own clock alone: clocks elsewhere, and jumps of the date, do not count.
 
         `unseen` until a sign of life is seen, or the lease has run out.
         """
         now = time.monotonic()
-        last, since, seen = self._beats.get(holder, (beat, now, "unseen"))
+        last, since, seen = beats.get(holder, (beat, now, "unseen"))
         if last != beat:
             since, seen = now, "there"
-        self._beats[holder] = (beat, since, seen)
+        beats[holder] = (beat, since, seen)
         return seen if now - since < self._lease else "lost"
 
     def _keep_alive(self) -> None:
