@@ -70,7 +70,8 @@ _FORGET: Final = (
 )
 _LOOK: Final = "SELECT version, value FROM selfcorrect_board WHERE name = ?"
 _POST: Final = (
-    "INSERT INTO selfcorrect_board (name, version, value, written) VALUES (?, 1, ?, ?) "
+    # In lower case: under a Turkish locale sqlite3 before Python 3.13 counts no row of an INSERT.
+    "insert INTO selfcorrect_board (name, version, value, written) VALUES (?, 1, ?, ?) "
     "ON CONFLICT (name) DO NOTHING"
 )
 _SWAP: Final = (
