@@ -13,6 +13,7 @@ from uuid import uuid4
 from selfcorrect.batch.mended import Mended
 from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.tools import ToolSpec
 
 _MOST_SETS: Final = 64
@@ -142,6 +143,7 @@ def _usable(tool: Mapping[str, Any]) -> ToolSpec:
     """The tool, or one of its name that takes anything: its calls are not ours to judge."""
     try:
         return ToolSpec.from_schema(tool).compile()
-    except SelfCorrectError:
+    except SelfCorrectError as why:
+        tell_left_out(tool["name"], why)
         anything = {"type": "object", "additionalProperties": True}
         return ToolSpec.from_schema({"name": tool["name"], "parameters": anything})

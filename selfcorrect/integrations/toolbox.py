@@ -15,12 +15,11 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.log import sink
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import REMEMBERED, assemble
+from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
 from selfcorrect.tools import ToolSpec, tool_specs
-from selfcorrect.tools.declarations import effect_of, stated_effect
+from selfcorrect.tools.declarations import effect_of, metadata_of, stated_effect
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
@@ -79,7 +78,11 @@ class Toolboxes:
         self._specs: dict[str, tuple[Any, ToolSpec]] = {}
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
-        """The toolbox of these tools."""
+        """The toolbox of these tools.
+
+        Raises:
+            ToolDefinitionError: If the effect of one is misspelt.
+        """
         key = tuple(map(id, tools))
         found = self._boxes.get(key)
         if found is not None:
@@ -108,7 +111,8 @@ class Toolboxes:
         specs: list[ToolSpec] = []
         _check_names(self._declared, {*own, *elsewhere})
         for name, tool in list(own.items()):
-            effect_of(stated_effect(tool.metadata or {}, name), name)  # a slip there is no schema
+            # A slip in the effect is the author's to mend: left out, the tool would go unguarded.
+            effect_of(stated_effect(metadata_of(tool), name), name)
             try:
                 spec = tool_specs([_told(tool)])[name]
                 specs.append(_declared(spec, self._declared.get(name)))
@@ -116,8 +120,7 @@ class Toolboxes:
                 # The host can run it all the same, so it goes on as before, unchecked.
                 del own[name]
                 elsewhere |= {name}
-                if (emit := sink()) is not None:
-                    emit("selfcorrect.unusable_tool", {"tool": name, "why": str(error)[:500]})
+                tell_left_out(name, error)
         return Toolbox(
             own,
             elsewhere,

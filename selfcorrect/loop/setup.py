@@ -17,7 +17,7 @@ from selfcorrect.handlers.handler import as_handler, defaults
 from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.log import sink
+from selfcorrect.log import sink, warning
 from selfcorrect.loop.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
@@ -32,6 +32,7 @@ from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPol
 from selfcorrect.policies.safety import DEFAULT_SURE
 from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.protocols import Board, ToolWords
+from selfcorrect.redaction import quoted
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.routing import DEFAULT, END, Table
 from selfcorrect.state import STATE_KEYS
@@ -149,6 +150,12 @@ def tell_undeclared(tools: Iterable[ToolSpec]) -> None:
 
 
 _TOLD: Final[set[str]] = set()
+
+
+def tell_left_out(name: str, why: Exception) -> None:
+    """Warn the log of a tool that cannot be used: its calls run as the model wrote them."""
+    if (warn := warning()) is not None:
+        warn("selfcorrect.unusable_tool", {"tool": quoted(name, 200), "why": quoted(str(why), 500)})
 
 
 def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:

@@ -31,6 +31,7 @@ from selfcorrect.loop.intents import (
     settle,
     settle_now,
     verified,
+    verified_doubt,
 )
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add
@@ -142,7 +143,7 @@ async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
         return None, {}
     if not context.again:
         for key in doubts:
-            found = await verified(tool, call, idempotency_key(key), context, over=True)
+            found = await verified_doubt(state, call, tool, context, key)
             if isinstance(found, Result):
                 shown = {"replayed": True, "verified": True}
                 return _done(this, _kept(found.value), shown), {}
