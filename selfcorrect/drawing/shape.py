@@ -52,7 +52,7 @@ class Shape:
         """The loop that `build_graph` builds, from its table alone.
 
         Args:
-            more: Nodes on edges of it, named as `edge_name` names them: `validate_to_retry`.
+            more: Nodes on edges of it, named by the edge: `validate_to_retry`.
         """
         edges = [Edge(START, ENTRY)]
         for node, routes in ROUTES.items():
