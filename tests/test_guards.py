@@ -27,7 +27,7 @@ from selfcorrect.loop.context import run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import Walk
-from selfcorrect.notebook import Stepper
+from selfcorrect.notebook import Stepper, trail
 from selfcorrect.testing import ScriptedModel, VirtualTime, play, tool_call
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -267,16 +267,30 @@ def test_a_walk_that_was_left_before_there_was_a_guard_passes_it():
 
 
 def test_it_is_drawn_whatever_draws():
-    graph = build_graph([SPEC], before={"execute": lambda *_: {}}, routes=DEAR)
+    graph = build_graph([SPEC], before={"execute": Desk().guard}, routes=DEAR)
     shape = Shape.of_graph(graph)
     edges = {(edge.source, edge.target) for edge in shape.edges}
     assert {source for source, target in edges if target == "execute"} == {"before_execute"}
     assert {source for source, target in edges if target == "before_execute"} == {"plan", "retry"}
+    assert shape.is_loop
     drawn = graph.get_graph()
     assert "before_execute -. &nbsp;passed&nbsp; .-> execute" in drawn.draw_mermaid()
     for text in (outline(drawn), mermaid(shape), picture(shape)):
         assert "dear" in text
     assert "before execute" in graph._repr_mimebundle_()["image/svg+xml"]
+    replay = trail(graph.invoke(call("2"))).shape
+    assert {edge.source for edge in replay.edges if edge.target == "execute"} == {"before_execute"}
+
+
+def test_what_has_no_place_by_hand_is_laid_out():
+    own: Any = {
+        "before": {"execute": lambda *_: {"outcome": "passed"}, "validate": lambda *_: {}},
+        "routes": {"before_execute": {"again": "validate"}},
+    }
+    shape = Shape.of_graph(build_graph([SPEC], **own))
+    ends = {(edge.source, edge.target) for edge in shape.edges}
+    assert {("before_execute", "before_validate"), ("before_validate", "validate")} <= ends
+    assert "before validate" in picture(shape)
 
 
 class TestTheStepper:
