@@ -300,6 +300,18 @@ def test_a_wrapped_node_is_asked_wherever_it_stands():
     assert seen == [1] * 4
 
 
+def test_a_slip_in_an_outcome_is_found_behind_a_wrapper_and_free_for_ones_own():
+    @functools.wraps(NODES["validate"])
+    async def seen(state: Any, context: Any) -> Any:
+        return await NODES["validate"](state, context)
+
+    slip: Any = {"validate": {"vaild": "report_failure"}}
+    with pytest.raises(GraphSetupError, match="did you mean 'valid'"):
+        build_graph([SPEC], validator=seen, routes=slip)
+    out = both([SPEC], call("2"), validator=lambda *_: {"outcome": "vaild"}, routes=slip)
+    assert out["failure"]["detail"] == "validate: vaild"
+
+
 ENTRIES = [
     ("validate", "valid"),
     ("validate", "invalid"),

@@ -135,7 +135,8 @@ def build_graph(
         nodes: Nodes of your own by name, each `(state, context) -> update` with an `outcome`; a
             node with one outcome need not name it. A built-in name replaces that node.
         routes: Edges over the default table, by node and outcome: `{"validate": {"valid":
-            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`.
+            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`. An outcome that a
+            built-in node never has is refused; nodes of your own have what outcomes you like.
         state: A subclass of `CorrectionState` with keys of your own, reducers included; they come
             in with the input, stay in checkpoints and go out with the output.
         planner: Takes the place of the node plan; likewise for the other seven slots.

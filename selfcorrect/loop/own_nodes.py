@@ -14,6 +14,7 @@ from selfcorrect.hints import near
 from selfcorrect.loop.context import Node
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
+from selfcorrect.loop.wrapping import innermost
 from selfcorrect.routing import (
     END,
     ENTRIES,
@@ -53,7 +54,9 @@ def own_nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node],
             )
     edges, before = _mapping("on_edge", options.on_edge), _mapping("before", options.before)
     guards = {node: f"before_{node}" for node in before}
-    routes = _with_routes({*given, *guards.values()}, _mapping("routes", options.routes))
+    # What declares that it wraps a node of ours comes to what that comes to.
+    free = {name for name, node in given.items() if innermost(node) is not NODES.get(name)}
+    routes = _with_routes(free | {*guards.values()}, _mapping("routes", options.routes))
     for edge, node in edges.items():
         ends = edge if isinstance(edge, tuple) and len(edge) == 2 else (str(edge), "")
         name = f"{ends[0]}_to_{ends[1]}"
