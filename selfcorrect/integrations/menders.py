@@ -12,8 +12,9 @@ from uuid import uuid4
 
 from selfcorrect.batch.mended import Mended
 from selfcorrect.batch.mender import Mender
-from selfcorrect.errors import SelfCorrectError
+from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.loop.setup import tell_left_out
+from selfcorrect.routing import EXECUTE
 from selfcorrect.tools import ToolSpec
 
 _MOST_SETS: Final = 64
@@ -55,6 +56,9 @@ class Menders:
         self._known: OrderedDict[str, Mender] = OrderedDict()
         self._lock = Lock()
         Mender((), **options)
+        if EXECUTE in (options.get("before") or ()):
+            # What a guard here refuses, the framework would execute as the model wrote it.
+            raise GraphSetupError("before={'execute': …}: the framework executes, and asks nobody")
 
     def of(self, tools: Iterable[Mapping[str, Any]]) -> Mender:
         """The mender of these tools, each `{"name", "description", "parameters"}`."""

@@ -15,9 +15,12 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.loop.context import Node, RunContext, Update
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
+from selfcorrect.routing import EXECUTE, PASSED
+from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec, tool_specs
 from selfcorrect.tools.declarations import effect_of, metadata_of, stated_effect
 
@@ -124,7 +127,7 @@ class Toolboxes:
         return Toolbox(
             own,
             elsewhere,
-            assemble(specs, self._options.checking(check_only)),
+            assemble(specs, replace(self._options.checking(check_only), before=self._before())),
             assemble(specs, self._options),
             {
                 spec.name: own[spec.name].model_copy(update={"args_schema": dict(spec.schema)})
@@ -132,6 +135,15 @@ class Toolboxes:
                 if spec.takes_key is not None and spec.takes_key in own[spec.name].args
             },
         )
+
+    def _before(self) -> Mapping[str, Node]:
+        """The guards of the loop that executes nothing: the one that executes asks the last."""
+        before = self._options.before or {}
+        return {node: _pass if node == EXECUTE else guard for node, guard in before.items()}
+
+
+def _pass(_state: CorrectionState, _context: RunContext) -> Update:
+    return {"outcome": PASSED}
 
 
 def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:

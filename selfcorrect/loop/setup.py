@@ -18,11 +18,12 @@ from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink, warning
-from selfcorrect.loop.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
+from selfcorrect.loop.context import LiveErrors, RunContext, SyncHost, SystemTime
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.own_keys import own_keys
+from selfcorrect.loop.own_nodes import own_nodes
 from selfcorrect.loop.walk import walk_inside
 from selfcorrect.mapping.document import ToolResults
 from selfcorrect.mapping.loading import load_map
@@ -34,8 +35,6 @@ from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.protocols import Board, ToolWords
 from selfcorrect.redaction import quoted
 from selfcorrect.results import has_error_at, is_error_value
-from selfcorrect.routing import DEFAULT, END, Table
-from selfcorrect.state import STATE_KEYS
 from selfcorrect.tools import ToolSpec, tool_specs
 
 DEFAULTS: Final = Options()
@@ -54,7 +53,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         raise GraphSetupError(f"on_failure is 'report' or 'raise', not {options.on_failure!r}")
     strategies = load_map(options.strategies)
     own = own_keys(options.state)
-    nodes, table = _nodes(options, own)
+    nodes, table = own_nodes(options, own)
     ledger, memory = _ledger(options.ledger), options.memory or MemoryLedger(REMEMBERED)
     specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
@@ -82,50 +81,6 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     loop = Loop(nodes, table, context, own, foreign)
     context.inner = None if options.is_dry else partial(walk_inside, loop)
     return loop
-
-
-def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
-    """The nodes by name, those on edges too, and the ways between them."""
-    _mapping("nodes", options.nodes)
-    given: dict[str, Any] = dict(options.own_nodes())
-    taken = {END, *STATE_KEYS, *own}
-    for name in given.keys() - NODES.keys():
-        if not isinstance(name, str) or not name.isidentifier() or name in taken:
-            raise GraphSetupError(
-                f"a node of your own is named like a variable, and not like a key of the state: "
-                f"not {name!r}"
-            )
-    table = DEFAULT.with_routes(given.keys() - NODES.keys(), _routes(options.routes))
-    for edge, node in _mapping("on_edge", options.on_edge).items():
-        ends = edge if isinstance(edge, tuple) and len(edge) == 2 else (str(edge), "")
-        if not callable(node):
-            raise GraphSetupError(f"the node on edge {edge!r} must be callable, got {node!r}")
-        name = edge_name(ends)
-        table = table.on_edge(ends, name)
-        given[name] = node
-    return MappingProxyType({**NODES, **given}), table
-
-
-def _routes(routes: Any) -> Mapping[str, Mapping[str, str]]:
-    for node, ways in _mapping("routes", routes).items():
-        if not isinstance(ways, Mapping) or not all(
-            isinstance(each, str) for way in ways.items() for each in way
-        ):
-            raise GraphSetupError(
-                f"routes of {node!r} are a mapping of outcomes to nodes, not {ways!r:.80}"
-            )
-    return routes or {}
-
-
-def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise GraphSetupError(f"{name} is a mapping, not {given!r:.80}")
-    return given or {}
-
-
-def edge_name(edge: tuple[str, str]) -> str:
-    """The name of the node on an edge, as it is drawn."""
-    return f"{edge[0]}_to_{edge[1]}"
 
 
 def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
