@@ -26,9 +26,10 @@ from selfcorrect.forms.calls import (
     parsed,
     slots,
 )
-from selfcorrect.forms.endings import alternatives, endings_said
+from selfcorrect.forms.endings import alternatives, endings_said, is_marked_refused
 from selfcorrect.forms.langchain import is_answer, rewritten
 from selfcorrect.forms.texts import Words, words_in
+from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
 
@@ -135,7 +136,8 @@ def written(given: Any) -> Written:
     if found and not _says_more(given, found):
         groups = copies(found)
         calls = tuple(_of_slot(group[0]) for group in groups)
-        return Written(partial(_into_slots, given, groups), calls=calls, cut=_is_cut(given))
+        back = partial(_into_slots, given, groups)
+        return Written(back, calls=calls, finish_reason=_refusal(given), cut=_is_cut(given))
     return _of_value(given)
 
 
@@ -261,6 +263,14 @@ def _is_cut(value: Any) -> bool:
     )
 
 
+def _refusal(value: Any) -> str | None:
+    """Why its provider says that nothing of an answer is to be done, if it says so."""
+    if is_marked_refused(value):
+        return REFUSED
+    reasons = (reason for said in endings_said(value) for reason in reading.reasons_in(said))
+    return next(filter(is_refusal, reasons), None)
+
+
 def _of_value(given: Any) -> Written:
     """A message without a call of its own: its words, or the JSON text of the whole."""
     value = dict(given) if isinstance(given, Mapping) else given
@@ -274,7 +284,7 @@ def _of_value(given: Any) -> Written:
         raise Unusable(f"at {found[0] or 'the top'}: {found[1]}: {WANTED}")
     cut = _is_cut(value)
     if (words := words_in(value)) is not None:
-        reason = "length" if cut else None
+        reason = _refusal(value) or ("length" if cut else None)
         return Written(partial(_into_words, given, words), words.text, finish_reason=reason)
     if cut:
         raise cut_off()
@@ -302,6 +312,7 @@ def _of_langchain(given: Any) -> Written:
     told = {"response_metadata": getattr(given, "response_metadata", None)}
     ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
+    reason = _refusal(given) or reason
     unread = getattr(given, "invalid_tool_calls", None) or ()
     chunks = getattr(given, "tool_call_chunks", None) or ()
     calls = chunks or (*given.tool_calls, *unread)

@@ -15,6 +15,8 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from selfcorrect.forms import langchain
+from selfcorrect.forms.endings import is_marked_refused
+from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest, is_one_of
 from selfcorrect.reading import ending_of, reasons_in
@@ -60,11 +62,18 @@ def new_id(message: str | None = None, place: int = 0) -> str:
 
 
 def finish_reason(message: AIMessage) -> str | None:
-    """Why the model stopped, in the provider's word, or None if it did not say."""
+    """Why the model stopped, in the provider's word, or None if it did not say.
+
+    A refusal is told before everything else.
+    """
     metadata = message.response_metadata or {}
+    told = [reason.lower() for reason in reasons_in(metadata)]
+    if is_marked_refused(message):
+        return REFUSED
+    if (refused := next(filter(is_refusal, told), None)) is not None:
+        return refused
     if isinstance(metadata.get("incomplete_details"), Mapping):
         return "length"
-    told = [reason.lower() for reason in reasons_in(metadata)]
     return next(
         (reason for reason in told if not ending_of(reason).closers), next(iter(told), None)
     )
@@ -79,7 +88,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
     """
     raw = _raw_arguments(message)
     reason = finish_reason(message)
-    is_cut = reason is not None and not ending_of(reason).closers
+    is_cut = reason is not None and not (ending_of(reason).closers or is_refusal(reason))
     found: list[Written] = []
     seen = set(known)
     for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):

@@ -50,7 +50,7 @@ async def calls_in_text(
     policy = context.strategies.reading
     if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
         return [], text
-    if policy.text == "off":
+    if policy.text == "off" or conversation.why_no_call(message) is not None:
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]

@@ -1,0 +1,1 @@
+"""The answers on which everything else relies: pure functions over data, which trust nobody."""
