@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.plain import is_one_of
+from selfcorrect.plain import is_one_of, one_value
 
 CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
 
@@ -45,8 +45,9 @@ def _is_whole(function: Any) -> bool:
     """Whether this is the name of a tool and the JSON text of an object."""
     if not isinstance(function, Mapping) or not function.get("name"):
         return False
+    text = function.get("arguments") or ""
     try:
-        return isinstance(json.loads(function.get("arguments") or ""), dict)
+        return isinstance(json.loads(text, object_pairs_hook=one_value), dict)
     except (TypeError, ValueError, RecursionError):
         return False
 
