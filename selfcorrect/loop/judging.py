@@ -98,7 +98,7 @@ def judged(
 
 
 def _takers(call: Call, context: RunContext) -> list[str]:
-    """The tools that take these arguments as they are, or without a key around them that is none."""
+    """The tools that take these arguments as they are, or without a nameless key around them."""
     inner = [v for k, v in call.args.items() if not normal(k) and isinstance(v, dict)]
     forms = [call.args, *(inner if len(call.args) == 1 else ())]
     return [name for name, tool in context.tools.items() if any(map(tool.is_valid, forms))]
