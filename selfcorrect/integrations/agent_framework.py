@@ -64,5 +64,6 @@ def _asked(options: Any, response: Any) -> Asked:
     tools = [{"name": each.name, "parameters": each.parameters()} for each in run]
     said = [part for each in response.messages for part in each.contents]
     answered = {part.call_id for part in said if part.type == "function_result"}
+    raw = [each.raw_representation for each in (response, *said)]
     choice, form = options.get("tool_choice"), options.get("response_format")
-    return asked(tools, choice, form, answered).ended(response.finish_reason)
+    return asked(tools, choice, form, answered).ended(response.finish_reason, raw)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Delegating:
@@ -17,7 +17,7 @@ class Delegating:
         own: The attributes of the wrapper itself.
     """
 
-    _KEPT = "__"
+    KEPT: ClassVar[str] = "__"
     """How the names begin that the wrapper's own bases answer."""
 
     def __init__(self, wrapped: Any, **own: Any) -> None:
@@ -39,7 +39,7 @@ class Delegating:
 def _is_own(wrapper: Delegating, name: str) -> bool:
     """Whether the wrapper has this of its own; before it wraps anything, all is."""
     kind, own = type(wrapper), object.__getattribute__(wrapper, "__dict__")
-    if name.startswith(kind._KEPT) or name in own or "_wrapped" not in own:
+    if name.startswith(kind.KEPT) or name in own or "_wrapped" not in own:
         return True
     changed = takewhile(lambda base: base is not Delegating, kind.__mro__)
     return any(name in vars(base) for base in changed)

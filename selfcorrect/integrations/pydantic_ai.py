@@ -30,7 +30,7 @@ class MendedModel(Delegating, WrapperModel):
         options: Those of `Mender`.
     """
 
-    _KEPT = "_"  # what is private WrapperModel hands on itself, as far as it should be
+    KEPT = "_"  # what is private WrapperModel hands on itself, as far as it should be
 
     def __init__(self, wrapped: Any, **options: Any) -> None:
         WrapperModel.__init__(self, wrapped)

@@ -45,7 +45,8 @@ class MendedModel(Delegating, models.Model):
         said = content if isinstance(content, list) else [{"text": content}]
         texts = [text for each in said if isinstance(text := each.get("text"), str)]
         parts = self._menders.answer_now(request, [*texts, *calls], _PARTS)
-        message = put(message, ("tool_calls",), parts[len(texts) :] or None)
+        made = [part for part in parts if not isinstance(part, str)]
+        message = put(message, ("tool_calls",), made or None)
         # What the request does not allow is no call for the agent's own parser either.
         message.is_answer = why_no_call(request.allows, ()) is not None
         return message

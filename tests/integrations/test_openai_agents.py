@@ -166,7 +166,9 @@ def answered(*items: Any, **more: Any) -> Any:
 
 def call(**more: Any) -> Any:
     given = {"id": "fc_1", "call_id": "c1", "status": "completed", "type": "function_call"}
-    return ResponseFunctionToolCall(**{**given, "name": "double", "arguments": '{"n": "2"}', **more})
+    return ResponseFunctionToolCall(
+        **{**given, "name": "double", "arguments": '{"n": "2"}', **more}
+    )
 
 
 THINKS = ResponseReasoningItem(id="r_1", summary=[], type="reasoning", encrypted_content="e")

@@ -148,9 +148,7 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, output):
         if len(messages) > 1:
             done = json.dumps({"action": "none", "to": "nobody", "amount": 0})
             tools = info.output_tools
-            return ModelResponse(
-                [ToolCallPart(tools[0].name, done) if tools else TextPart(done)]
-            )
+            return ModelResponse([ToolCallPart(tools[0].name, done) if tools else TextPart(done)])
         return ModelResponse([TextPart(text) for text in case.texts], **ending(case))
 
     agent = Agent(
@@ -184,7 +182,9 @@ def test_the_settings_of_the_model_itself_count():
 def test_a_faulty_answer_in_one_of_several_forms_is_no_call():
     other = {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]}
     forms = [
-        ToolDefinition(name="final_result_Action", parameters_json_schema=Action.model_json_schema()),
+        ToolDefinition(
+            name="final_result_Action", parameters_json_schema=Action.model_json_schema()
+        ),
         ToolDefinition(name="final_result_Other", parameters_json_schema=other),
     ]
     text = TextPart('{"action": "double", "to": "ann", "amount": "5"}')
@@ -198,7 +198,9 @@ OWN = frozenset({"request", "wrapped"})
 
 
 def test_every_public_name_reaches_the_wrapped_model():
-    assert not not_handed_on(MendedModel, Model, OWN | {"request_stream"}, _answers_requests_itself=False)
+    assert not not_handed_on(
+        MendedModel, Model, OWN | {"request_stream"}, _answers_requests_itself=False
+    )
 
 
 def test_a_stream_reaches_the_wrapped_model():

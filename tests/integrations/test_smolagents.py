@@ -142,6 +142,7 @@ def test_a_call_in_one_of_several_parts_stands_beside_them():
     content = [
         {"type": "text", "text": ""},
         {"type": "text", "text": '{"name": "double", "arguments": {"n": "2"}}'},
+        {"type": "text", "text": " "},
     ]
     after = MendedModel(Once(message_of(content))).generate([], tools_to_call_from=[double])
     assert after.content == content
@@ -203,9 +204,7 @@ def test_the_agents_own_parser_makes_no_call_of_an_answer(settings, pays):
         return "paid"
 
     model = Once(message_of(PAY), **settings)
-    agent = ToolCallingAgent(
-        tools=[pay], model=MendedModel(model), max_steps=1, verbosity_level=0
-    )
+    agent = ToolCallingAgent(tools=[pay], model=MendedModel(model), max_steps=1, verbosity_level=0)
     agent.run("hi")
     assert bool(paid) == pays
 
