@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from selfcorrect import reading
@@ -119,6 +120,8 @@ class Mending:
             return Mended("valid", value)
         text = await mend_text(self.loop, found.text or "", beside, self.context)
         if text.whole is None:
+            if not isinstance(value, str) and (left := self._left(found.text or "", beside)):
+                found = replace(found, back=partial(found.back, left=left))
             calls = text.calls if isinstance(value, str) else _identified(found, text.calls)
             done = _together(value, found, calls, text.model_calls)
             # A text that is a call belongs where calls are, even where nothing was wrong in it.
@@ -134,6 +137,18 @@ class Mending:
             detail = f"the {type(value).__name__} holds no call: {WANTED}"
             return _whole(value, replace(text.whole, detail=detail))
         return _whole(value, text.whole)
+
+    def _left(self, text: str, beside: Mapping[str, Any]) -> str:
+        """The words that stand around the calls of a message's text: they stay in it."""
+        read = reading.read_calls(
+            text,
+            self.context.tools,
+            finish_reason=beside.get("finish_reason"),
+            request=beside.get("request"),
+            policy=self.context.strategies.reading,
+            in_context=bool(beside.get("messages")),
+        )
+        return reading.said_beside(read.text, read.calls) if read.wordy else ""
 
 
 def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]:

@@ -105,13 +105,15 @@ def spelled(reason: str | None) -> str:
     return (reason or "").strip().lower().rpartition(".")[2].replace("-", "_")
 
 
-def runs_elsewhere(call: Mapping[str, Any]) -> bool:
-    """Whether the object of a call says that its provider makes it, and no host.
+def runs_elsewhere(call: Any) -> bool:
+    """Whether a call, an object of JSON or of an SDK, says that its provider makes it.
 
     >>> runs_elsewhere({"name": "search", "informational_only": True})
     True
     """
-    return any(call.get(key) is True for key in _ELSEWHERE)
+    if isinstance(call, Mapping):
+        return any(call.get(key) is True for key in _ELSEWHERE)
+    return any(getattr(call, key, None) is True for key in _ELSEWHERE)
 
 
 def _is_none(choice: JSON) -> bool:

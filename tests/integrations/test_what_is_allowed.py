@@ -80,3 +80,22 @@ def test_the_drop_in_asks_the_same(more: dict[str, Any], seats: Any) -> None:
     out = builder.compile().invoke({"messages": [message]})
     assert world.done == []
     assert "the provider ended the answer without a call" in out["messages"][-1].text
+
+
+def test_the_words_around_a_call_in_text_stay() -> None:
+    world = World()
+    call = '{"name": "find_flights", "arguments": {"query": "CDG"}}'
+    text = f"Let me look.\n```json\n{call}\n```\nOne moment."
+    messages = run(agent_of(world, [AIMessage(text), "done"], SelfCorrection())[0])
+    assert world.done == [("find_flights", {"query": "CDG"})]
+    assert messages[1].content == "Let me look.\nOne moment."
+
+
+def test_two_values_that_langchain_made_one_are_told() -> None:
+    world = World()
+    text = '{"to": "CDG", "to": "LHR", "day": "2026-10-26", "seats": 2}'
+    broken = calling(("book_flight", {**ARGS, "to": "LHR"}))
+    broken.additional_kwargs = {"tool_calls": [{"id": "c0", "function": {"arguments": text}}]}
+    messages = run(agent_of(world, [broken, "done"], SelfCorrection())[0])
+    assert world.done == []
+    assert "'to' has two different values, 'CDG' and 'LHR'" in answers(messages)[0].text
