@@ -21,7 +21,7 @@ from selfcorrect.kernel.requests import runs_elsewhere
 
 _CONTENTS: Final = Items(
     # What a service has done itself is only told here: the client must not do it again.
-    lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(vars(c)),
+    lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(c),
     ("call_id",),
     ("name",),
     ("arguments",),

@@ -133,10 +133,11 @@ def _taken(done: Mended, asked: Asked, parts: Sequence[Any], items: Items) -> li
     """The parts with what a mender made of them."""
     ours = [place for place, part in enumerate(parts) if _is_ours(asked, part, items)]
     out = list(parts)
-    if ours:
-        # Where an answer could not be taken apart there are no calls, and each stays as it came.
-        for place, call in zip(ours, done.calls, strict=False):
+    # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
+    if ours and len(ours) == len(done.calls):
+        for place, call in zip(ours, done.calls, strict=True):
             out[place] = _mended(parts[place], call, items)
+    if ours:
         return out
     last = max(place for place, part in enumerate(parts) if "".join(items.texts(part)).strip())
     out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]
