@@ -405,6 +405,35 @@ def test_a_message_that_can_be_read_in_two_ways_is_not_passed_on(tmp_path):
         assert log.read_bytes() == before + same + b"\n"
 
 
+def test_a_call_that_no_longer_waits_is_refused(tmp_path):
+    log = tmp_path / "log"
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
+    with by_hand(*PROXY, "--", *raw_server(log)) as hand:
+        hand.begin()
+        asked = hand.call("pay", {"to": "Ann"}, _meta=meta)["result"]
+        assert asked["resultType"] == "input_required"
+        answer = {"action": "accept", "content": {"amount": 1}}
+        again = {
+            "_meta": meta,
+            "requestState": asked["requestState"],
+            "inputResponses": {"selfcorrect": answer},
+        }
+        paid = {"amount": 1, "to": "Ann"}
+        hand.call("pay", {"to": "Ann"}, **again)
+        before = [one for one in lines(log) if one["method"] == "tools/call"]
+        assert before[-1]["params"]["arguments"] == paid
+        # Sent once more, or after too many others: nobody's answer stands behind it.
+        for args in ({"to": "Ann"}, paid):
+            for state in (asked["requestState"], "selfcorrect-" + "0" * 32):
+                told = hand.call("pay", args, **{**again, "requestState": state})["result"]
+                assert told["isError"]
+                assert "no longer waits" in told["content"][0]["text"]
+        assert [one for one in lines(log) if one["method"] == "tools/call"] == before
+
+
 def test_a_persons_answer_with_two_values_is_none(tmp_path):
     with by_hand(*PROXY, "--", *raw_server(tmp_path / "log")) as hand:
         hand.begin(elicitation={})
