@@ -30,8 +30,6 @@ LAYERS = (
     | {"report", "results", "sizes", "state", "weights"},
     {"echoes", "effects", "kernel", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
-    # what everything else relies on: it imports data only
-    {"kernel"},
     {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},
