@@ -354,6 +354,8 @@ def _is_date(written: str, runs: str) -> bool:
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", runs):
         return False
     year, month, day = map(int, runs.split("-"))
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return False
     found = re.findall(r"\d+|[^\W\d_]+", written.lower())
     named = [n for n in found if len(n) >= 3 and MONTHS[month - 1].startswith(n)]
     numbers = [int(each) for each in found if each.isdigit()]
