@@ -13,9 +13,9 @@ from selfcorrect.errors import MapError
 from selfcorrect.mapping.files import parse_map
 from selfcorrect.mapping.linting import check_map
 
-WRONG = {"name": "book", "args": {"city": "Rmoe", "seats": 2}}
+WRONG = {"name": "book", "args": {"city": "rome", "seats": 2}}
 MENDED = {"city": "Rome", "seats": 2}
-UNKNOWN = "unknown city 'Rmoe': did you mean 'Rome'?"
+UNKNOWN = "unknown city 'rome': did you mean 'Rome'?"
 SHIPPED = (
     "default",
     "strict",
@@ -296,7 +296,7 @@ class Flaky(World):
 def test_a_handler_repeats_what_was_refused():
     world = Flaky()
     out = world.run(on=on_error(execution_error=Retry(1)))
-    assert out.get("result") == "2 to Rmoe", out.get("failure")
+    assert out.get("result") == "2 to rome", out.get("failure")
 
 
 @pytest.mark.parametrize("even_if_lost", [False, True])
@@ -304,7 +304,7 @@ def test_a_handler_repeats_what_was_lost_only_where_it_says_so(even_if_lost):
     world = Flaky(TimeoutError)
     out = world.run(on=on_error(execution_error=Retry(1, even_if_lost=even_if_lost)))
     if even_if_lost:
-        assert out.get("result") == "2 to Rmoe", out.get("failure")
+        assert out.get("result") == "2 to rome", out.get("failure")
     else:
         assert out["failure"]["reason"] == "unknown_outcome"
     assert len(world.calls) == (2 if even_if_lost else 1)

@@ -30,6 +30,8 @@ LAYERS = (
     | {"report", "results", "sizes", "state", "weights"},
     {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
+    # what everything else relies on: it imports data only
+    {"kernel"},
     {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},
@@ -59,6 +61,7 @@ UPPER_FILES = {
     "evidence/constraints": {"stated"},
     "evidence/wrappers": {"unwrapping"},
     "evidence/waits": {"fields", "prose"},
+    "kernel": {"changes", "keys", "origins", "verdicts", "wrappers"},
     "loop/nodes": {"table"},
     "reading": {"answers", "known_tool", "making", "outcome", "quoting", "reader", "texts"},
 }

@@ -15,6 +15,7 @@ from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_to_json
 from selfcorrect.limits import Limits, remaining, spent
 from selfcorrect.loop.context import Host, RunContext
+from selfcorrect.loop.judging import judged, judged_step
 from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.recalls import retired
@@ -118,14 +119,20 @@ def _forbidden(
     if Safety.LEARNED not in context.safety.allow | allow:
         return "a step of class learned does not run unasked"
     for step in first.calls:
-        if (why := _forbidden_step(step, call, context)) is not None:
+        why = _forbidden_step(step, call, context)
+        if why is None:
+            # A call that nobody wrote takes no value from what an error said.
+            why = judged_step(step, call, group, state, context)
+        if why:
             return why
     if first.then:
         new = mended(call, first.then, group)
         if isinstance(new, str):
             return new
-        refusals = context.safety.refusals(first.then, context.tools, tool, allow)
-        return "; ".join(sorted({why for _, why in refusals})) or None
+        found = judged(call, new, first.then, group, {}, state, context)
+        refusals = context.safety.refusals(found.changes, context.tools, tool, allow)
+        whys = sorted({why for _, why in refusals})
+        return "; ".join([found.words] if found.words else whys) or None
     return None
 
 

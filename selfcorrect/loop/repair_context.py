@@ -22,6 +22,11 @@ def is_ours(strategy: Any) -> bool:
     return type(strategy).__module__.startswith(_OURS)
 
 
+def vouches(strategy: Any) -> bool:
+    """Whether a strategy answers for the values that it makes: the deployment brought it along."""
+    return strategy is not None and bool(getattr(strategy, "vouches", not is_ours(strategy)))
+
+
 def repair_context(
     state: CorrectionState, context: RunContext, ask_model: ModelPort | None
 ) -> RepairContext:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.mapping.rules import STRATEGY_NAME
@@ -18,6 +19,8 @@ from selfcorrect.text import Unclear
 @dataclass(frozen=True)
 class OwnEdge(EdgeSet):
     """One edge that was written elsewhere; it sees copies, and a fault of its own is a refusal."""
+
+    vouches: ClassVar[bool] = True
 
     name: str = ""  # type: ignore[misc]  # of each edge, not of its class
     safety: tuple[Safety, ...] = ()  # type: ignore[misc]

@@ -56,6 +56,11 @@ class FormatDate(EdgeSet):
             check_form(self.to)
 
     @property
+    def vouches(self) -> bool:
+        """Whether the map itself gives what a text does not say: a zone, or the day of `today`."""
+        return self.relative or self.timezone is not None
+
+    @property
     def edges(self) -> tuple[Edge, ...]:
         """The edges that this name stands for."""
         return (nothing, Date(self.timezone, self.to, self.relative))

@@ -52,6 +52,11 @@ class FormatTime(EdgeSet):
                 raise ValueError(f"timezone = {self.timezone!r} is no offset such as '+02:00'")
 
     @property
+    def vouches(self) -> bool:
+        """Whether the map itself gives the zone that a text does not say."""
+        return self.timezone is not None
+
+    @property
     def edges(self) -> tuple[Edge, ...]:
         """The edges that this name stands for."""
         return (nothing, Time(self.timezone))

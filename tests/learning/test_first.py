@@ -168,21 +168,33 @@ def test_a_step_that_fails_ends_it():
     assert any("open_valve came first and failed" in why for why in tried(out, "gave_up"))
 
 
-def test_edits_are_changes_of_class_learned():
-    def move(to: str) -> str:
-        if "/" in to:
+def moved(entry, effect, **more):
+    def move(to: str, folder: str = "") -> str:
+        if "/" in to and not folder:
             raise Shut("No path allowed.")
-        return to
+        return f"{to} in {folder}"
 
-    entry = {"tool": "move", "error": "No path allowed.", "edits": {"to": "{args.to|folder}"}}
-    tool = ToolSpec.from_function(move, effect="idempotent")
-    out = play([tool], {"call": {"name": "move", "args": {"to": "a/b"}}}, strategies=learned(entry))
-    assert out["result"] == "a"
+    tool = ToolSpec.from_function(move, effect=effect, **more)
+    return play(
+        [tool], {"call": {"name": "move", "args": {"to": "a/b"}}}, strategies=learned(entry)
+    )
+
+
+def test_edits_that_add_what_was_missing_are_of_class_learned():
+    entry = {"tool": "move", "error": "No path allowed.", "edits": {"folder": "{args.to|folder}"}}
+    out = moved(entry, "idempotent")
+    assert out["result"] == "a/b in a"
     (change,) = [each for event in out["trail"] for each in event.get("changes", ())]
     assert (change["safety"], change["strategy"]) == (Safety.LEARNED, "recall")
-    wild = ToolSpec.from_function(move, effect="destructive", atomic=True)
-    out = play([wild], {"call": {"name": "move", "args": {"to": "a/b"}}}, strategies=learned(entry))
+    assert "result" not in moved(entry, "destructive", atomic=True)
+
+
+@pytest.mark.parametrize("effect", ["read_only", "idempotent"])
+def test_an_edit_that_drops_a_part_of_what_was_written_is_only_told(effect):
+    entry = {"tool": "move", "error": "No path allowed.", "edits": {"to": "{args.to|folder}"}}
+    out = moved(entry, effect)
     assert "result" not in out
+    assert "`to` would run with another value than was written" in str(out["trail"])
 
 
 def test_the_graph_and_the_walk_do_the_same():

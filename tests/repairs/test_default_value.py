@@ -66,7 +66,7 @@ def test_a_strict_schemas_default_runs_unasked_and_visibly(effect):
     (change,) = done.changes
     assert (change.path, change.safety.value, change.strategy) == (
         "/args/cabin",
-        "exact",
+        "inferred",
         "default-value",
     )
 

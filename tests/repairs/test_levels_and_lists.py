@@ -110,12 +110,12 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             {"title": "hello", "data": {"q": "x"}},
             {"title": "hello", "q": "x"},
         ),
+        # what is not meant: a declared argument that would go
         (
             closed({"q": TEXT, "title": TEXT}, "q"),
             {"title": "Find", "type": "object", "properties": {"q": "x"}},
-            {"q": "x"},
+            None,
         ),
-        # what is not meant
         (closed({"q": TEXT, "count": INT}, "q"), {"q": "y", "without": {"count": 3}}, None),
         (closed({"q": TEXT}, "q"), {"exclude": {"q": "x"}}, None),
         # everything under a key that is no name

@@ -22,6 +22,7 @@ from selfcorrect.json_forms import (
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer, who_answered
 from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.judging import judged, owned, refused
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
 from selfcorrect.loop.repair_context import is_ours, repair_context, together
@@ -325,27 +326,26 @@ class _Round:
         ladder = self.findings[item["finding"]].ladder
         by = {c.strategy for c in answer.changes if c.strategy in ladder}
         asked, item = item, {**item, "strategy": by.pop()} if len(by) == 1 else item
-        made = tuple(
-            replace(change, strategy=item["strategy"], rule=item["rule"])
-            for change in answer.changes
-        )
+        made = owned(answer.changes, ladder, item)
         new = mended(self.call, made, group)
         if isinstance(new, str):
             self._not_made(asked, item, group, "failed", new)
             return
         tool = self.context.tools.get(new.name)
+        names = dict.fromkeys([*ladder, item["strategy"]])
+        rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
+        lost = self.barred is not None
+        verdict = judged(
+            self.call, new, made, group, rungs, self.state, self.context, proposes=lost
+        )
+        made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
         mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
-            whys = {id(change): why for change, why in refusals}
-            whole, group_id = "belongs to a change that is refused", len(self._all_refused())
-            self.refused += [
-                to_json(change) | {"why": whys.get(id(change), whole), "group": group_id}
-                for change in made
-            ]
-            why = "; ".join(sorted({why for _, why in refusals}))
+            self.refused += refused(made, refusals, len(self._all_refused()))
+            why = verdict.words or "; ".join(sorted({why for _, why in refusals}))
             self._not_made(asked, item, group, "refused", why)
             return
         by_person = any(each.safety is Safety.HUMAN for each in made)

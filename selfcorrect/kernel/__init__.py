@@ -1,0 +1,1 @@
+"""What everything else relies on: small pure functions that trust nobody who calls them."""

@@ -1,0 +1,288 @@
+"""Whether a text is the values that were read from it, and tokens of its form: nothing else.
+
+The values go through the text in order. What stands between them may be brackets, quotes and
+separators; any other sign or word was said and would be lost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.text import spelling
+
+WRAPPERS: Final = frozenset(
+    {"args", "argument", "arguments", "body", "data", "function_args", "input", "inputs", "kwargs"}
+    | {"parameters", "params", "payload", "request", "tool_args", "tool_input", "action_input"}
+    | {"properties", "function_arguments"}
+)
+"""Keys around all arguments that say no more than that (K1, and what providers write)."""
+_WRAPPING: Final = frozenset(map(spelling, WRAPPERS))
+_LANGUAGES: Final = frozenset(
+    {"", "json", "json5", "jsonc", "python", "py", "javascript", "js", "xml", "yaml", "text"}
+    | {"tool_call", "tool_code", "plaintext"}
+)
+_STRUCTURE: Final = frozenset("{}[]():=,;\"'`\\\ufeff\u201c\u201d\u2018\u2019\uff1a\uff0c")
+_CLOSER: Final = {"{": "}", "[": "]", "(": ")"}
+_FENCE: Final = re.compile(r"`{3,}(?P<language>[\w-]*)")
+_WORD: Final = re.compile(r"[^\W\d][\w.-]*")
+_TAG: Final = re.compile(r"</?(?P<word>[\w-]{1,40})>")
+_PREFIX: Final = re.compile(r"[rRuUbB]{1,2}(?=[\"'])")
+_COMMENT: Final = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:0[xob][0-9a-f_]+|\d[\d_]*\.?\d*(?:e[+-]?\d{1,4})?|\.\d+(?:e[+-]?\d{1,4})?)",
+    re.ASCII | re.IGNORECASE,
+)
+_CONSTANTS: Final = {
+    True: re.compile("true", re.IGNORECASE),
+    False: re.compile("false", re.IGNORECASE),
+    None: re.compile("null|none|undefined", re.IGNORECASE),
+}
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ENTITY: Final = re.compile(r"&(amp|lt|gt|quot|apos|#39|#34);")
+_ENTITIES: Final = {
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+    "quot": '"',
+    "apos": "'",
+    "#39": "'",
+    "#34": '"',
+}
+_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What comes of laying values over a text.
+
+    Attributes:
+        safety: How certain it is that the text says just this; None if more or less is said.
+        left: What of the text is none of the values, from where it begins.
+    """
+
+    safety: Safety | None
+    left: str = ""
+
+
+def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool = False) -> Cover:
+    """Lay the keys and scalars of a value over a text, in their order.
+
+    Args:
+        text: What was written.
+        value: What was read from it.
+        acts: Whether the tool may change something: a comment is then content.
+        name: The tool's name, which may stand before the arguments: `pay(to="ann")`.
+        around: Whether anything may stand around and between the values.
+
+    >>> covers("{'to': 'ann', amount: 5,}", {"to": "ann", "amount": 5}, acts=True).safety.value
+    'exact'
+    >>> covers('{"to": "ann"} but only if bob agrees', {"to": "ann"}, acts=True).left
+    'but only if bob agrees'
+    """
+    try:
+        if json.loads(text) == value:
+            return Cover(Safety.EXACT)
+    except (ValueError, RecursionError):
+        pass
+    cursor = _Cursor(text, acts=acts, name=name, around=around)
+    said = cursor.lay(value)
+    if around:
+        return Cover(Safety.EXACT) if said else Cover(None, text[:_SHOWN].strip())
+    if said and cursor.rest():
+        # The same arguments written again say nothing more.
+        cursor.loose = True
+        said = cursor.lay(value) and not cursor.rest()
+    if not said:
+        return Cover(None, text[cursor.at :][:_SHOWN].strip())
+    return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
+
+
+class _Cursor:
+    """A place in a text, and what was noticed on the way there."""
+
+    __slots__ = ("acts", "around", "at", "loose", "name", "open", "parted", "text")
+
+    def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
+        self.text, self.acts, self.name, self.around = text, acts, name, around
+        self.at, self.loose, self.parted = 0, False, True
+        self.open: list[str] = []
+
+    def lay(self, value: JSON) -> bool:
+        """Go past all keys and scalars of a value; False where one does not stand there."""
+        for atom, is_key in _atoms(value):
+            start = self.at
+            end = self._find(atom)
+            if end is None and is_key:  # a value by position has no key
+                self.at, self.loose = start, True
+                continue
+            if end is None:
+                return False
+            is_bare = (
+                isinstance(atom, str) and not is_key and self.text[end : end + 1] not in _QUOTES
+            )
+            # Without a separator before it, or quotes around it, more than one reading is near.
+            self.loose |= not self.parted or (is_bare and atom != "")
+            self.at, self.parted = end, is_key
+        return True
+
+    def rest(self) -> bool:
+        """Whether anything but structure stands behind the cursor."""
+        while self.at < len(self.text):
+            end = self._past(self.at)
+            if end is None:
+                return True
+            self.at = end
+        return False
+
+    def _find(self, atom: JSON) -> int | None:
+        """Where an atom ends, if only structure stands before it."""
+        while True:
+            end = self._match(atom)
+            if end is not None:
+                return end
+            past = self._past(self.at) if self.at < len(self.text) else None
+            if past is None and self.around and self.at < len(self.text):
+                past = self.at + 1
+            if past is None:
+                return None
+            self.at = past
+
+    def _match(self, atom: JSON) -> int | None:
+        text, at = self.text, self.at
+        if isinstance(atom, str):
+            end = _string_end(text, at, atom)
+            inside = end is not None and atom[-1:].isalnum() and text[end : end + 1].isalnum()
+            return None if inside else end
+        if atom is None or isinstance(atom, bool):
+            found = _CONSTANTS[atom].match(text, at)
+        else:
+            found = _NUMBER.match(text, at)
+            if found is not None and not _is_number(found[0], atom):
+                return None
+        if found is None or text[found.end() : found.end() + 1].isalnum():
+            return None
+        return found.end()
+
+    def _past(self, at: int) -> int | None:
+        """Behind one token of structure, or None where something else stands."""
+        text = self.text
+        sign = text[at]
+        if sign.isspace() or sign in _STRUCTURE:
+            if sign == "`" and (fence := _FENCE.match(text, at)) is not None:
+                return fence.end() if fence["language"].lower() in _LANGUAGES else None
+            self._nest(sign)
+            # An escaped line end between values is one: the text was escaped once too often.
+            return at + 2 if sign == "\\" and text[at + 1 : at + 2] in ("n", "t", "r") else at + 1
+        if (prefix := _PREFIX.match(text, at)) is not None:
+            return prefix.end()
+        if not self.acts and (comment := _COMMENT.match(text, at)) is not None:
+            self.loose = True
+            return comment.end()
+        tag = _TAG.match(text, at)
+        if tag is not None:
+            known = spelling(tag["word"]) in _WRAPPING or tag["word"] in _LANGUAGES
+            return tag.end() if known else None
+        word = _WORD.match(text, at)
+        if word is None:
+            return None
+        behind = text[word.end() :].lstrip(" \t\"'")[:1]
+        is_label = spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
+        is_name = self.name != "" and word[0] == self.name and behind in ("(", ":", "{")
+        return word.end() if is_label or is_name else None
+
+    def _nest(self, sign: str) -> None:
+        if sign in _CLOSER:
+            self.open.append(_CLOSER[sign])
+        elif sign in ")]}":
+            # A closer that nothing opened, or another's: the nesting is a reading, not a spelling.
+            if self.open[-1:] == [sign]:
+                self.open.pop()
+            else:
+                self.loose = True
+        if sign in ",;:=\n{[(":
+            self.parted = True
+
+
+_QUOTES: Final = frozenset("\"'`\\\u201d\u2019")
+
+
+def _atoms(value: JSON) -> Iterator[tuple[JSON, bool]]:
+    """The keys and scalars of a value in order, and which are keys."""
+    stack: list[tuple[JSON, bool]] = [(value, False)]
+    while stack:
+        item, is_key = stack.pop()
+        if is_key or not isinstance(item, dict | list):
+            yield item, is_key
+        elif isinstance(item, dict):
+            stack += [pair for k, v in reversed(item.items()) for pair in ((v, False), (k, True))]
+        else:
+            stack += [(inner, False) for inner in reversed(item)]
+
+
+def _is_number(text: str, value: float) -> bool:
+    bare = text.replace("_", "")
+    try:
+        if bare.lstrip("+-")[:2].lower() in ("0x", "0o", "0b"):
+            return int(bare, 0) == value
+        # Every reader of JSON rounds to the nearest float: that is no other value.
+        return float(bare) == value if isinstance(value, float) else Decimal(bare) == value
+    except (ValueError, InvalidOperation):
+        return False
+
+
+def _string_end(text: str, at: int, wanted: str) -> int | None:
+    """Where a string ends that begins at a place, plain or with escapes; None if another stands."""
+    if text.startswith(wanted, at):
+        return at + len(wanted)
+    place = 0
+    while place < len(wanted):
+        if at >= len(text):
+            return None
+        found, step = _sign_at(text, at)
+        if not found:  # a line that goes on
+            at += step
+            continue
+        if wanted[place : place + len(found)] != found:
+            return None
+        place, at = place + len(found), at + step
+    return at
+
+
+def _sign_at(text: str, at: int) -> tuple[str, int]:
+    """The sign that stands at a place, with its escape, and how long that is."""
+    sign = text[at]
+    if sign == "&" and (entity := _ENTITY.match(text, at)) is not None:
+        return _ENTITIES[entity[1]], len(entity[0])
+    if sign != "\\" or at + 1 == len(text):
+        return sign, 1
+    code = text[at + 1]
+    if code == "\n":
+        return "", 2
+    if code in "uxU":
+        size = {"u": 4, "x": 2, "U": 8}[code]
+        digits = text[at + 2 : at + 2 + size]
+        try:
+            number = int(digits, 16)
+            if 0xD800 <= number < 0xDC00 and text[at + 6 : at + 8] == "\\u":
+                low = int(text[at + 8 : at + 12], 16)
+                return chr(0x10000 + ((number - 0xD800) << 10) + (low - 0xDC00)), 12
+            return chr(number), 2 + size
+        except (ValueError, OverflowError):
+            return sign, 1
+    return _ESCAPES.get(code, code), 2
+
+
+def loaded(value: JSON) -> JSON:
+    """The value of a text that is strictly valid JSON; any other value as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value

@@ -1,0 +1,377 @@
+"""How alike names are: keys, tools, listed values. Searchers find by it, the kernel checks by it.
+
+Nothing here looks at a call. A likeness is a relation between two texts and what stands beside
+them; where two others are as like, it is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from selfcorrect.model import Safety
+from selfcorrect.text import (
+    LONGEST,
+    VALUE_SLIP,
+    is_pulled_apart,
+    misspells,
+    normal,
+    plain_letters,
+    rivals,
+    spelling,
+    tokens,
+    typo,
+)
+from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, is_english, singular
+
+# --- keys -----------------------------------------------------------------------------------------
+
+_PREFIX: Final = re.compile(
+    r"(?:args?|arguments?|params?|parameters?)(?:[_\-.]+|(?=[A-Z]))(.+)|p[_\-.]+(.+)", re.DOTALL
+)
+_STOP: Final = frozenset({"a", "an", "of", "the"})
+FILLERS: Final = frozenset(
+    {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
+)
+"""Words of a key that say only that it is one."""
+SAYS_NOTHING: Final = FILLERS | {"data", "item", "key", "object", "x", "y"}
+_OTHER_END: Final = frozenset(
+    {"former", "maximum", "minimum", "old", "parent", "previous", "prior", "secondary"}
+)
+_KEY_WORDS: Final = frozenset({"arg", "argument", "param", "parameter"})
+
+
+class Form(NamedTuple):
+    """What keys are compared by."""
+
+    letters: str
+    digits: tuple[str, ...]
+    plain: str
+    words: tuple[str, ...]
+    spelled: str
+    bare: str | None
+
+
+def form_of(key: str) -> Form:
+    """A key in the forms that it is compared by; a long one by its letters alone."""
+    if len(key) <= LONGEST:
+        return _formed(key)
+    return Form(normal(key), (), "", (), spelling(key), _bare(key))
+
+
+@lru_cache(maxsize=4_096)
+def _formed(key: str) -> Form:
+    words = (singular(SHORT_WORDS.get(word, word)) for word in tokens(key))
+    kept = tuple(word for word in words if word not in _STOP)
+    digits = tuple(re.findall(r"\d+", key))
+    return Form(normal(key), digits, plain_letters(key), kept, spelling(key), _bare(key))
+
+
+def _bare(key: str) -> str | None:
+    match = _PREFIX.fullmatch(key[: LONGEST + 1])
+    return spelling(match[1] or match[2]) or None if match else None
+
+
+def is_spelled(key: str, name: str) -> bool:
+    """Whether two keys differ in case, separators and a known prefix only.
+
+    >>> is_spelled("departureDate", "departure_date"), is_spelled("params_location", "location")
+    (True, True)
+    """
+    ours, theirs = form_of(key), form_of(name)
+    if not ours.spelled or not theirs.spelled:
+        return False
+    return ours.spelled in (theirs.spelled, theirs.bare) or ours.bare == theirs.spelled
+
+
+def has_same_letters(key: str, name: str) -> bool:
+    """Whether two keys have the same letters and digits in the same order."""
+    ours, theirs = form_of(key), form_of(name)
+    return ours.digits == theirs.digits and ours.letters == theirs.letters != ""
+
+
+def is_placeholder(key: str) -> bool:
+    """Whether a key only says that it is one, and does not wrap others.
+
+    >>> is_placeholder("params_name"), is_placeholder("arg1"), is_placeholder("params")
+    (True, True, False)
+    """
+    words = [singular(word) for word in tokens(key)]
+    bare = {word for word in words if not word.isdigit()}
+    known = bare <= _KEY_WORDS | {"key", "name", "value"}
+    return len(words) > 1 and known and bool(bare & _KEY_WORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What stands beside the name that a key may mean.
+
+    Attributes:
+        others: The other declared names of its object.
+        topic: Words of the tool's name and description.
+        required: Whether the object cannot do without the name.
+        acts: Whether the tool may change something.
+    """
+
+    others: Collection[str] = ()
+    topic: frozenset[str] = frozenset()
+    required: bool = False
+    acts: bool = True
+
+
+def key_likeness(key: str, name: str, beside: Naming) -> Safety | None:
+    """How certain a key means a name: the same words, or near in letters by a margin."""
+    if is_spelled(key, name):
+        return Safety.EXACT
+    if len(key) > LONGEST or len(name) > LONGEST:
+        return None
+    if not is_near(key, name, beside):
+        return None
+    near = (one for one in beside.others if one != name and is_near(key, one, beside))
+    return None if next(near, None) is not None else Safety.INFERRED
+
+
+def is_near(key: str, name: str, beside: Naming) -> bool:
+    """Whether a key is like a name, whatever others are like it too."""
+    ours, theirs = form_of(key), form_of(name)
+    if has_same_letters(key, name) or ours.plain == theirs.plain != "":
+        return True
+    if not ours.words or not theirs.words:
+        return False
+    if sorted(ours.words) == sorted(theirs.words):
+        return True
+    return _one_word_off(ours.words, theirs.words, beside) or _is_part(
+        frozenset(ours.words), frozenset(theirs.words), beside
+    )
+
+
+def _one_word_off(ours: Sequence[str], theirs: Sequence[str], beside: Naming) -> bool:
+    """Whether the words differ by a slip or an abbreviation of one of them."""
+    if len(ours) != len(theirs):
+        return False
+    differing = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+    if len(differing) != 1:
+        return False
+    word, meant = differing[0]
+    if _is_slip_of_name(word, meant, alone=len(ours) == 1):
+        return True
+    short, long = sorted((word, meant), key=len)
+    begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
+    if len(short) >= 3 and begun:
+        return {word, meant}.isdisjoint(WORDS) and not is_english(short)
+    if misspells(word, meant) is None:
+        return False
+    known = {w for one in beside.others for w in tokens(one)} | beside.topic
+    return misspells(word, meant, known=WORDS | known) is not None
+
+
+def _is_slip_of_name(word: str, meant: str, *, alone: bool) -> bool:
+    """Whether the last letter was written twice or left out, or two letters of a word swapped.
+
+    What is shorter than misspellings are looked for needs another word beside it that is right.
+    """
+    if word in WORDS or is_english(word) or not word.isalpha():
+        return False
+    if word == meant + meant[-1]:
+        return True
+    if len(meant) < 5 and (alone or not is_english(meant)):
+        return False
+    swapped = len(word) == len(meant) == 3 and word[0] == meant[0] and word[1:] == meant[:0:-1]
+    return swapped or (len(meant) >= 4 and word == meant[:-1])
+
+
+def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bool:
+    """Whether one name says less than the other, and nothing else."""
+    if (ours & theirs) <= SAYS_NOTHING:
+        return False
+    if ours < theirs:
+        more = theirs - ours
+        # `run` is no `dry_run`: on a tool that acts, the word that was not written decides.
+        if more & (NEGATIONS | _OTHER_END):
+            return False
+        return beside.required or more <= FILLERS
+    if theirs < ours:
+        more = ours - theirs
+        return not more & NEGATIONS and more <= beside.topic | FILLERS | {"name"}
+    return False
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+_SPACES: Final = frozenset({"functions", "tools", "default_api", "multi_tool_use"})
+_RESIDUE: Final = re.compile(r"\s*+(?:<[|\uff5c].*|\(\))", re.DOTALL)
+_NUMBERED: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
+_BORDER: Final = re.compile(r"__|[.:/]")
+_DISPATCHES: Final = frozenset(
+    {"action", "agent", "api", "call", "dispatch", "dispatcher", "exec", "execute", "executor"}
+    | {"func", "function", "handler", "invoke", "json", "name", "perform", "request", "router"}
+    | {"run", "runner", "tool", "use", "v"}
+)
+"""What a made-up tool is called that only passes a call on."""
+_FOR_TOOLS: Final = frozenset({"api", "call", "func", "function", "tool", "v"})
+"""Words that say only that something is a tool."""
+_NAME_ALONE: Final = re.compile(r"[\w.:/\-\s\"'`]*", re.UNICODE)
+
+
+def bare_tool(written: str) -> str:
+    """A tool's name without quotes, template residue and an allowed namespace."""
+    name = _RESIDUE.sub("", written[: 4 * LONGEST]).strip().strip("\"'`").strip()
+    space, _, rest = re.sub(r"[:/]", ".", name, count=1).partition(".")
+    bare = name[len(space) + 1 :] if rest and space in _SPACES else name
+    return _NUMBERED.sub("", bare)
+
+
+def tool_likeness(
+    written: str,
+    name: str,
+    offered: Collection[str],
+    spaces: Collection[str] = (),
+    *,
+    acts: bool = True,
+) -> Safety | None:
+    """How certain a written name means a tool: the same words, or a slip inside one word.
+
+    >>> offered = ["pay", "send_email"]
+    >>> tool_likeness("functions.Pay", "pay", offered), tool_likeness("!pay", "pay", offered)
+    (<Safety.EXACT: 'exact'>, None)
+    """
+    bare = bare_tool(written)
+    for space in spaces:
+        bare = bare.removeprefix(space)
+    if bare == name:
+        return Safety.EXACT
+    if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
+        return None  # a sign of its own is said: `!pay` is no call of `pay`
+    same = [one for one in offered if spelling(one) == spelling(bare) != ""]
+    if same:
+        return Safety.EXACT if same == [name] else None
+    if has_same_letters(bare, name):
+        alike = [one for one in offered if has_same_letters(bare, one)]
+        return Safety.INFERRED if alike == [name] else None
+    if typo(bare, name) is not None:
+        return None if rivals(bare, name, offered) else Safety.INFERRED
+    if [one for one in offered if is_repeated(bare, one)] == [name]:
+        return Safety.INFERRED
+    behind = [one for one in offered if is_behind_namespace(bare, one)]
+    # Every tool here has this namespace; of several servers the call may mean another one's tool.
+    length = len(name) - len(bare)
+    is_shared = not acts or all(one[:length] == name[:length] for one in offered)
+    return Safety.INFERRED if behind == [name] and is_shared else None
+
+
+def is_behind_namespace(bare: str, name: str) -> bool:
+    """Whether a tool's name ends with another, behind a namespace that is no verb.
+
+    >>> is_behind_namespace("convert", "currency_exchange.convert")
+    True
+    >>> is_behind_namespace("order", "delete_order")
+    False
+    """
+    ours, theirs = tokens(bare), tokens(name)
+    space = theirs[: len(theirs) - len(ours)]
+    if not ours or not space or theirs[len(space) :] != ours:
+        return False
+    if not (WORDS | NEGATIONS).isdisjoint(space):
+        return False
+    last = _BORDER.split(name)[-1]
+    return tokens(last) == ours or (len(ours) > 1 and any(word.isdigit() for word in space))
+
+
+def is_repeated(bare: str, name: str) -> bool:
+    """Whether a tool's own beginning stands before its name again, or a word for a tool behind it.
+
+    >>> is_repeated("bank.bank_transfer", "bank_transfer"), is_repeated("get_time_tool", "get_time")
+    (True, True)
+    """
+    ours, theirs = tokens(bare), tokens(name)
+    before, behind = ours[: -len(theirs)], ours[len(theirs) :]
+    if ours[-len(theirs) :] == theirs and before:
+        return before == theirs[: len(before)]
+    begins = len(theirs) > 1 and ours[: len(theirs)] == theirs and bool(behind)
+    return begins and _FOR_TOOLS.union(theirs).issuperset(behind)
+
+
+def is_dispatcher(written: str) -> bool:
+    """Whether the name of a tool that does not exist says only that it passes a call on."""
+    words = [singular(word) for word in tokens(written)]
+    return all(word in _DISPATCHES or word.isdigit() for word in words)
+
+
+# --- listed values --------------------------------------------------------------------------------
+
+_GENERIC: Final = frozenset(
+    {"category", "choice", "class", "facility", "feature", "format", "grade", "kind", "level"}
+    | {"method", "mode", "option", "setting", "sort", "state", "status", "style", "type", "unit"}
+    | {"value"}
+)
+"""Nouns that name the sort of a value and say nothing of the value itself."""
+_LIGHT: Final = frozenset(
+    {"has", "have", "having", "with", "is", "are", "being", "a", "an", "the"}
+    | {"offer", "offering", "include", "including", "provide", "providing", "operate", "operating"}
+)
+"""Words that only tie a value to what it is said of: `"operates 24 hours"`."""
+_PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
+_PAST: Final = frozenset({"last", "past", "previous"})
+_JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
+
+
+def is_listed_alike(
+    written: str, listed: str, others: Collection[str], name: str, said: str
+) -> bool:
+    """Whether words mean one listed value: only words that say nothing beside it, or a slip."""
+    if len(written) > LONGEST or is_pulled_apart(written, listed):
+        return False
+    start = spelling(written)
+    if spelling(listed).startswith(start) and any(spelling(o).startswith(start) for o in others):
+        return False
+    if plain_letters(written) == plain_letters(listed) != "":
+        return all(plain_letters(one) != plain_letters(written) for one in others)
+    return has_same_words(written, listed, others, name) or is_slip(written, listed, others, said)
+
+
+def has_same_words(written: str, listed: str, others: Collection[str], name: str) -> bool:
+    """Whether the words are those of a listed value, but for plurals and nouns that say nothing."""
+    ours, theirs = _words(written), _words(listed)
+    joined = set(tokens(written)) & (_JOINING | NEGATIONS) or any(c in written for c in ",;|&+")
+    if not ours or joined or not _only_words(written) or not _only_words(listed):
+        return False
+    own = {singular(word) for word in tokens(name)}
+    words_of_others = [_words(one) for one in others if _only_words(one)]
+    elsewhere = {word for words in words_of_others for word in words}
+    idle = (_GENERIC | _LIGHT | own) - NEGATIONS - elsewhere
+    if not _PERIODS.isdisjoint(theirs):
+        idle |= _PAST - elsewhere
+    said = [w for w in ours if w in theirs or idle.isdisjoint({w, SHORT_WORDS.get(w, w)})]
+    asked = [word for word in theirs if word in ours or word not in _GENERIC]
+    if said != asked or _GENERIC.issuperset(said):
+        return False
+    return len(asked) == len(theirs) or not any(set(ours) <= set(o) for o in words_of_others)
+
+
+def is_slip(written: str, listed: str, others: Collection[str], said: str) -> bool:
+    """Whether a listed value was meant but for a slip inside one word, and no other is as near."""
+    ours, theirs = tokens(written), tokens(listed)
+    if not ours or len(theirs) != len(ours) or not _only_words(listed):
+        return False
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+    known = WORDS | {singular(word) for word in tokens(said[:LONGEST])}
+    if len(pairs) != 1 or misspells(*pairs[0], VALUE_SLIP, known) is None:
+        return False
+    word, meant = pairs[0]
+    # The beginning of a longer word may go on in another way: `southw` is `south` or `southwest`.
+    goes_on = word.startswith(meant) and word != meant + meant[-1]
+    return not goes_on and not rivals(written, listed, others)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(singular(word) for word in tokens(text))
+
+
+def _only_words(text: str) -> bool:
+    """Whether a text is made of words alone: a sign or a symbol would be lost in comparison."""
+    bare = text.strip()
+    framed = bare[:1].isalnum() and (bare[-1:].isalnum() or bare[-1:] == ".")
+    return framed and len(text) <= LONGEST and all(c.isalnum() or c in " _-.'/" for c in bare)

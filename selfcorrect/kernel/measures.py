@@ -1,0 +1,78 @@
+"""Units and currencies: whether a schema asks for exactly the one that was written.
+
+Not the amount: that is a number like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from selfcorrect.text import tokens
+from selfcorrect.words import NEGATIONS, singular
+
+_UNITS: Final = [
+    frozenset(row.split())
+    for row in """
+mm millimeter millimetre|cm centimeter centimetre|m meter metre|km kilometer kilometre|in inch
+ft foot feet|yd yard|mi mile|mg milligram|g gram gramme|kg kilogram kilogramme kilo|oz ounce
+lb lbs pound|t tonne|ton|ml milliliter millilitre|l liter litre|gal gallon|ms millisecond
+s sec second|min minute|h hr hrs hour|d day|wk week|mo month|yr year|c \u00b0c celsius
+f \u00b0f fahrenheit|k kelvin|km/h kmh kph|mph|bpm|rpm|psi|w watt|kw kilowatt|kwh|v volt|b byte
+kb kilobyte|mb megabyte|gb gigabyte|% percent percentage pct""".replace("\n", "|").split("|")
+    if row
+]
+"""Signs and words of one unit of measure a row."""
+_MONEY: Final = [
+    frozenset(row.split())
+    for row in """
+usd us$ $ dollar|eur \u20ac euro|gbp \u00a3 sterling|jpy \u00a5 yen|cny \u00a5 yuan|inr \u20b9
+krw \u20a9|cad $ dollar|aud $ dollar|nzd $ dollar|sgd $ dollar|hkd $ dollar|twd $ dollar
+mxn $|chf|sek|nok|dkk|pln|czk|huf|ron|bgn|try|ils|aed|sar|zar|brl|ars|clp|cop|thb|idr|myr|php
+vnd|pkr|egp|ngn|kes|uah|rub""".replace("\n", "|").split("|")
+    if row
+]
+_LARGER: Final = frozenset(
+    {"cent", "pence", "penny", "satoshi", "wei", "mill", "minor", "smallest", "lakh", "crore"}
+    | {"thousand", "million", "billion", "per", "squared", "cubed", "square", "cubic", "nautical"}
+    | {"fraction", "decimal", "ratio", "proportion"}
+)
+"""Words beside a unit that make another of it."""
+
+
+def is_money(mark: str) -> bool:
+    """Whether a mark beside a number is a currency."""
+    return any(_folded(mark) in row for row in _MONEY)
+
+
+def _folded(mark: str) -> str:
+    low = mark.strip().lower()
+    return low if len(low) < 4 or not low.isascii() else singular(low)
+
+
+def asks_for(mark: str, name: str, said: str) -> bool:
+    """Whether name or description name exactly this unit, currency or counted noun, and no other.
+
+    `5 min` is none of "seconds, at most 10 minutes", and `$` none of "Canadian dollars".
+    """
+    unit = _folded(mark.removeprefix("degrees "))
+    told = _told(name, said)
+    if not NEGATIONS.isdisjoint(told) or not _LARGER.isdisjoint(told):
+        return False
+    rows = [row for row in (*_UNITS, *_MONEY) if unit in row]
+    if not rows:
+        return unit in told and len(unit) > 2
+    others = [row for row in (*_UNITS, *_MONEY) if row not in rows and not _signs(row, told) <= row]
+    named = [row for row in rows if _signs(row, told)]
+    return bool(named) and not others
+
+
+def _signs(row: frozenset[str], told: Collection[str]) -> frozenset[str]:
+    return frozenset(word for word in row if word in told and (len(word) > 1 or not word.isalpha()))
+
+
+def _told(name: str, said: str) -> frozenset[str]:
+    text = f"{' '.join(tokens(name))} {said[:2_000]}"
+    pieces = re.findall(r"[^\W\d_]+(?:/[a-z])?|[^\w\s]", text)
+    return frozenset(_folded(piece) for piece in pieces)

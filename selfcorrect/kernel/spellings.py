@@ -1,0 +1,403 @@
+"""Which value is another spelling of which, and how certain that is.
+
+To check is simpler than to search: nothing here reads a date or a quantity. It says whether what
+runs follows from what was written, by the letters, digits and words of both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from selfcorrect.kernel.covering import covers
+from selfcorrect.kernel.dates import is_date_like, same_date
+from selfcorrect.kernel.likeness import is_listed_alike
+from selfcorrect.kernel.measures import asks_for, is_money
+from selfcorrect.model import JSON, Safety
+from selfcorrect.text import is_spelling_of, spelling
+from selfcorrect.words import number_word
+
+EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
+LEVELS: Final = 8
+"""How often JSON is taken out of a text inside a text (K7)."""
+_LONGEST_NUMBER: Final = 100
+_LONGEST: Final = 1_000_000
+_MOST_ITEMS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What the schema says of one place, as far as a spelling hangs on it.
+
+    Attributes:
+        name: The nearest key on the way to it.
+        said: What people are told of it.
+        kinds: The JSON types that may stand there, without null; empty if nobody says.
+        nullable: Whether null may stand there.
+        required: Whether something must stand there.
+        listed: The values that are listed as allowed, if only these are.
+        formats: The formats that a text may have.
+        patterned: Whether a pattern says which texts may stand there.
+        given: What the schema itself gives: `const`, or the default.
+        names: The declared keys of an object there.
+        declared: Whether the schema knows the place.
+        fits: Whether a value keeps what the schema says of this place alone.
+    """
+
+    name: str = ""
+    said: str = ""
+    kinds: frozenset[str] = frozenset()
+    nullable: bool = False
+    required: bool = False
+    listed: Sequence[JSON] = ()
+    formats: frozenset[str] = frozenset()
+    patterned: bool = False
+    given: Sequence[JSON] = ()
+    names: Sequence[str] = ()
+    declared: bool = False
+    fits: Callable[[JSON], bool] = field(default=lambda _: True)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a deployment declares to mean the same, by spelling: a synonym, a number word."""
+
+    meanings: Mapping[str, JSON] = field(default_factory=dict)
+
+    def mean(self, written: JSON, runs: JSON) -> bool:
+        """Whether what runs is declared to be meant by what was written."""
+        if not isinstance(written, str) or not self.meanings:
+            return False
+        return any(
+            spelling(word) == spelling(written) and equal(meant, runs)
+            for word, meant in self.meanings.items()
+        )
+
+
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
+    if kind is list:
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
+def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | None:
+    """How certain it is that two scalars, or a scalar and a list of one, say the same."""
+    if equal(written, runs):
+        return EXACT
+    if words.mean(written, runs):
+        return INFERRED
+    if runs is None:
+        return EXACT if _is_null(written, slot) else None
+    if isinstance(runs, bool):
+        return _boolean(written, runs)
+    if isinstance(runs, int | float):
+        return _number(written, runs, slot)
+    if isinstance(runs, str):
+        return _text(written, runs, slot)
+    return None
+
+
+def says_nothing(value: JSON) -> bool:
+    """Whether a value is no content: null, an empty text or container."""
+    if isinstance(value, str):
+        return not value.strip() or value.strip() in _NULLS
+    return value is None or (isinstance(value, dict | list) and not value)
+
+
+_NULLS: Final = frozenset({"None", "null"})
+
+
+def _is_null(written: JSON, slot: Slot) -> bool:
+    # Where "none" is listed beside null, the word may be that value.
+    listed = {spelling(one) for one in slot.listed if isinstance(one, str)}
+    is_word = isinstance(written, str) and written.strip() in _NULLS
+    return slot.nullable and is_word and spelling(str(written)) not in listed
+
+
+# --- booleans and numbers -------------------------------------------------------------------------
+
+_TRUTH: Final = {
+    **dict.fromkeys(("yes", "on", "y", "1"), True),
+    **dict.fromkeys(("no", "off", "n", "0"), False),
+}
+
+
+def _boolean(written: JSON, runs: bool) -> Safety | None:
+    if isinstance(written, str):
+        word = written.strip().lower()
+        if word == str(runs).lower():
+            return EXACT
+        return INFERRED if _TRUTH.get(word) is runs else None
+    is_digit = isinstance(written, int | float) and not isinstance(written, bool)
+    return INFERRED if is_digit and written == runs else None
+
+
+_PLAIN: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_GROUPS: Final = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_POINTS: Final = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}", re.ASCII)
+_COMMA: Final = re.compile(r"-?\d+,\d{1,2}", re.ASCII)
+_BESIDE: Final = re.compile(
+    r"(?P<sign>-?)(?P<before>[^\W\d_]{1,3}\$|[^\w\s.,+-]|[A-Z]{3})?\s?(?P<number>-?[\d.,]+)"
+    r"\s{0,3}(?P<after>[^\d.,\s][^\d.,]{0,30})?",
+    re.ASCII,
+)
+_AMBIGUOUS: Final = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+
+
+def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
+    if isinstance(written, bool):
+        return None
+    if isinstance(written, int | float):
+        return EXACT if _decimal(repr(written)) == _decimal(repr(runs)) else None
+    if not isinstance(written, str):
+        return None
+    text, asked = written.strip().replace("\u2212", "-"), _decimal(repr(runs))
+    if asked is None or not text:
+        return None
+    if (safety := _digits(text, asked)) is not None:
+        return safety
+    if _said_in_words(text) == asked:
+        return INFERRED
+    found = _BESIDE.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if found is None:
+        return _words_beside(text, asked, slot)
+    beside = [part.strip() for part in (found["before"], found["after"]) if part]
+    digits = _digits(found["sign"] + found["number"], asked)
+    if digits is None or len(beside) != 1 or not asks_for(beside[0], slot.name, slot.said):
+        return None
+    # The point of an amount may group thousands: 1.250 is 1250 or one and a quarter.
+    if _AMBIGUOUS.fullmatch(found["number"]):
+        return None
+    return digits if is_money(beside[0]) else INFERRED
+
+
+def _words_beside(text: str, asked: Decimal, slot: Slot) -> Safety | None:
+    """A number in words with its unit, `five percent`."""
+    number, _, unit = text.rpartition(" ")
+    agrees = number and _said_in_words(number) == asked and asks_for(unit, slot.name, slot.said)
+    return INFERRED if agrees else None
+
+
+def _digits(text: str, asked: Decimal) -> Safety | None:
+    """How certain digits, with points and commas as people set them, are this number."""
+    if _PLAIN.fullmatch(text):
+        is_padded = len(text.lstrip("+-")) > 1 and text.lstrip("+-")[0] == "0" and text.isdigit()
+        return (INFERRED if is_padded else EXACT) if _decimal(text) == asked else None
+    if _GROUPS.fullmatch(text):
+        return EXACT if _decimal(text.replace(",", "")) == asked else None
+    if _POINTS.fullmatch(text):
+        return EXACT if _decimal(text.replace(".", "").replace(",", ".")) == asked else None
+    if _COMMA.fullmatch(text):
+        return INFERRED if _decimal(text.replace(",", ".")) == asked else None
+    return None
+
+
+def _decimal(text: str) -> Decimal | None:
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+_SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_PARTS: Final = {
+    "a half": Decimal("0.5"),
+    "one half": Decimal("0.5"),
+    "a quarter": Decimal("0.25"),
+    "one quarter": Decimal("0.25"),
+    "three quarters": Decimal("0.75"),
+}
+
+
+def _said_in_words(text: str) -> Decimal | None:
+    """The number that words name: `twenty-one`, `1.2 million`, `one and a half`, `a dozen`."""
+    said = " ".join(text.lower().split())[:200]
+    if said.startswith(("minus ", "negative ")):
+        below = _said_in_words(said.partition(" ")[2])
+        return None if below is None else -below
+    if said == "a dozen":
+        return Decimal(12)
+    if (number := number_word(said)) is not None:
+        return Decimal(number)
+    count, _, last = said.rpartition(" ")
+    if last in _SCALES and (counted := _count(count)) is not None:
+        return counted * _SCALES[last]
+    count, _, last = said.rpartition(" and ")
+    whole = _count(count) if last in _PARTS else None
+    return None if whole is None else whole + _PARTS[last]
+
+
+def _count(text: str) -> Decimal | None:
+    if re.fullmatch(r"\d{1,15}(?:\.\d{1,2})?", text, re.ASCII):
+        return Decimal(text)
+    number = number_word(text)
+    return None if number is None else Decimal(number)
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
+    if isinstance(written, bool):
+        return EXACT if runs == str(written).lower() else None
+    if isinstance(written, int | float):
+        asked = _decimal(repr(written))
+        is_plain = _PLAIN.fullmatch(runs) is not None and not runs.startswith("+")
+        if is_plain and _decimal(runs) == asked:
+            return EXACT
+        as_date = same_date(str(written), runs) if is_date_like(runs, slot.formats) else None
+        return as_date or _listed(str(written), runs, slot)
+    if not isinstance(written, str):
+        return None
+    if any(one == runs for one in slot.listed):
+        return _listed(written, runs, slot)
+    if _bare(written) == runs or unicodedata.normalize("NFC", written) == runs:
+        return EXACT
+    if is_date_like(runs, slot.formats) and (safety := same_date(written, runs)) is not None:
+        return safety
+    return _same_signs(written, runs, slot)
+
+
+def _bare(text: str) -> str:
+    """A text without white space, quotes or angle brackets around it."""
+    text = text.strip()
+    for opening, closing in ("<>", '""', "''", "``"):
+        if len(text) > 2 and text[0] == opening and text[-1] == closing:
+            text = text[1:-1].strip()
+    return text
+
+
+def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
+    """Another spelling of a listed value, or words that say nothing beside it, without a rival."""
+    if runs not in slot.listed:
+        return None
+    same = [one for one in slot.listed if isinstance(one, str) and is_spelling_of(written, one)]
+    if runs in same:
+        # `ß` is folded to `ss`, a dotless `i` to `i`: near, but not the same letters.
+        plain = written.lower() == written.casefold() and written.lower().isascii()
+        folded = plain or runs.lower() == unicodedata.normalize("NFC", written).strip().lower()
+        return (EXACT if folded else INFERRED) if len(same) == 1 else None
+    if same:
+        return None
+    others = [one for one in slot.listed if isinstance(one, str) and one != runs]
+    return INFERRED if is_listed_alike(written, runs, others, slot.name, slot.said) else None
+
+
+_EMAILS: Final = frozenset({"email", "idn-email"})
+
+
+def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
+    """The same letters and digits in the same order, where format or pattern say how they stand."""
+    if not slot.formats and not slot.patterned:
+        return None
+    ours, theirs = _signs_of(written), _signs_of(runs)
+    if slot.formats & _EMAILS:
+        bare = _bare(written).removeprefix("mailto:").rstrip(".,;:!")
+        inside = re.fullmatch(r"[^<>@]{1,100}<([^<>\s]{3,254})>", written.strip())
+        return EXACT if bare == runs else INFERRED if inside and inside[1] == runs else None
+    ours = ours.removeprefix("urnuuid") if "uuid" in slot.formats else ours.removeprefix("tel")
+    if ours.casefold() != theirs.casefold() or not ours:
+        return None
+    # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
+    if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
+        return None
+    is_lower = runs == runs.lower() and theirs == ours.lower()
+    if re.search(r"\d\s*[.,:/]\s*\d", written) and _marks(written) != _marks(runs):
+        return INFERRED
+    return EXACT if theirs == ours or is_lower else INFERRED
+
+
+def _signs_of(text: str) -> str:
+    return "".join(c for c in text if c.isalnum())
+
+
+def _marks(text: str) -> str:
+    return "".join(c for c in text.strip() if not c.isalnum() and not c.isspace())
+
+
+# --- what a text holds ----------------------------------------------------------------------------
+
+
+def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
+    """How certain a text is the object or list that would run; see `covers`.
+
+    What a comment says on a tool that acts is content.
+    """
+    if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
+        return None
+    text = written
+    for _ in range(LEVELS):
+        bare = text.strip()
+        inner = _loaded(bare) if bare[:1] in '"{[' and len(bare) <= _LONGEST else None
+        if inner is None or not isinstance(inner, str):
+            break
+        text = inner
+    else:
+        return None
+    if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
+        return None
+    return covers(text, runs, acts=acts).safety
+
+
+def _loaded(text: str) -> JSON:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+_BETWEEN: Final = re.compile(
+    r"[\s,;|&]*(?:\b(?:and|or)\b[\s,;]*)?(?:(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s)?\s*",
+    re.IGNORECASE,
+)
+"""What stands between items; the sign of a list has a space behind it, of a number none."""
+
+
+def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
+    """Whether a text lists exactly the items that run, in order, with only separators between."""
+    if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
+        return None
+    rest, is_framed = written.strip(), False
+    if rest[:1] + rest[-1:] in ("[]", "()", "{}"):
+        rest, is_framed = rest[1:-1].strip(), True
+    # `[TAGS]` is a place for something, and what has no separator is one item.
+    if not runs or (len(runs) == 1 and (not is_framed or rest.isupper())):
+        return None
+    for place, value in enumerate(runs):
+        rest = rest[_BETWEEN.match(rest).end() :]  # type: ignore[union-attr]
+        end = _item_end(rest, value, item, words, is_last=place == len(runs) - 1)
+        if end is None:
+            return None
+        rest = rest[end:]
+    return INFERRED if not rest.strip(" \t\r\n,;|") else None
+
+
+def _item_end(rest: str, value: JSON, item: Slot, words: Words, *, is_last: bool) -> int | None:
+    """Where the item that runs ends at the beginning of a text; None if it does not stand there."""
+    for end in _ends(rest, is_last=is_last):
+        part = rest[:end].strip().strip("\"'")
+        if part and spelled(part, value, item, words) is not None:
+            return end
+    return None
+
+
+def _ends(rest: str, *, is_last: bool) -> Iterator[int]:
+    if is_last:
+        yield len(rest)
+        yield len(rest.rstrip(" \t\r\n,;|."))
+    found = re.finditer(r"\s*(?:[,;|\n&]|\b(?:and|or)\b)|\s+", rest)
+    yield from (match.start() for _, match in zip(range(12), found, strict=False))

@@ -1,0 +1,139 @@
+"""What the kernel is asked about a change, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from selfcorrect.kernel.spellings import Slot, Words
+from selfcorrect.model import JSON, Call, Safety
+from selfcorrect.redaction import quoted
+
+Path = tuple[str | int, ...]
+"""The tokens on the way to a place in the arguments; the place of an item is a number."""
+
+WORST: Final = {
+    safety: place
+    for place, safety in enumerate(
+        (Safety.EXACT, Safety.HUMAN, Safety.INFERRED, Safety.LEARNED, Safety.MODEL, Safety.LOSSY)
+    )
+}
+"""How far a class is from what was written; of several, the farthest counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a call was, what it would become, and what is known of both.
+
+    Attributes:
+        written: The call as it was; with `raw`, the text of its arguments or of all of it.
+        runs: The call as it would run.
+        slot: What the schema of the tool that would run says of a place in the arguments.
+        offered: The names of the tools on offer.
+        effect: What the tool that would run may do.
+        takes: The tools that take what would run as it is, looked up when it is asked for.
+        topic: Words of its name and description.
+        origins: By pointer into `runs`, the class of who made the value there, if nobody wrote it.
+        waived: By pointer into `written`, the class of who lets go what stands there.
+        blamed: Pointers of the values that the error of an execution names.
+        words: What a deployment declares to mean the same.
+        suggested: Values that the tool itself proposes, or lists in its error.
+        tainted: Texts of errors and results, which name no value.
+        known: Texts of the user and the system, which do.
+        spaces: What may stand in front of a tool's name here.
+        source: The text that the call was read from, which keeps how its numbers were spelled.
+    """
+
+    written: Call
+    runs: Call
+    slot: Callable[[Path], Slot]
+    offered: Collection[str] = ()
+    effect: str = "mutating"
+    takes: Callable[[], Collection[str]] = field(default=lambda: ())
+    topic: frozenset[str] = frozenset()
+    origins: Mapping[str, Safety] = field(default_factory=dict)
+    waived: Mapping[str, Safety] = field(default_factory=dict)
+    blamed: Collection[str] = ()
+    words: Words = field(default_factory=Words)
+    suggested: Sequence[JSON] = ()
+    tainted: Sequence[str] = ()
+    known: Sequence[str] = ()
+    spaces: Collection[str] = ()
+    source: str = ""
+
+    @property
+    def acts(self) -> bool:
+        """Whether the tool may change something."""
+        return self.effect != "read_only"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that a change does, by the law that it falls under.
+
+    Attributes:
+        safety: The class for it.
+        law: The number of the law.
+        path: Pointer to the place in what runs, or in what was written where nothing runs.
+        words: What it is, for people and models; empty where nothing is to be told.
+    """
+
+    safety: Safety
+    law: int
+    path: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The class of a change, and everything that it rests on."""
+
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def safety(self) -> Safety:
+        """The worst class of all reasons."""
+        return worst(reason.safety for reason in self.reasons)
+
+    def classes(self, paths: Sequence[str]) -> list[Safety]:
+        """The class of the change at each place; what concerns none of them concerns all."""
+        at, under = dict[str, list[Reason]](), dict[str, list[Reason]]()
+        for reason in self.reasons:
+            at.setdefault(reason.path, []).append(reason)
+            for place in _ways_to(reason.path):
+                under.setdefault(place, []).append(reason)
+        found = [
+            [*under.get(path, ()), *(one for place in _ways_to(path) for one in at.get(place, ()))]
+            for path in paths
+        ]
+        met = {id(one) for ones in found for one in ones}
+        astray = [one.safety for one in self.reasons if id(one) not in met]
+        return [worst([*astray, *(one.safety for one in ones)]) for ones in found]
+
+
+def worst(classes: Iterable[Safety]) -> Safety:
+    """The class that is farthest from what was written; exact where there is none."""
+    return max(classes, key=lambda one: WORST[one], default=Safety.EXACT)
+
+
+def _ways_to(path: str) -> Iterator[str]:
+    """A pointer and the pointers of all that it stands in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def touches(one: str, other: str) -> bool:
+    """Whether two pointers lead to one place, or one into the other."""
+    return one == other or one.startswith(other + "/") or other.startswith(one + "/")
+
+
+def shown(path: Path) -> str:
+    """A place for people."""
+    return named(".".join(map(str, path))) if path else "the arguments"
+
+
+def named(name: str) -> str:
+    """A name from outside inside a sentence, without secrets and bounded."""
+    return f"`{quoted(name, 60)[1:-1]}`"

@@ -1,0 +1,114 @@
+"""What stands around arguments or a value and says no more than that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from selfcorrect.kernel.covering import WRAPPERS, loaded
+from selfcorrect.kernel.likeness import is_spelled, tool_likeness
+from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot, equal
+from selfcorrect.kernel.verdicts import Path, Reason, Step, named
+from selfcorrect.model import JSON, Safety
+from selfcorrect.pointer import join
+from selfcorrect.text import normal, spelling, tokens
+from selfcorrect.words import SHORT_WORDS, singular
+
+_WRAPPING: Final = frozenset(map(spelling, WRAPPERS))
+NAMERS: Final = frozenset({"name", "tool", "tool_name", "function", "function_name", "action"})
+_TYPES: Final = frozenset({"function", "object", "tool_use", "tool_call", "function_call", "dict"})
+_VALUES: Final = frozenset({"value", "values", "item", "items", "element"})
+_KINDS: Final = frozenset(
+    {"array", "bool", "boolean", "dict", "double", "float", "int", "integer", "list", "number"}
+    | {"object", "str", "string"}
+)
+
+
+_LEVELS: Final = 4
+
+
+def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
+    """The written arguments without what is around all of them, and what was taken off."""
+    args, reasons = step.written.args, list[Reason]()
+    for _ in range(_LEVELS):
+        wraps = [key for key in args if _wraps(step, key, args[key])]
+        if len(wraps) != 1 or wraps[0] in step.runs.args:
+            break
+        content: Any = loaded(args[wraps[0]])
+        beside = {k: v for k, v in args.items() if k != wraps[0]}
+        said = {k: v for k, v in beside.items() if not _is_envelope(step, k, v)}
+        for key in said.keys() & content.keys():
+            words = f"two values were written for {named(key)}"
+            reasons.append(Reason(Safety.LOSSY, 1, join("args", key), words))
+        safety = INFERRED if beside else EXACT
+        reasons.append(Reason(safety, 2, join("args", wraps[0])))
+        args = {**content, **said}
+    return args, reasons
+
+
+def _wraps(step: Step, key: str, value: JSON) -> bool:
+    """Whether a key stands around all arguments: K1's, the tool's own name, or no name."""
+    if not isinstance(loaded(value), dict):
+        return False
+    if any(is_spelled(key, name) for name in step.slot(()).names):
+        return False  # a word that the schema declares is that parameter, and no wrapper
+    names = (step.runs.name, step.written.name)
+    is_own = any(spelling(key) == spelling(name) != "" for name in names)
+    return spelling(key) in _WRAPPING or is_own or not normal(key)
+
+
+def _is_envelope(step: Step, key: str, value: JSON) -> bool:
+    """Whether a key beside the wrapper belongs to it: the tool's name, a known type."""
+    if step.slot((key,)).declared or not isinstance(value, str):
+        return False
+    if key in NAMERS:
+        return tool_likeness(value, step.runs.name, step.offered) is EXACT
+    return key == "type" and value in _TYPES
+
+
+def without_schema(
+    step: Step, written: dict[str, JSON], runs: dict[str, JSON], path: Path
+) -> dict[str, JSON]:
+    """An object without the schema's own words around it: `{"type", "properties": …}`."""
+    inner = written.get("properties")
+    if not isinstance(inner, dict) or not written.keys() <= {"type", "properties"}:
+        return written
+    is_own = "properties" in runs or step.slot((*path, "properties")).declared
+    return written if is_own else inner
+
+
+def value_in(written: Mapping[str, JSON], slot: Slot) -> JSON:
+    """The value in a wrapper of its own: `{"value": 5}`, `{"type": "string", "value": "x"}`."""
+    keys = [k for k, v in written.items() if not (k == "type" and str(v).lower() in _KINDS)]
+    if len(keys) != 1 or keys[0] in slot.names:
+        return None
+    own = {singular(word) for word in tokens(slot.name)[-1:]}
+    is_own = is_spelled(keys[0], slot.name) or singular(keys[0].lower()) in own
+    return written[keys[0]] if keys[0] in _VALUES or is_own else None
+
+
+def is_as_spelled(written: JSON, runs: JSON, source: str) -> bool:
+    """Whether a text is the number as it stood in the text that was read: `1.10`, `+4930`."""
+    if not source or not isinstance(runs, str) or type(written) not in (int, float):
+        return False
+    try:
+        is_same = float(runs) == float(written)
+    except ValueError:
+        return False
+    return is_same and re.search(rf"(?<![\w.+-]){re.escape(runs)}(?![\w.])", source) is not None
+
+
+def in_order(written: JSON, runs: Sequence[JSON], slot: Slot) -> Safety | None:
+    """An object as a list of its values, in the order in which the description tells its keys."""
+    if not isinstance(written, dict) or len(written) != len(runs):
+        return None
+    told = [singular(word) for word in tokens(slot.said.replace(" ", "_")[:200])]
+    keys = [SHORT_WORDS.get(key.lower(), key.lower()) for key in written]
+    places = [next((i for i, word in enumerate(told) if word.startswith(k)), -1) for k in keys]
+    ordered = [value for _, value in sorted(zip(places, written.values(), strict=True), key=_first)]
+    return INFERRED if min(places) >= 0 and all(map(equal, ordered, runs)) else None
+
+
+def _first(pair: tuple[int, JSON]) -> int:
+    return pair[0]

@@ -1,0 +1,193 @@
+"""What the kernel is asked about the changes of a strategy, and what comes of its verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from selfcorrect.json_forms import to_json
+from selfcorrect.kernel.changes import judge
+from selfcorrect.kernel.spellings import Words
+from selfcorrect.kernel.verdicts import Step, Verdict, worst
+from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.repair_context import vouches
+from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
+from selfcorrect.plain import plain
+from selfcorrect.schema.slots import slots_of
+from selfcorrect.state import CorrectionState
+from selfcorrect.text import tokens
+
+_OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
+"""Classes by which a proposer says that a value is none that was written."""
+_ROLES: Final = frozenset({"user", "human", "system"})
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Changes with the classes that the kernel gives them.
+
+    Attributes:
+        changes: The changes.
+        words: What is wrong with them, for people; empty where nothing is.
+    """
+
+    changes: tuple[Change, ...]
+    words: str = ""
+
+
+def judged(
+    call: Call,
+    new: Call,
+    changes: Sequence[Change],
+    findings: Sequence[Finding],
+    rungs: Mapping[str, Any],
+    state: CorrectionState,
+    context: RunContext,
+    *,
+    proposes: bool = False,
+) -> Judged:
+    """The class of each change of one proposal, computed from the call before and after it.
+
+    Args:
+        call: The call before.
+        new: The call after.
+        changes: What was proposed; the classes are claims.
+        findings: What is mended.
+        rungs: The strategies of the ladder by name: their options declare words, and code of the
+            deployment answers for the values that it made.
+        state: The run.
+        context: What it runs with.
+        proposes: Whether the call is only told, and made by somebody who decides anew.
+    """
+    tool = context.tools.get(new.name)
+    origins, waived = dict[str, Safety](), dict[str, Safety]()
+    for change in changes:
+        is_outer = change.safety in _OUTER or vouches(rungs.get(change.strategy or ""))
+        if is_outer and change.after is not ABSENT:
+            origins[change.path] = change.safety
+        if change.safety in (Safety.MODEL, Safety.HUMAN):
+            waived[change.path] = change.safety
+        if change.path == "/raw" and is_outer:
+            origins["/args"] = change.safety
+    blamed = [
+        path for one in findings if OWN_CHECKS.isdisjoint(one.types[:1]) for path in one.paths
+    ]
+    schema = tool.schema if tool is not None else {}
+    told = f"{new.name} {tool.description[:_LONGEST]}" if tool is not None else new.name
+    step = Step(
+        written=call,
+        runs=new,
+        slot=slots_of(schema),
+        offered=context.tools,
+        effect="read_only" if proposes else tool.effect if tool is not None else "mutating",
+        takes=lambda: [name for name, one in context.tools.items() if one.is_valid(new.args)],
+        topic=frozenset(word for piece in told.split() for word in tokens(piece)),
+        origins=origins,
+        waived=waived,
+        blamed=blamed,
+        words=_words(rungs.values()),
+        suggested=[value for one in findings for value in _suggested(one)],
+        tainted=_tainted(findings, state),
+        known=_known(state),
+        source=_source(state),
+    )
+    return _classed(changes, judge(step))
+
+
+def owned(
+    changes: Sequence[Change], ladder: Sequence[str], item: Mapping[str, Any]
+) -> tuple[Change, ...]:
+    """Changes in the name of who made them, if he stands on the ladder, and under its rule."""
+    return tuple(
+        replace(
+            change,
+            strategy=change.strategy if change.strategy in ladder else item["strategy"],
+            rule=item["rule"],
+        )
+        for change in changes
+    )
+
+
+def refused(
+    changes: Sequence[Change], whys: Iterable[tuple[Change, str]], group: int
+) -> list[dict[str, JSON]]:
+    """Refused changes as the state keeps them, those of one answer together."""
+    told = {id(change): why for change, why in whys}
+    whole = "belongs to a change that is refused"
+    return [to_json(one) | {"why": told.get(id(one), whole), "group": group} for one in changes]
+
+
+def judged_step(
+    made: Call,
+    call: Call,
+    findings: Sequence[Finding],
+    state: CorrectionState,
+    context: RunContext,
+) -> str:
+    """Why a call of another tool, which comes before a call, may not be made; empty if it may."""
+    step = Step(
+        written=Call(made.name, {}),
+        runs=made,
+        slot=slots_of(context.tools[made.name].schema),
+        origins={"/args": Safety.LEARNED},
+        tainted=_tainted(findings, state),
+        known=[*_known(state), json.dumps(plain(call.args), ensure_ascii=False)],
+    )
+    return "; ".join(one.words for one in judge(step).reasons if one.words)
+
+
+def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
+    """Each change with the worst of its claim and what the laws say of its place."""
+    classes = verdict.classes([change.path for change in changes])
+    # A person has seen what he changes.
+    made = [
+        change
+        if change.safety is Safety.HUMAN
+        else replace(change, safety=worst([change.safety, safety]))
+        for change, safety in zip(changes, classes, strict=True)
+    ]
+    whys = dict.fromkeys(one.words for one in verdict.reasons if one.words)
+    return Judged(tuple(made), "; ".join(whys))
+
+
+def _words(strategies: Iterable[Any]) -> Words:
+    """What the options of strategies declare to mean the same."""
+    found: dict[str, JSON] = {}
+    for one in strategies:
+        for option in ("synonyms", "number_words"):
+            declared = getattr(one, option, None)
+            if isinstance(declared, Mapping):
+                found |= declared
+    return Words(found)
+
+
+def _suggested(finding: Finding) -> Sequence[JSON]:
+    listed = finding.constraint.get("enum")
+    return [*finding.suggestions, *(listed if isinstance(listed, list | tuple) else ())]
+
+
+def _tainted(findings: Sequence[Finding], state: CorrectionState) -> list[str]:
+    """What errors said in this run: nothing in it names a value."""
+    texts = [one.text for one in findings if OWN_CHECKS.isdisjoint(one.types[:1])]
+    return [*texts, *(str(one["text"]) for one in state.get("attempts") or () if one.get("text"))]
+
+
+def _source(state: CorrectionState) -> str:
+    """The text that the call was read from, if it was text."""
+    text = state["given"].get("written") or (state.get("original") or {}).get("raw")
+    return text if isinstance(text, str) else ""
+
+
+def _known(state: CorrectionState) -> list[str]:
+    """What the user and the system said."""
+    given = state["given"]
+    said = [
+        message.get("content")
+        for message in given.get("messages") or ()
+        if isinstance(message, Mapping) and message.get("role", message.get("type")) in _ROLES
+    ]
+    texts = [given.get("request"), *said]
+    return [text for text in texts if isinstance(text, str)]

@@ -1,0 +1,71 @@
+"""What a schema says of a place, in the form in which the kernel takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Final
+
+from selfcorrect.kernel.spellings import Slot
+from selfcorrect.model import JSON, JsonObject
+from selfcorrect.schema.local import local_check
+from selfcorrect.schema.subschema import (
+    Alternatives,
+    Root,
+    at,
+    declared,
+    meets,
+    members,
+    required,
+    types_of,
+)
+
+_TOLD: Final = ("description", "title", "unit", "x-unit", "x-currency")
+_LONGEST: Final = 1_000
+
+
+def slots_of(schema: JsonObject) -> Callable[[tuple[str | int, ...]], Slot]:
+    """What a schema says of each place in the arguments, looked up when it is asked for."""
+    return partial(_slot, Root(schema))
+
+
+def _slot(root: Root, path: tuple[str | int, ...]) -> Slot:
+    return _made(root, tuple(map(str, path)))
+
+
+@lru_cache(maxsize=4_096)
+def _made(root: Root, tokens: tuple[str, ...]) -> Slot:
+    found = at(root.schema, tokens)
+    above = at(root.schema, tokens[:-1]) or () if tokens else ()
+    schemas: Alternatives = found or ()
+    kinds = [types_of(one) for one in schemas]
+    must = bool(tokens) and required(above, tokens[-1])
+    return Slot(
+        name=next((token for token in reversed(tokens) if not token.isdigit()), ""),
+        said=" ".join(str(s[k])[:_LONGEST] for s in schemas for k in _TOLD if k in s),
+        kinds=frozenset().union(*kinds) - {"null"} if kinds and all(kinds) else frozenset(),
+        nullable=any("null" in each for each in kinds),
+        required=must,
+        listed=_listed(schemas),
+        formats=frozenset(f for one in schemas if isinstance(f := one.get("format"), str)),
+        patterned=any("pattern" in one for one in schemas),
+        given=[one[k] for one in schemas for k in ("const", "default") if k in one],
+        names=tuple(declared(schemas)),
+        declared=found is not None,
+        fits=local_check(root.schema, tokens) or partial(_meets, schemas),
+    )
+
+
+def _listed(schemas: Alternatives) -> Sequence[JSON]:
+    """The values that are listed, or nothing where others are allowed too."""
+    listing = [one for one in schemas if types_of(one) != {"null"}]
+    if not all("enum" in one or "const" in one for one in listing):
+        return ()
+    return members(listing)
+
+
+def _meets(schemas: Alternatives, value: JSON) -> bool:
+    # Of a container, a format or a pattern only the whole schema can say: nothing fits for certain.
+    told = any("format" in one or "pattern" in one for one in schemas)
+    is_open = isinstance(value, dict | list) or (told and isinstance(value, str))
+    return not is_open and any(meets(value, one) for one in schemas)
