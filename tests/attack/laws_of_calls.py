@@ -219,7 +219,7 @@ def a_name_that_says_more(rng: Random) -> Case:
     name, verb, thing = pay.tool.name, *pay.tool.name.split("_", 1)
     forms = [f"!{name}", f"{name}?", f"¬{name}", f"do_not_{name}", f"cancel_{name}", f"un{name}"]
     forms += [f"{name}_dry_run", f"{name}_draft", f"not {name}", f"{name}.undo", f"refund_{thing}"]
-    forms += [f"de{name}", f"{verb}_no_{thing}", f"~{name}", f"{name}()?", f"#{name}", f"-{name}"]
+    forms += [f"de{name}", f"{verb}_no_{thing}", f"~{name}", f"{name}()?", f"#{name}"]
     pay.tool.effect = rng.choice(["mutating", "destructive", None])
     written = rng.choice(forms)
     args = broken(rng, pay.args)

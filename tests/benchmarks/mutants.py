@@ -17,7 +17,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,8 +25,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "repairs"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "kernel"))
 
-from asking import RUNS_UNASKED, Written, ask
+from asking import RUNS_UNASKED, Answer, Written, ask
 from corrupting import TOOLS, corrupted, schema_of, value_of
+from hostile import text_of
 
 from selfcorrect import Mender, ToolSpec
 from selfcorrect.protocols import TextPolicy
@@ -46,6 +47,7 @@ class Mended:
         runs: The call as it would run.
         tools: The tools on offer.
         is_right: Whether other arguments would be right, too.
+        at_once: The arguments are a text, and what was read in it is not asked about first.
     """
 
     at: str
@@ -53,6 +55,12 @@ class Mended:
     runs: Written
     tools: tuple[ToolSpec, ...]
     is_right: Callable[[dict[str, Any]], bool]
+    at_once: bool = False
+
+    def asked(self, runs: dict[str, Any], tool: ToolSpec) -> Answer:
+        """What the kernel says of running this."""
+        offered = (tool, *(each for each in self.tools if each.name != tool.name))
+        return ask(self.written, (self.runs[0], runs), tool, offered, at_once=self.at_once)
 
     @property
     def tool(self) -> ToolSpec:
@@ -71,20 +79,23 @@ def main() -> None:
     if given.calls:
         sources["records"] = recorded(given.calls)
     for name, calls in sources.items():
-        report(name, [*calls], given.each, given.show)
+        made = [*calls]
+        report(name, made, given.each, given.show)
+        texts = [as_text(mended, place) for place, mended in enumerate(made)]
+        report(f"{name}, as read in a text", texts, given.each, given.show)
 
 
 def report(name: str, calls: list[Mended], each: int, show: int) -> None:
     """The figures of one source."""
     tried, through, invalid, refused = Counter[str](), [], Counter[str](), []
     for number, mended in enumerate(calls):
-        level, reasons = ask(mended.written, mended.runs, mended.tool, mended.tools)
+        level, reasons = mended.asked(mended.runs[1], mended.tool)
         if level not in RUNS_UNASKED:
             refused.append((mended, level, reasons))
             continue
         rng = Random(f"{mended.at}/{number}")
         for kind, tool, runs in mutants(rng, mended, each):
-            level, _ = ask(mended.written, (mended.runs[0], runs), tool, (tool, *mended.tools[1:]))
+            level, _ = mended.asked(runs, tool)
             tried[kind] += 1
             is_let = level in RUNS_UNASKED
             if is_let and tool.is_valid(runs):
@@ -104,6 +115,12 @@ def report(name: str, calls: list[Mended], each: int, show: int) -> None:
     for kind, level, mended, runs in through[:show]:
         print(f"  [{kind}] {level} {mended.at}: {dumped(mended.written)}")
         print(f"    right  {dumped(mended.runs[1])}\n    mutant {dumped(runs)}")
+
+
+def as_text(mended: Mended, seed: int) -> Mended:
+    """The right arguments as a text, of which a reader may read nothing else."""
+    written = (mended.runs[0], text_of(Random(seed), mended.runs[1]))
+    return replace(mended, written=written, at_once=True)
 
 
 def dumped(value: Any) -> str:

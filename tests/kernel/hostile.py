@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from random import Random
+from typing import Any
 
 import omissions  # noqa: F401 -- it adds its steps
 from random_calls import World
@@ -20,6 +22,24 @@ def likeness(draft: Draft) -> float:
         )
     )
     return len(one & other) / len(one | other)
+
+
+def text_of(rng: Random, args: dict[str, Any]) -> str:
+    """Arguments as a model may write them: JSON, Python, or with something small wrong."""
+    text = json.dumps(args, ensure_ascii=rng.random() < 0.5)
+    forms = [text, json.dumps(args, indent=2), repr(args), f"```json\n{text}\n```", f" {text}\n"]
+    return rng.choice([*forms, f"{text[:-1]},}}" if args else text])
+
+
+def hostile_reading(rng: Random, world: World) -> tuple[str, str, Draft] | None:
+    """The arguments were a text, and a reader of it did more than read."""
+    name, text = world.tool.name, text_of(rng, world.args)
+    draft = Draft(world, name, text, name, copy.deepcopy(world.args), {"at_once": True})
+    do = rng.choice(STEPS)
+    said = do(rng, draft)
+    if said is None or draft.written != text or not draft.tool.is_valid(draft.runs):
+        return None
+    return f"text: {do.__name__}", said, draft
 
 
 def hostile(rng: Random, world: World, *, tries: int = 1) -> tuple[str, str, Draft] | None:

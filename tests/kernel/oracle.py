@@ -7,6 +7,7 @@ nobody may call exact or inferred. For small schemas alone: its time grows with 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import unicodedata
@@ -18,7 +19,7 @@ from random_calls import same
 
 from selfcorrect.tools import ToolSpec
 
-AROUND_ALL = ("arguments", "args", "parameters", "params", "input", "inputs", "kwargs")
+AROUND_ALL = ("arguments", "args", "parameters", "params", "input", "kwargs", "properties")
 AROUND_ONE = ("value", "items")
 PREFIXES = ("functions", "function", "tools", "tool", "default_api", "api")
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -88,7 +89,7 @@ def _is_slip(written: Sequence[str], known: Sequence[str]) -> bool:
     if len(written) != len(known):
         return distance(one, other) <= 1 and abs(len(one) - len(other)) <= 1
     return all(
-        distance(a, b) <= (min(len(a), len(b)) // 3 if min(len(a), len(b)) > 3 else 0)
+        distance(a, b) <= (max(len(a), len(b)) // 3 if min(len(a), len(b)) > 3 else 0)
         for a, b in zip(written, known, strict=True)
     )
 
@@ -102,7 +103,10 @@ def _loaded(value: Any) -> Iterator[Any]:
         try:
             value = json.loads(value, object_pairs_hook=_once)
         except ValueError:
-            return
+            try:
+                value = ast.literal_eval(value.strip())
+            except (ValueError, SyntaxError):
+                return
         if not isinstance(value, str | list | dict):
             return
 
@@ -206,7 +210,7 @@ class _Place:
         """Law 2."""
         if place not in self.known or key in self.known:
             return False
-        if words(key) == words(place):
+        if words(key) in (words(place), ["param", *words(place)], ["params", *words(place)]):
             return True
         if any(words(key) == words(each) for each in self.known) or place in written:
             return False
@@ -221,9 +225,12 @@ class _Place:
         """Law 1: whether a value is the other one, or a spelling of it."""
         if same(written, runs):
             return True
+        ways = schema.get("anyOf", ())
+        if ways and not (key == said and _fits(written, schema)):
+            return any(self.is_value(written, runs, way, key, said) for way in ways)
         if key == said and _fits(written, schema):
             return False
-        inner = [each for each in _opened(written, schema) if each is not written]
+        inner = [each for each in _opened(written, schema, key) if each is not written]
         if any(self.is_value(each, runs, schema, key, "") for each in inner):
             return True
         if isinstance(runs, list):
@@ -240,7 +247,11 @@ class _Place:
         ):
             bare = written.strip().removeprefix("[").removesuffix("]")
             ways += [
-                [item.strip().removeprefix("- ").strip("'\"") for item in bare.split(mark)]
+                [
+                    item.strip().removeprefix("- ").strip("'\"")
+                    for item in bare.split(mark)
+                    if item.strip()
+                ]
                 for mark in (",", ";", "\n", "|", " and ", " ")
             ]
         return any(
@@ -250,7 +261,7 @@ class _Place:
         )
 
 
-def _opened(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+def _opened(value: Any, schema: Mapping[str, Any], name: str) -> Iterator[Any]:
     """What a value is, out of a text, a list of one, or a wrapper around it."""
     for each in _loaded(value):
         yield each
@@ -258,7 +269,7 @@ def _opened(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
             yield each[0]
         if isinstance(each, dict):
             keys = set(each)
-            for key in AROUND_ONE:
+            for key in (*AROUND_ONE, name):
                 if key not in schema.get("properties", {}) and keys in ({key}, {key, "type"}):
                     yield each[key]
 
@@ -333,7 +344,7 @@ def _is_number(written: str, runs: Any, schema: Mapping[str, Any], about: list[s
 def _is_listed(written: str, runs: str, listed: Sequence[Any], about: list[str]) -> bool:
     """The same words as one listed value alone, or with words of the parameter beside them."""
     said = words(written)
-    fitting = [each for each in listed if isinstance(each, str) and words(each) == said]
+    fitting = [each for each in listed if "".join(words(str(each))) == "".join(said)]
     if fitting or [each for each in listed if str(each).casefold() == written.casefold()]:
         folded = [each for each in listed if str(each).casefold() == runs.casefold()]
         return (fitting == [runs] or not fitting) and folded == [runs] and _folds(written, runs)
@@ -356,7 +367,9 @@ def _is_date(written: str, runs: str) -> bool:
     year, month, day = map(int, runs.split("-"))
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return False
-    found = re.findall(r"\d+|[^\W\d_]+", written.lower())
+    text = re.sub(r"[tT ]00:00(:00)?(\.0+)?[zZ]?$", "", written.strip())
+    text = re.sub(r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3", text)
+    found = re.findall(r"\d+|[^\W\d_]+", text.lower())
     named = [n for n in found if len(n) >= 3 and MONTHS[month - 1].startswith(n)]
     numbers = [int(each) for each in found if each.isdigit()]
     others = {"st", "nd", "rd", "th", "of", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}

@@ -79,13 +79,14 @@ def in_a_wrapper(rng: Random, spot: Spot) -> tuple[Any, str] | None:
     if isinstance(spot.value, dict):
         return None
     if isinstance(spot.value, list):
-        return {"items": spot.value}, EXACT
-    return {"value": spot.value}, EXACT
+        return {"items": spot.value}, INFERRED
+    return {"value": spot.value}, INFERRED
 
 
 def as_its_schema(rng: Random, spot: Spot) -> tuple[Any, str] | None:
     kind = spot.schema.get("type")
-    return ({"type": kind, "value": spot.value}, EXACT) if isinstance(kind, str) else None
+    is_one = isinstance(kind, str) and not isinstance(spot.value, dict)
+    return ({"type": kind, "value": spot.value}, INFERRED) if is_one else None
 
 
 def of_a_listed_value(rng: Random, spot: Spot) -> tuple[Any, str] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from asking import RUNS_UNASKED, ask
-from hostile import hostile
+from hostile import hostile, hostile_reading
 from oracle import may_run
 from random_calls import world_of
 from respelling import respelled
@@ -58,7 +58,9 @@ def proposals(seed: int) -> Iterator[tuple[str, str, Draft]]:
     rng = Random(seed)
     world = world_of(rng)
     for number in range(CASES_A_WORLD):
-        found = hostile(rng, world, tries=4 if number % 3 == 2 else 1)
+        tries = 4 if number % 3 == 2 else 1
+        is_read = number % 4 == 3
+        found = hostile_reading(rng, world) if is_read else hostile(rng, world, tries=tries)
         if found is not None:
             yield found
 
@@ -76,7 +78,7 @@ def attacked(seeds: range, cases: int) -> Figures:
 def test_a_small_dose() -> None:
     figures = attacked(range(1_000), 1_500)
     assert figures.tried.total() >= 1_500
-    assert {*figures.tried} == {step.__name__ for step in STEPS}, "every step found something"
+    assert {*figures.tried} >= {step.__name__ for step in STEPS}, "every step found something"
     assert not figures.through, figures.told()
 
 
