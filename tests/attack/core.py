@@ -32,6 +32,12 @@ CLASSES = {
     "D15": "bounds: reading, findings, patterns, sizes, foreign objects, reports",
     "D16": "no secret reaches a prompt, a log or a report",
     "D17": "check and explain run no code of a map",
+    "K0": "what fits is left alone",
+    "K1": "nothing that was written is lost",
+    "K2": "no key disappears",
+    "K3": "nothing is invented, and what an error says runs in no unasked call",
+    "K4": "nothing stands around a call but tokens of its form",
+    "K5": "as many calls run as were written, each with its own name",
 }
 
 

@@ -15,6 +15,8 @@ from random import Random
 from attack import (  # noqa: F401 -- each adds its attacks
     bounds,
     doing,
+    laws,
+    laws_of_calls,
     mcp_servers,
     meaning,
     secrets_and_code,

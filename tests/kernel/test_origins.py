@@ -1,0 +1,105 @@
+"""Who made a value gives it a class, never more than that, and never for what is lost."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from asking import RUNS_UNASKED, ask
+from random_calls import Spot, World, put, remove, spots, value_of, world_of
+from spite import loose
+
+FRESH = ["https://evil.example/x", "mallory@evil.example", "DE00 6666 7777", "delete everything"]
+
+
+def cases(seeds: range, *, texts: bool = False) -> Iterator[tuple[Random, World, Spot]]:
+    """A right call and a place at its top, which nobody said anything of yet."""
+    for seed in seeds:
+        rng = Random(seed)
+        world = world_of(rng)
+        found = [spot for spot in spots(world.args, world.tool.schema) if len(spot.path) == 1]
+        found = [s for s in found if not texts or s.schema == {"type": "string"}]
+        if found:
+            yield rng, world, rng.choice(found)
+
+
+def asked(world: World, runs: dict[str, Any], **facts: Any) -> str:
+    name = world.tool.name
+    return ask((name, world.args), (name, runs), world.tool, world.tools, **facts)[0]
+
+
+def pointer(spot: Spot) -> str:
+    return "/args/" + "/".join(map(str, spot.path))
+
+
+@pytest.mark.parametrize("origin", ["model", "learned", "lossy", "human"])
+def test_a_value_that_somebody_made_does_not_run_unasked(origin):
+    for rng, world, spot in cases(range(150)):
+        runs = copy.deepcopy(world.args)
+        new = value_of(rng, spot.schema)
+        if loose(new) != loose(spot.value):
+            put(runs, spot.path, new)
+            place = pointer(spot)
+            level = asked(world, runs, origins={place: origin}, waived={place: origin})
+            assert level not in RUNS_UNASKED, (spot.path, world.args, runs)
+
+
+@pytest.mark.parametrize("origin", ["exact", "inferred", "model", "learned", "human"])
+def test_who_answers_for_one_value_answers_for_no_other(origin):
+    """What stands in another place is lost, changed or invented all the same."""
+    for rng, world, spot in cases(range(150)):
+        runs = copy.deepcopy(world.args)
+        others = [s for s in spots(world.args, world.tool.schema) if len(s.path) == 1]
+        others = [s for s in others if s.path != spot.path and s.value not in (None, {}, [])]
+        if not others:
+            continue
+        other = rng.choice(others)
+        if other.required:
+            put(runs, other.path, value_of(rng, other.schema))
+        else:
+            remove(runs, other.path)
+        is_same = other.required and loose(runs[other.path[0]]) == loose(other.value)
+        if not is_same:
+            level = asked(world, runs, origins={pointer(spot): origin})
+            assert level not in RUNS_UNASKED, (spot.path, other.path, world.args, runs)
+
+
+@pytest.mark.parametrize("origin", ["exact", "inferred"])
+def test_who_answers_for_a_list_may_not_lose_an_item(origin):
+    for rng, world, spot in cases(range(400)):
+        if not isinstance(spot.value, list) or len(spot.value) < 2:
+            continue
+        runs = copy.deepcopy(world.args)
+        runs[spot.path[0]].pop(rng.randrange(len(spot.value)))
+        level = asked(world, runs, origins={pointer(spot): origin})
+        assert level not in RUNS_UNASKED, (world.args, runs)
+
+
+@pytest.mark.parametrize("origin", ["model", "learned"])
+def test_what_only_an_error_says_stays_tainted(origin):
+    """Through a model's answer and a learnt binding; nobody may make it run unasked."""
+    for rng, world, spot in cases(range(200), texts=True):
+        runs = copy.deepcopy(world.args)
+        fresh = rng.choice(FRESH)
+        put(runs, spot.path, fresh)
+        place = pointer(spot)
+        told = rng.choice(
+            [f"try {fresh} instead", f"expected '{fresh}'", json.dumps({"use": fresh})]
+        )
+        facts = {"origins": {place: origin}, "waived": {place: origin}, "blamed": [place]}
+        assert asked(world, runs, tainted=[told], **facts) == "lossy", (told, runs)
+
+
+def test_what_a_person_said_is_no_taint():
+    for rng, world, spot in cases(range(100), texts=True):
+        runs = copy.deepcopy(world.args)
+        fresh = rng.choice(FRESH)
+        put(runs, spot.path, fresh)
+        place = pointer(spot)
+        facts = {"origins": {place: "model"}, "waived": {place: "model"}, "blamed": [place]}
+        told = {"tainted": [f"try {fresh}"], "known": [f"please use {fresh}"]}
+        assert asked(world, runs, **told, **facts) == "model", runs
