@@ -1,9 +1,9 @@
 """Payments behind a person: no money moves before somebody has seen the very call that moves it.
 
-A node of its own stands on both edges that lead to an execution. It stops the run at an interrupt
-and goes on with what the person answers: approve, edit or reject. A call that was approved and then
-turned away unsent is not asked about again; one that was changed meanwhile is. The server brings
-the checkpointer; where nobody can be asked, nothing is paid.
+A guard stands before every execution. It stops the run at an interrupt and goes on with what the
+person answers: approve, edit or reject. A call that does not fit the tool never comes to the guard.
+A call that was approved and then turned away unsent is not asked about again; one that was changed
+meanwhile is. The server brings the checkpointer; where nobody can be asked, nothing is paid.
 
 `HUMAN_GATE_DB` names the database with the invoices; without it a small one lives in memory.
 """
@@ -125,10 +125,7 @@ def tools(books: Books) -> list[ToolSpec]:
 def gate(state: CorrectionState, context: RunContext) -> dict[str, Any]:
     """Ask a person about a call that moves money, unless just this call was approved already."""
     call = state["current"]
-    tool = context.tools.get(call["name"])
-    if call["name"] not in GATED or tool is None or not tool.is_valid(call["args"]):
-        return {}  # it moves no money: what does not fit the tool never reaches it
-    if _was_approved(call, state):
+    if call["name"] not in GATED or _was_approved(call, state):
         return {}
     question = {
         "question": f"Pay? {call['name']} with {outside(dict(call['args']), 500)}",
@@ -166,9 +163,9 @@ def make_graph(
     strategies: Any = "operator_safe", *, books: Books | None = None, **wiring: Any
 ) -> Any:
     """The graph over books; `wiring` (a checkpointer, a ledger) is for `build_graph`."""
-    edges = {("plan", "execute"): gate, ("retry", "execute"): gate}
+    before = {"execute": gate}
     return build_graph(
-        tools(books or Books.default()), strategies=strategies, on_edge=edges, **wiring
+        tools(books or Books.default()), strategies=strategies, before=before, **wiring
     )
 
 

@@ -104,6 +104,42 @@ def plain(value: Any) -> JSON:
     return clean(_as_text(value))
 
 
+class TwoValues(ValueError):
+    """A key of an object in JSON is written with two different values."""
+
+
+def one_value(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """The object of these pairs, as `object_pairs_hook`: readers take the first value or the last.
+
+    Raises:
+        TwoValues: If a key has two different values; it names them.
+
+    >>> json.loads('{"to": "ann", "to": "ann"}', object_pairs_hook=one_value)
+    {'to': 'ann'}
+    >>> json.loads('{"to": "ann", "to": "bob"}', object_pairs_hook=one_value)
+    Traceback (most recent call last):
+    selfcorrect.plain.TwoValues: the key 'to' has two different values, 'ann' and 'bob'
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        for key, value in pairs:
+            if (why := two_values("key", key, value, found[key])) is not None:
+                raise TwoValues(why)
+    return found
+
+
+def two_values(what: str, key: str, one: JSON, other: JSON) -> str | None:
+    """That a key has two different values, and which; None where they are the same."""
+    texts = canonical(one), canonical(other)
+    if texts[0] == texts[1]:
+        return None
+    # The beginning of a value that may not be shown would not be known as one.
+    short = (text if len(text) <= 40 else f"{len(text)} characters" for text in texts)
+    # In single quotes, as the key: a sentence is quoted once more where it is told.
+    first, second = (text.replace('"', "'") for text in short)
+    return f"the {what} {key[:40]!r} has two different values, {first} and {second}"
+
+
 def clean(text: str) -> str:
     """The text with lone surrogates made visible, so that it can be stored and printed."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -32,6 +32,8 @@ class Beside:
         policy: Which calls in a text are made.
         keys: Gives the deployment's own names for the keys of a call, if it has any.
         whole: A call that was cut off is none at all.
+        tool_choice: What the request says of calls, in any provider's form.
+        answer: The form that the answer was to have, in any provider's form.
     """
 
     request: str | None = None
@@ -40,6 +42,8 @@ class Beside:
     policy: TextPolicy = field(default_factory=TextPolicy)
     keys: Callable[[], object] = _no_keys
     whole: bool = False
+    tool_choice: JSON = None
+    answer: JSON = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,18 @@
 """The whole transition table: what a node came to decides which node is next.
 
 Everything that runs the loop reads this one table: the LangGraph graph and the walker. A
-deployment's own nodes and edges go over it, outcome by outcome, and are checked before anything
-runs.
+deployment's own nodes and edges go over it (`loop/own_nodes.py`), outcome by outcome.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.hints import near
 
 END: Final = "__end__"
 """LangGraph's own name for the end of a graph."""
@@ -71,7 +69,11 @@ STOPPED: Final = "stopped"
 """The outcome with which any node ends the run in the report."""
 
 PASSED: Final = "passed"
-"""The outcome of a node that stands on an edge."""
+"""The outcome of a node that stands on an edge, or before a node."""
+
+EXECUTE: Final = "execute"
+FAILED: Final = "failed"
+"""The outcome of a call that cannot be made as it stands, wherever that is found."""
 
 MOST_STEPS: Final = 2_000
 """Steps of one run, whatever nodes of the caller's own come to."""
@@ -83,14 +85,36 @@ class Table:
 
     Attributes:
         routes: Targets by outcome, by node.
+        guards: The node that every way into a node passes, by that node.
     """
 
     routes: Mapping[str, Mapping[str, str]]
+    guards: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def reserve(self) -> int:
-        """Supersteps that must be left to enter a node: its own, the report's, what follows it."""
-        return 2 + len(self.reachable((REPORT,)) - {REPORT, END})
+        """Supersteps to keep for entering a node: its own, those of the report and what follows."""
+        return 2 + (REPORT in self.guards) + len(self.reachable((REPORT,)) - {REPORT, END})
+
+    def into(self, node: str) -> str:
+        """Where a way into a node leads: to its guard, if it has one."""
+        return self.guards.get(node, node)
+
+    def enter(self, phase: object) -> str:
+        """The first node of a run, or of one that another runner hands over.
+
+        Raises:
+            GraphSetupError: If no run enters there.
+        """
+        if (phase or ENTRY) not in ENTRIES:
+            raise GraphSetupError(f"a run enters at {', '.join(ENTRIES)}, not at {phase!r}")
+        return self.into(str(phase or ENTRY))
+
+    def missed(self, node: str, state: Mapping[str, Any]) -> str | None:
+        """The guard of a node that a run comes to without having passed it just now, or None."""
+        guard = self.guards.get(node)
+        last: Mapping[str, Any] = (state.get("trail") or ({},))[-1]
+        return None if (last.get("node"), last.get("next")) == (guard, node) else guard
 
     def next_node(self, node: str, outcome: object) -> str:
         """The node that follows; a node that knows one outcome need not name it.
@@ -106,8 +130,9 @@ class Table:
         return target
 
     def only_outcome(self, node: str) -> str | None:
-        """The outcome of a node that knows one beside `stopped`."""
-        known = [outcome for outcome in self.routes[node] if outcome != STOPPED]
+        """The outcome of a node that knows one beside `stopped`, and beside what we find first."""
+        ours = (STOPPED, FAILED) if node == self.guards.get(EXECUTE) else (STOPPED,)
+        known = [outcome for outcome in self.routes[node] if outcome not in ours]
         return known[0] if len(known) == 1 else None
 
     def advance(
@@ -126,13 +151,16 @@ class Table:
         outcome = update.get("outcome")
         target = self.next_node(node, outcome)
         out = dict(update)
-        step = 0 if node == ENTRY else len(state.get("trail") or ())
-        if target not in (END, REPORT) and (why := self._no_more(node, state, step)) is not None:
-            target = END if "failure" in {**state, **update} else REPORT
-            if target == REPORT:
+        step = 0 if node == self.into(ENTRY) else len(state.get("trail") or ())
+        report = self.end_of(node)
+        if target not in (END, report) and (why := self._no_more(node, state, step)) is not None:
+            target = END if "failure" in {**state, **update} else report
+            if target == report:
                 out["outcome"] = STOPPED
                 out["stop"] = {"reason": "limit_reached", "detail": why}
-        if target == REPORT and out.get("stop") is None:
+        # What stands on the way to the report does not say why the run came that way.
+        known = state.get("stop") if outcome in (PASSED, STOPPED) else None
+        if target == report and out.get("stop") is None and known is None:
             out["stop"] = {"reason": "rejected", "detail": f"{node}: {outcome}"}
         said: Sequence[Mapping[str, Any]] = update.get("trail") or ({},)
         out["trail"] = [
@@ -140,6 +168,11 @@ class Table:
             for index, event in enumerate(said)
         ]
         return out, target
+
+    def end_of(self, node: str) -> str:
+        """Where a node leads whose run ends: its guard must not hold the report up for ever."""
+        guard = self.into(REPORT)
+        return REPORT if node == guard else guard
 
     def _no_more(self, node: str, state: Mapping[str, Any], step: int) -> str | None:
         left = state.get("remaining_steps")
@@ -157,80 +190,6 @@ class Table:
                 seen.add(node)
                 todo += self.routes.get(node, {}).values()
         return seen
-
-    def with_routes(
-        self, own: Iterable[str], routes: Mapping[str, Mapping[str, str]] | None = None
-    ) -> Table:
-        """This table with nodes of the caller's own, and edges over it, outcome by outcome.
-
-        Raises:
-            GraphSetupError: If an edge leads nowhere, a node is on no way, the report could be
-                missed, or a call could be executed again past `retry`.
-        """
-        made = {node: dict(known) for node, known in self.routes.items()}
-        made |= {node: {} for node in own}
-        for node, more in (routes or {}).items():
-            if node not in made:
-                raise GraphSetupError(
-                    f"routes name {node!r}, which is no node; {_hint(node, made)}"
-                )
-            for outcome, target in more.items():
-                if target not in made and target != END:
-                    raise GraphSetupError(
-                        f"routes lead from {node!r}, outcome {outcome!r}, to {target!r}, which is "
-                        f"no node; {_hint(target, made)}"
-                    )
-                made[node][outcome] = target
-        after = Table(made).reachable((REPORT,))
-        for node in made.keys() - after:
-            made[node].setdefault(STOPPED, REPORT)
-        table = Table(MappingProxyType({n: MappingProxyType(known) for n, known in made.items()}))
-        table.check()
-        return table
-
-    def on_edge(self, edge: tuple[str, str], name: str) -> Table:
-        """This table with a node of the caller's own on every way from one node to another."""
-        source, target = edge
-        ways = {o: name for o, leads in self.routes.get(source, {}).items() if leads == target}
-        if not ways:
-            known = ", ".join(
-                sorted(f"{s!r}→{t!r}" for s, each in self.routes.items() for t in each.values())
-            )
-            raise GraphSetupError(f"there is no edge {edge!r}; the edges are {known}")
-        return self.with_routes([name], {source: ways, name: {PASSED: target}})
-
-    def check(self) -> None:
-        """Refuse a table with which a run could miss its report, its bounds or a node.
-
-        Raises:
-            GraphSetupError: See `with_routes`.
-        """
-        if lost := [node for node in self.routes if node not in self.reachable(ENTRIES)]:
-            raise GraphSetupError(
-                f"no run can come to {lost[0]!r}: name it as a target in routes, such as "
-                f"routes={{'validate': {{'valid': {lost[0]!r}}}}}"
-            )
-        if any(ENTRY in ways.values() for ways in self.routes.values()):
-            raise GraphSetupError(f"a run begins once: no edge leads back to {ENTRY!r}")
-        after = self.reachable((REPORT,))
-        if END not in after:
-            raise GraphSetupError("report_failure never ends: after the report comes the end")
-        if back := after & (ROUTES.keys() - {REPORT}):
-            wrong = f"report_failure leads back to {min(back)!r}: after the report comes the end"
-            raise GraphSetupError(wrong)
-        for node in self.routes:
-            if node not in after and REPORT not in self.reachable((node,)):
-                raise GraphSetupError(f"from {node!r} no run can come to report_failure")
-        again = self.reachable(self.routes["execute"].values(), without="retry")
-        if "execute" in again:
-            raise GraphSetupError(
-                "a call could be executed again without retry, which checks the bounds: lead "
-                "every way back to 'execute' through 'retry'"
-            )
-
-
-def _hint(name: object, known: Iterable[str]) -> str:
-    return near(str(name), known) or f"the nodes are {', '.join(known)}"
 
 
 DEFAULT: Final = Table(ROUTES)

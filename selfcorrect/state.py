@@ -21,13 +21,21 @@ def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list
 
 
 class CorrectionInput(TypedDict, total=False):
-    """What a run starts from: one of `call`, `raw`, `request`, and what is known beside it."""
+    """What a run starts from: one of `call`, `raw`, `request`, and what is known beside it.
+
+    Attributes:
+        finish_reason: Why the model stopped, in its provider's word.
+        tool_choice: What its request says of calls, in any provider's form; "none": no call.
+        answer: The form that its answer was to have: a JSON Schema, or a response format.
+    """
 
     call: JSON
     raw: str
     request: str | None
     messages: list[JSON]
     finish_reason: str | None
+    tool_choice: JSON
+    answer: JSON
     task_id: str | None
 
 

@@ -179,7 +179,7 @@ def test_the_python_of_the_page_on_recorded_calls_gives_what_it_says() -> None:
             for line in block.splitlines()
             if "  # " in line
         ]
-    assert len(shown) == 6
+    assert len(shown) == 8
     assert all(got == told for got, told in shown), shown
 
 

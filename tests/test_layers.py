@@ -28,10 +28,8 @@ LAYERS = (
     # what everything may use: plain values and small pure functions
     {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
     | {"report", "results", "sizes", "state", "weights"},
-    {"echoes", "effects", "redaction", "secret_forms", "text", "words"},
+    {"echoes", "effects", "kernel", "redaction", "secret_forms", "text", "words"},
     {"ports", "routing"},
-    # what everything else relies on: it imports data only
-    {"kernel"},
     {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},

@@ -160,6 +160,45 @@ def test_a_holder_elsewhere_is_lost_after_its_lease_and_its_truth_is_still_taken
         ledger.close()
 
 
+def test_a_call_is_in_doubt_where_its_holder_elsewhere_is_dead(store):
+    _, where, make = store
+    elsewhere, here = make(where), make(where, lease=0.3)
+    elsewhere._me = Holder("e" * 32, "another machine", 1, "1")
+    elsewhere.begin("before")
+    assert here.begin("before").status == "held"
+    elsewhere.begin("ab:cd")
+    elsewhere._closing.set()
+    assert here.doubts("ab") == ["ab:cd"]
+    for ledger in (here, elsewhere):
+        ledger.close()
+
+
+def test_a_call_that_a_living_holder_elsewhere_is_at_is_in_no_doubt(store):
+    _, where, make = store
+    elsewhere, here = make(where), make(where, lease=30)
+    elsewhere._me = Holder("e" * 32, "another machine", 1, "1")
+    elsewhere.begin("ab:cd")
+    assert here.doubts("ab") == []
+    for ledger in (here, elsewhere):
+        ledger.close()
+
+
+def test_a_holder_elsewhere_that_was_idle_is_not_taken_for_dead(store, monkeypatch):
+    _, where, make = store
+    elsewhere, here = make(where), make(where, lease=4.5)
+    elsewhere._me = Holder("e" * 32, "another machine", 1, "1")
+    monkeypatch.setattr(elsewhere, "_keep_alive", lambda: None)
+    now = [100.0]
+    monkeypatch.setattr("selfcorrect.ledger.sql.time.monotonic", lambda: now[0])
+    for key in ("first", "second"):
+        elsewhere.begin(key)
+        assert here.begin(key).status == "held"
+        elsewhere.settle(key, "done")
+        now[0] += 60
+    for ledger in (here, elsewhere):
+        ledger.close()
+
+
 def test_signs_of_life_are_given_while_something_is_held(store):
     _, where, make = store
     ledger = make(where)

@@ -183,7 +183,7 @@ def test_a_file_without_names_is_opened_and_loses_nothing(tmp_path):
     path = shutil.copy(DATA / "ledger-unsigned.db", tmp_path / "ledger.db")
     for _ in range(2):  # what was upgraded is opened again
         SqliteLedger(path).intents()
-    ledger = SqliteLedger(path)
+    ledger = SqliteLedger(path, lease=0.2)
     check_the_old_rows(ledger)
     ledger.close()
 
@@ -211,7 +211,7 @@ def test_tables_without_names_are_upgraded_in_postgres(postgres):
         ledger = PostgresLedger(postgres)
         ledger.intents()
         ledger.close()
-    ledger = PostgresLedger(postgres)
+    ledger = PostgresLedger(postgres, lease=0.2)
     check_the_old_rows(ledger)
     ledger.close()
 

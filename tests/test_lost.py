@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypedDict
@@ -208,7 +209,9 @@ KILLED = """
 """
 
 
-def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path):
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path, elsewhere):
+    """Elsewhere: in another container, or before the machine was started again."""
     file, mark = tmp_path / "ledger.db", tmp_path / "paid"
     program = [sys.executable, "-c", dedent(KILLED), str(file), str(mark)]
     process = subprocess.Popen(program, cwd=ROOT)
@@ -218,8 +221,12 @@ def test_after_a_kill_an_equal_call_under_a_new_id_is_not_executed(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert mark.read_text() == "paid\n"
+    if elsewhere:
+        with sqlite3.connect(file) as connection:
+            connection.execute("UPDATE selfcorrect_holders SET host = 'another machine'")
+        connection.close()
     world = World(losses=0)
-    graph = world.graph(ledger=SqliteLedger(file))
+    graph = world.graph(ledger=SqliteLedger(file, lease=0.5))
     assert in_doubt(graph.invoke(call(call_id="c2"), on("t")))
     assert not world.paid
     assert resume(graph, call(call_id="c2"), on("t"), again=True)["result"]
@@ -332,6 +339,35 @@ def test_only_true_is_the_word_of_a_person(said):
     lost_once(graph, on("t"))
     assert in_doubt(graph.invoke(call(call_id="c2"), on("t", **{AGAIN: said})))
     assert len(world.paid) == 1
+
+
+def test_what_may_still_be_under_way_elsewhere_is_not_taken_for_not_done(tmp_path):
+    file, paid = tmp_path / "ledger.db", []
+
+    def pay(to: str, amount: float) -> str:
+        paid.append(to)
+        return "paid"
+
+    def verify(args, key):
+        return Outcome.NOT_DONE
+
+    tool = ToolSpec.from_function(pay, effect="mutating", verify=verify)
+    elsewhere, here = SqliteLedger(file), SqliteLedger(file, lease=0.3)
+    elsewhere._me = replace(elsewhere._me, host="another machine")
+    asked = [call(call_id=f"c{n}") | {"task_id": "t"} for n in range(3)]
+    graph = build_graph([tool], ledger=elsewhere)
+
+    def settle(key, status, value=None):
+        raise KeyboardInterrupt
+
+    elsewhere.settle = settle
+    with pytest.raises(KeyboardInterrupt):
+        graph.invoke(asked[0])
+    elsewhere._closing.set()
+    for later in asked[1:]:
+        assert in_doubt(build_graph([tool], ledger=here).invoke(later))
+    assert paid == ["ann"]
+    here.close()
 
 
 @pytest.mark.parametrize("later", ["not_done", "done", "unknown"])

@@ -172,6 +172,8 @@ def test_what_a_node_does_to_the_call_is_a_change():
     assert event["changes"][0]["after"]["args"] == {"nights": 1}
 
 
+_PAST = {"before_plan": {"x": "price"}}
+_AGAIN = {"retry": {"retry": "before_plan"}}
 ROUTES = [
     ({"routes": {"validate": {"valid": "prize"}}}, "'prize', which is no node; did you mean"),
     ({"routes": {"vallidate": {"valid": "price"}}}, "name 'vallidate', which is no node"),
@@ -191,6 +193,36 @@ ROUTES = [
     ({"nodes": {"price": price, "plan": price}, "planner": price}, "given twice"),
     ({"state": dict}, "subclass of CorrectionState"),
     ({"on_edge": {("validate", "plan"): price}}, "there is no edge"),
+    ({"on_edge": {("price", "retri"): price}}, "no edge .*; did you mean 'retry'"),
+    ({"on_edge": {("validat", "retry"): price}}, "no edge .*; did you mean 'validate'"),
+    ({"on_edge": {("validate", "valid"): price}}, "'validate' leads to 'price'"),
+    ({"on_edge": {("validate", "price"): 3}}, "callable"),
+    ({"routes": {"validate": {"vaild": "price"}}}, "'validate' never has; did you mean 'valid'"),
+    ({"routes": {"retry": {"okay": "price"}}}, "its outcomes are 'retry', 'stopped'"),
+    ({"before": ["execute"]}, "before is a mapping"),
+    ({"before": {"execute": 3}}, "callable"),
+    ({"before": {"exceute": price}}, "before names 'exceute', .* did you mean 'execute'"),
+    ({"before": {END: price}}, "before names '__end__', which is no node"),
+    ({"before": {"execute": price, "before_execute": price}}, "which is no node"),
+    (
+        {
+            "nodes": {"price": price, "before_execute": price},
+            "before": {"execute": price},
+            "routes": PRICED["routes"] | {"plan": {"found": "before_execute"}},
+        },
+        "'before_execute', and so is something else",
+    ),
+    (
+        {
+            "nodes": {"price": price, "validate_to_price": price},
+            "on_edge": {("validate", "price"): price},
+        },
+        "'validate_to_price', and so is something else",
+    ),
+    ({"before": {"execute": price}, "routes": {"before_execute": {"x": "pric"}}}, "'price'"),
+    ({"before": {"execute": price}, "routes": {"before_exec": {"x": END}}}, "'before_execute'"),
+    ({"before": {"plan": price}, "routes": PRICED["routes"] | _AGAIN}, "begins once"),
+    ({"before": {"plan": price}, "routes": PRICED["routes"] | _PAST}, "before 'plan' there is no"),
 ]
 
 
@@ -268,6 +300,18 @@ def test_a_wrapped_node_is_asked_wherever_it_stands():
     assert seen == [1] * 4
 
 
+def test_a_slip_in_an_outcome_is_found_behind_a_wrapper_and_free_for_ones_own():
+    @functools.wraps(NODES["validate"])
+    async def seen(state: Any, context: Any) -> Any:
+        return await NODES["validate"](state, context)
+
+    slip: Any = {"validate": {"vaild": "report_failure"}}
+    with pytest.raises(GraphSetupError, match="did you mean 'valid'"):
+        build_graph([SPEC], validator=seen, routes=slip)
+    out = both([SPEC], call("2"), validator=lambda *_: {"outcome": "vaild"}, routes=slip)
+    assert out["failure"]["detail"] == "validate: vaild"
+
+
 ENTRIES = [
     ("validate", "valid"),
     ("validate", "invalid"),
@@ -294,8 +338,11 @@ TARGETS = (*NAMES, "retry", "report_failure", "diagnose", "select_strategy", "va
     ),
     script=st.lists(st.sampled_from([*OUTCOMES, "stopped"]), min_size=1, max_size=6),
     nights=st.sampled_from([2, "2", "many", None]),
+    guarded=st.dictionaries(
+        st.sampled_from([*NODES, *NAMES]), st.sampled_from((*TARGETS, END)), max_size=3
+    ),
 )
-def test_graph_and_walker_agree_whatever_is_put_between(entries, ways, script, nights):
+def test_graph_and_walker_agree_whatever_is_put_between(entries, ways, script, nights, guarded):
     def scripted(name: str) -> Any:
         def node(state: Any, context: Any) -> dict[str, Any]:
             step = len(state.get("trail") or ())
@@ -303,13 +350,19 @@ def test_graph_and_walker_agree_whatever_is_put_between(entries, ways, script, n
 
         return node
 
+    def scripted_guard(state: Any, context: Any) -> dict[str, Any]:
+        outcome = scripted("")(state, context)["outcome"]
+        return {"outcome": {"a": "passed", "b": "detour"}.get(outcome, outcome)}
+
     routes: dict[str, dict[str, str]] = {name: dict(way) for name, way in ways.items()}
     for (node, outcome), target in entries.items():
         routes.setdefault(node, {})[outcome] = target
+    routes |= {f"before_{name}": {"detour": target} for name, target in guarded.items()}
     own: Any = {
         "state": Reservation,
         "nodes": {name: scripted(name) for name in NAMES},
         "routes": routes,
+        "before": dict.fromkeys(guarded, scripted_guard),
     }
     try:
         graph = build_graph([SPEC], **own)
@@ -325,7 +378,10 @@ def test_graph_and_walker_agree_whatever_is_put_between(entries, ways, script, n
         return
     ran = graph.invoke(call(nights), {"recursion_limit": 9_000})
     assert _steady(ran) == _steady(walked)
-    ends_early = any(END in way.values() for way in ways.values())
+    ends_early = any(END in way.values() for way in routes.values())
     assert "failure" in ran or "result" in ran or ends_early
     executed = [event for event in ran["trail"] if event["node"] == "execute"]
     assert len(executed) <= 10
+    came_from = zip(({"node": None}, *ran["trail"]), ran["trail"], strict=False)
+    for before, event in came_from:
+        assert event["node"] not in guarded or before["node"] == f"before_{event['node']}"

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
-from selfcorrect.plain import plain, problem
+from selfcorrect.plain import TwoValues, one_value, plain, problem
 from selfcorrect.redaction import redact
 
 _HEAD: Final = 4_096
@@ -124,7 +124,7 @@ def line_of(item: Item) -> Line:
 
 
 def parse(text: str, *, python: bool = False) -> JSON:
-    """Read JSON strictly: no duplicate keys, no NaN, no number beyond the range of a float.
+    """Read JSON strictly: no key with two values, no NaN, no number beyond the range of a float.
 
     Args:
         text: The text.
@@ -135,10 +135,12 @@ def parse(text: str, *, python: bool = False) -> JSON:
     """
     numbers: Any = {} if python else {"parse_constant": _constant, "parse_float": _number}
     try:
-        return json.loads(text, object_pairs_hook=_object, **numbers)
+        return json.loads(text, object_pairs_hook=one_value, **numbers)
     except json.JSONDecodeError as error:
         at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}"
         raise ValueError(f"not JSON: {error.msg} at {at}") from None
+    except TwoValues as error:
+        raise ValueError(f"not readable: {error}") from None
     except RecursionError:
         raise ValueError("not readable: nested too deeply") from None
 
@@ -162,15 +164,6 @@ def clip(text: str, width: int = 200) -> str:
     if len(text) <= width:
         return text
     return f"{text[:width]}… ({len(text) - width:,} more characters)"
-
-
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    made: dict[str, JSON] = {}
-    for key, value in pairs:
-        if key in made:
-            raise ValueError(f"not readable: the key {dump(key)} appears twice")
-        made[key] = value
-    return made
 
 
 def _constant(name: str) -> JSON:

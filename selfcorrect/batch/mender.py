@@ -12,6 +12,7 @@ from selfcorrect.batch.threads import mended_thread
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AsyncHost, RunContext, run_sync
 from selfcorrect.loop.options import Options
+from selfcorrect.plain import plain
 from selfcorrect.tools import ToolSpec
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Mender:
         finish_reason: str | None = None,
         request: str | None = None,
         messages: Sequence[Any] | None = None,
+        tool_choice: Any = None,
+        answer: Any = None,
     ) -> Mended:
         """Mend what is meant to be a call, or several; what holds none has failed.
 
@@ -77,8 +80,13 @@ class Mender:
                 By default what a message or a response says of it.
             request: What the user asked for.
             messages: The last messages of the conversation.
+            tool_choice: What the request said of calls, in any provider's form; where that is
+                "none", there is no call.
+            answer: The form that the answer was to have: a JSON Schema, a pydantic model or a
+                provider's response format; True where there is one that nobody can check. A text
+                that fits it, or was meant to, is the answer and no call.
         """
-        beside = _beside(finish_reason, request, messages)
+        beside = _beside(finish_reason, request, messages, tool_choice, answer)
         return run_sync(self._mended(given, beside, self._loop.start(), must_call=True))
 
     def message(
@@ -88,6 +96,8 @@ class Mender:
         finish_reason: str | None = None,
         request: str | None = None,
         messages: Sequence[Any] | None = None,
+        tool_choice: Any = None,
+        answer: Any = None,
     ) -> Mended:
         """Like `call`, for what a provider answered: it need not call anything.
 
@@ -98,7 +108,7 @@ class Mender:
         Calls that stand in its text, where the map's `[reading]` lets them be read, are written
         where its form has calls.
         """
-        beside = _beside(finish_reason, request, messages)
+        beside = _beside(finish_reason, request, messages, tool_choice, answer)
         return run_sync(self._mended(given, beside, self._loop.start(), must_call=False))
 
     def history(self, messages: Sequence[Any]) -> Mended:
@@ -132,9 +142,11 @@ class Mender:
         finish_reason: str | None = None,
         request: str | None = None,
         messages: Sequence[Any] | None = None,
+        tool_choice: Any = None,
+        answer: Any = None,
     ) -> Mended:
         """Like `call`, where the model or a strategy is async."""
-        beside = _beside(finish_reason, request, messages)
+        beside = _beside(finish_reason, request, messages, tool_choice, answer)
         context = self._loop.start(host=AsyncHost())
         return await self._mended(given, beside, context, must_call=True)
 
@@ -145,9 +157,11 @@ class Mender:
         finish_reason: str | None = None,
         request: str | None = None,
         messages: Sequence[Any] | None = None,
+        tool_choice: Any = None,
+        answer: Any = None,
     ) -> Mended:
         """Like `message`, where the model or a strategy is async."""
-        beside = _beside(finish_reason, request, messages)
+        beside = _beside(finish_reason, request, messages, tool_choice, answer)
         context = self._loop.start(host=AsyncHost())
         return await self._mended(given, beside, context, must_call=False)
 
@@ -160,11 +174,18 @@ class Mender:
 
 
 def _beside(
-    finish_reason: str | None, request: str | None, messages: Sequence[Any] | None
+    finish_reason: str | None,
+    request: str | None,
+    messages: Sequence[Any] | None,
+    tool_choice: Any,
+    answer: Any,
 ) -> dict[str, Any]:
+    schema = getattr(answer, "model_json_schema", None)
     given = {
         "request": request,
         "messages": None if messages is None else list(messages),
         "finish_reason": finish_reason,
+        "tool_choice": plain(tool_choice),
+        "answer": plain(answer) if schema is None else schema(),
     }
     return {key: value for key, value in given.items() if value is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from selfcorrect import reading
@@ -13,6 +14,7 @@ from selfcorrect.batch.texts import CALL_SIGNS, mend_text
 from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, written
 from selfcorrect.forms.texts import call_id
 from selfcorrect.json_forms import finding_to_json, to_json
+from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
 from selfcorrect.loop.context import RunContext, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import Call, Category, ErrorKind, Finding, JsonObject
@@ -47,31 +49,35 @@ class Mending:
             found = written(value)
         except Unusable as error:
             return _whole(value, _unusable(error))
-        if found.finish_reason is not None:
+        if is_refusal(found.finish_reason):
+            beside = {**beside, "finish_reason": found.finish_reason}
+        elif found.finish_reason is not None:
             beside = {"finish_reason": found.finish_reason, **beside}
         if found.text is not None:
             return await self._text(value, found, beside)
+        told = (beside.get(key) for key in ("tool_choice", "finish_reason", "answer"))
+        barred = why_no_call(Request(*told)) is not None
         calls: list[MendedCall] = []
         model_calls = 0
         for place, one in enumerate(found.calls):
             is_last = place == len(found.calls) - 1
             known = _before_last(beside, is_last=is_last)
-            call, asked = await self._one(one, known, cut=found.cut and is_last)
+            call, asked = await self._one(one, known, cut=found.cut and is_last, barred=barred)
             calls.append(call)
             model_calls += asked
         return _together(value, found, calls, model_calls)
 
     async def _one(
-        self, one: One, beside: Mapping[str, Any], *, cut: bool
+        self, one: One, beside: Mapping[str, Any], *, cut: bool, barred: bool
     ) -> tuple[MendedCall, int]:
         """What became of one call, and how often a model was asked."""
-        if cut:
+        if cut and not barred:
             return replace(_unusable(cut_off()), name=one.name, id=one.id), 0
         spec = self.context.tools.get(one.name)
         if one.status is not None:
             beside = {"finish_reason": one.status, **beside}
         strays = spec is not None and self._says_more(one, spec)
-        args = None if strays else self._fitting(one, spec, beside.get("finish_reason"))
+        args = None if strays or barred else self._fitting(one, spec, beside.get("finish_reason"))
         if args is not None:
             return MendedCall(one.name, args, one.id), 0
         given = {**one.beside, **one.given} if strays else one.given
@@ -114,6 +120,8 @@ class Mending:
             return Mended("valid", value)
         text = await mend_text(self.loop, found.text or "", beside, self.context)
         if text.whole is None:
+            if not isinstance(value, str) and (left := self._left(found.text or "", beside)):
+                found = replace(found, back=partial(found.back, left=left))
             calls = text.calls if isinstance(value, str) else _identified(found, text.calls)
             done = _together(value, found, calls, text.model_calls)
             # A text that is a call belongs where calls are, even where nothing was wrong in it.
@@ -123,10 +131,24 @@ class Mending:
             return replace(_whole(value, text.whole), model_calls=text.model_calls)
         if not self.must_call:
             return Mended("valid", value, model_calls=text.model_calls)
-        if not isinstance(value, str):
+        findings = (text.whole.failure or {}).get("findings") or ()
+        is_allowed = all(finding.get("code") != NOT_ALLOWED for finding in findings)
+        if not isinstance(value, str) and is_allowed:
             detail = f"the {type(value).__name__} holds no call: {WANTED}"
             return _whole(value, replace(text.whole, detail=detail))
         return _whole(value, text.whole)
+
+    def _left(self, text: str, beside: Mapping[str, Any]) -> str:
+        """The words that stand around the calls of a message's text: they stay in it."""
+        read = reading.read_calls(
+            text,
+            self.context.tools,
+            finish_reason=beside.get("finish_reason"),
+            request=beside.get("request"),
+            policy=self.context.strategies.reading,
+            in_context=bool(beside.get("messages")),
+        )
+        return reading.said_beside(read.text, read.calls) if read.wordy else ""
 
 
 def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]:
@@ -142,6 +164,8 @@ def _before_last(beside: Mapping[str, Any], *, is_last: bool) -> Mapping[str, An
     reason = beside.get("finish_reason")
     if is_last or not isinstance(reason, str) or reading.ending_of(reason).closers:
         return beside
+    if is_refusal(reason):
+        return beside  # what is refused is refused as a whole
     return {key: value for key, value in beside.items() if key != "finish_reason"}
 
 

@@ -138,7 +138,7 @@ def _mended(line: Line, policy: StrategyMap) -> Mended:
             loop = _loop(tools, policy, _rejecting(str(error)))
     except (_Unusable, SelfCorrectError) as wrong:
         raise _Unusable(f"{line.where}: tools: {wrong}") from wrong
-    beside = {key: given[key] for key in ("request", "finish_reason", "messages") if key in given}
+    beside = {key: given[key] for key in BESIDE if key in given}
     return mend(loop, written, beside)
 
 
@@ -204,8 +204,8 @@ def _shown(change: Change) -> dict[str, JSON]:
     return {key: items[key] for key in SHOWN if key in items}
 
 
-KEYS: Final = frozenset(
-    {"id", "tools", "raw", "call", "request", "messages", "finish_reason", "error"}
-)
+BESIDE: Final = ("request", "messages", "finish_reason", "tool_choice", "answer")
+"""What goes with a call into a run."""
+KEYS: Final = frozenset({"id", "tools", "raw", "call", "error", *BESIDE})
 """The keys of a line that are read."""
 JOB: Final = Job(answered, outcome_of, frozenset({"ask", "failed"}), KEYS)

@@ -21,6 +21,8 @@ def repair_call(
     request: str | None = None,
     messages: list[Any] | None = None,
     finish_reason: str | None = None,
+    tool_choice: Any = None,
+    answer: Any = None,
     **options: Unpack[OptionKeywords],
 ) -> Mended:
     """Mend one tool call, or all calls in one text, and execute nothing.
@@ -37,6 +39,8 @@ def repair_call(
         messages: The last messages of the conversation.
         finish_reason: Why the model stopped; `"length"` means that the text is cut. By default
             what a message or response says of it.
+        tool_choice: What the request said of calls; see `Mender.call`.
+        answer: The form that the answer was to have; see `Mender.call`.
         options: `strategies`, `model`, `limits` and all others of `build_graph` that have to do
             with mending.
 
@@ -56,4 +60,11 @@ def repair_call(
     ('repaired', {'number': 21}, 'exact')
     """
     mender = Mender(tools, **options)
-    return mender.call(raw_or_call, request=request, messages=messages, finish_reason=finish_reason)
+    return mender.call(
+        raw_or_call,
+        request=request,
+        messages=messages,
+        finish_reason=finish_reason,
+        tool_choice=tool_choice,
+        answer=answer,
+    )

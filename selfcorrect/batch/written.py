@@ -14,7 +14,9 @@ from typing import Any, Final, TypeAlias, TypeGuard
 from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
-from selfcorrect.forms.access import is_record, part
+from selfcorrect.forms import langchain
+from selfcorrect.forms.access import get, is_record, part
+from selfcorrect.forms.answers import answered
 from selfcorrect.forms.calls import (
     BARE_FORMS,
     HOLDERS,
@@ -26,9 +28,10 @@ from selfcorrect.forms.calls import (
     parsed,
     slots,
 )
-from selfcorrect.forms.endings import alternatives, endings_said
-from selfcorrect.forms.langchain import is_answer, rewritten
+from selfcorrect.forms.endings import alternatives, endings_said, is_marked_refused
+from selfcorrect.forms.langchain import is_answer, rewritten, said
 from selfcorrect.forms.texts import Words, words_in
+from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
 
@@ -42,8 +45,11 @@ _NAMES: Final = ("name", "tool", "tool_name")
 _ARGUMENTS: Final = ("arguments", "args", "parameters", "params", "tool_args", "input")
 _IDS: Final = ("id", "tool_call_id")
 
-Back: TypeAlias = Callable[[Sequence[Call | None]], Any]
-"""Writes calls into the form in which they came; None leaves what stands there."""
+Back: TypeAlias = Callable[..., Any]
+"""Writes calls into the form in which they came; None leaves what stands there.
+
+Of a message's text, `left` are the words that stay.
+"""
 
 
 class Unusable(Exception):
@@ -130,12 +136,14 @@ def written(given: Any) -> Written:
     if isinstance(given, list) and given and all(map(_is_plain, given)):
         return Written(partial(_into_list, given), calls=tuple(map(_plain, given)))
     found = slots(given)
-    if len(found) > MOST_CALLS:
-        raise Unusable(f"more than {MOST_CALLS} calls")
+    if found and not (found := _open(given, found)):
+        return Written(_first, "", is_said=True)
     if found and not _says_more(given, found):
         groups = copies(found)
         calls = tuple(_of_slot(group[0]) for group in groups)
-        return Written(partial(_into_slots, given, groups), calls=calls, cut=_is_cut(given))
+        refused, cut = _ended(given)
+        back = partial(_into_slots, given, groups)
+        return Written(back, calls=calls, finish_reason=refused, cut=cut)
     return _of_value(given)
 
 
@@ -255,10 +263,29 @@ def _into_slots(value: Any, groups: Sequence[Sequence[Slot]], calls: Sequence[Ca
     return parsed(value, made)
 
 
-def _is_cut(value: Any) -> bool:
-    return any(
-        not reading.ending_in(said, reading.Ending()).closers for said in endings_said(value)
-    )
+def _open(value: Any, found: tuple[Slot, ...]) -> tuple[Slot, ...]:
+    """The calls that no later message of the same conversation has answered.
+
+    Raises:
+        Unusable: If there are too many.
+    """
+    if len(found) > MOST_CALLS:
+        raise Unusable(f"more than {MOST_CALLS} calls")
+    depth = 0 if isinstance(value, list) else 1
+    listed = get(value, "output") if depth else value
+    if not isinstance(listed, list):
+        return found
+    answers = {each: place for place, item in enumerate(listed) for each in answered(item)}
+    return tuple(s for s in found if answers.get(str(s.id), -1) <= int(s.path[depth]))
+
+
+def _ended(value: Any) -> tuple[str | None, bool]:
+    """Why its provider says that nothing of an answer is to be done, and whether it is cut off."""
+    reasons = [each for said in endings_said(value) for each in reading.reasons_in(said)]
+    refused = next(filter(is_refusal, reasons), None)
+    if refused is None and is_marked_refused(value):
+        refused = REFUSED
+    return refused, any(not reading.ending_of(each).closers for each in reasons)
 
 
 def _of_value(given: Any) -> Written:
@@ -272,9 +299,9 @@ def _of_value(given: Any) -> Written:
         raise Unusable(f"an empty {type(given).__name__} holds no call: {WANTED}")
     if (found := problem(value)) is not None:
         raise Unusable(f"at {found[0] or 'the top'}: {found[1]}: {WANTED}")
-    cut = _is_cut(value)
+    refused, cut = _ended(value)
     if (words := words_in(value)) is not None:
-        reason = "length" if cut else None
+        reason = refused or ("length" if cut else None)
         return Written(partial(_into_words, given, words), words.text, finish_reason=reason)
     if cut:
         raise cut_off()
@@ -284,12 +311,21 @@ def _of_value(given: Any) -> Written:
 
 def _of_sdk(given: Any) -> Written:
     """A message without a call of its own, as an object of a provider's SDK."""
-    found = _of_value(given.model_dump())
-    return replace(found, back=lambda calls: type(given).model_validate(found.back(calls)))
+    old = given.model_dump()
+    found = _of_value(old)
+
+    def back(calls: Sequence[Call | None], **more: Any) -> Any:
+        new = found.back(calls, **more)
+        fresh = type(given).model_validate(new)
+        # On a copy of what came: what an SDK keeps beside its fields is kept.
+        changed = {key: getattr(fresh, key) for key in new if new[key] != old.get(key)}
+        return given.model_copy(update=changed)
+
+    return replace(found, back=back)
 
 
-def _into_words(given: Any, words: Words, calls: Sequence[Call | None]) -> Any:
-    return words.replaced(given, [call for call in calls if call is not None])
+def _into_words(given: Any, words: Words, calls: Sequence[Call | None], left: str = "") -> Any:
+    return words.replaced(given, [call for call in calls if call is not None], left)
 
 
 def _as_objects(calls: Sequence[Call | None]) -> Any:
@@ -302,6 +338,9 @@ def _of_langchain(given: Any) -> Written:
     told = {"response_metadata": getattr(given, "response_metadata", None)}
     ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
+    if langchain.is_marked_refused(given):
+        reason = REFUSED
+    reason = next(filter(is_refusal, reading.reasons_in(told)), reason)
     unread = getattr(given, "invalid_tool_calls", None) or ()
     chunks = getattr(given, "tool_call_chunks", None) or ()
     calls = chunks or (*given.tool_calls, *unread)
@@ -330,13 +369,13 @@ def _of_langchain(given: Any) -> Written:
     )
 
 
-def _into_said(message: Any, calls: Sequence[Call | None]) -> Any:
+def _into_said(message: Any, calls: Sequence[Call | None], left: str = "") -> Any:
     made = [
         (None, {"name": call.name, "args": dict(call.args), "id": call.id})
         for call in calls
         if call is not None
     ]
-    return rewritten(message, made, content="")
+    return rewritten(message, made, content=said(message.content, left))
 
 
 def _into_langchain(

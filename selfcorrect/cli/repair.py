@@ -18,6 +18,8 @@ GIVEN: Final = {
     "request": "what the user asked for",
     "messages": "the last messages of the conversation, a list",
     "finish_reason": 'why the model stopped; "length": the text is cut',
+    "tool_choice": 'what the request said of calls, as its provider has it; "none": no call',
+    "answer": "the form that the answer was to have: a JSON Schema, or a response format",
     "error": "what the tool said to this call, which is then not valid as it is",
 }
 """The keys of a line that is read."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.drawing.layout import Box, Placed, Point
-from selfcorrect.drawing.shape import END, START, Edge, Shape
+from selfcorrect.drawing.shape import END, GUARD, START, Shape
 
 _LEFT: Final = 96.0
 _RIGHT: Final = 322.0
@@ -67,32 +67,46 @@ _PATHS: Final = MappingProxyType(
         },
     }
 )
+_GUARDED_BOXES: Final = {
+    **_BOXES,
+    GUARD: Box(_LEFT, 172, 124, _HEIGHT),
+    "execute": Box(_LEFT, 252, 96, _HEIGHT),
+}
+_GUARDED_PATHS: Final = {
+    **_PATHS,
+    ("plan", GUARD): ((96, 110), (96, 154)),
+    (GUARD, "execute"): ((96, 190), (96, 234)),
+    (GUARD, "diagnose"): ((158, 166), (256, 166)),
+    (GUARD, "report_failure"): ((158, 178), (236, 178), (236, 493), (256, 493)),
+    ("execute", "diagnose"): ((144, 246), (206, 246), (206, 184), (256, 184)),
+    ("execute", "report_failure"): ((144, 260), (236, 260), (236, 493), (256, 493)),
+    ("execute", END): ((48, 262), (15, 262), (15, 500), (68, 500)),
+    ("retry", GUARD): ((48, 332), (25, 332), (25, 172), (34, 172)),
+}
+"""Where a guard stands before `execute`: it has the place, and `execute` the one below."""
 _SIZE: Final = (504.0, 532.0)
 
 
 def loop_places(shape: Shape) -> Placed:
     """The places of a loop; nodes that stand on edges lie in the middle of their edge."""
-    boxes = dict(_BOXES)
+    is_guarded = GUARD in shape.nodes
+    boxes = dict(_GUARDED_BOXES if is_guarded else _BOXES)
+    paths = _GUARDED_PATHS if is_guarded else _PATHS
     ways: dict[tuple[str, str], tuple[Point, ...]] = {}
     for node in shape.nodes:
         if node in boxes:
             continue
         source = next(edge.source for edge in shape.edges if edge.target == node)
         target = next(edge.target for edge in shape.edges if edge.source == node)
-        way = _PATHS[source, target]
+        way = paths[source, target]
         start, end = max(pairwise(way), key=_length)
         x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
         boxes[node] = Box(x, y, min(12 + 6.4 * len(node), 108), 24)
         cut = way.index(end)
         ways[source, node] = (*way[:cut], _short_of((x, y), start, boxes[node]))
         ways[node, target] = (_short_of((x, y), end, boxes[node]), *way[cut:])
-    paths = tuple(_way(edge, ways) for edge in shape.edges)
-    return Placed(boxes, paths, *_SIZE)
-
-
-def _way(edge: Edge, ways: dict[tuple[str, str], tuple[Point, ...]]) -> tuple[Point, ...]:
-    pair = (edge.source, edge.target)
-    return ways.get(pair) or _PATHS[pair]
+    ends = [(edge.source, edge.target) for edge in shape.edges]
+    return Placed(boxes, tuple(ways.get(pair) or paths[pair] for pair in ends), *_SIZE)
 
 
 def _length(segment: tuple[Point, Point]) -> float:

@@ -13,6 +13,8 @@ START: Final = "__start__"
 END: Final = _END
 
 _ON_EDGES: Final = frozenset(f"{node}_to_{to}" for node in ROUTES for to in ROUTES[node].values())
+GUARD: Final = "before_execute"
+_GUARDED: Final = {"execute": "passed", "diagnose": "failed", "report_failure": "stopped"}
 _MOST_NODES: Final = 400
 _MOST_EDGES: Final = 2_000
 
@@ -48,22 +50,27 @@ class Shape:
     is_loop: bool = False
 
     @classmethod
-    def of_loop(cls, *more: str) -> Shape:
+    def of_loop(cls, *more: str, ways: Mapping[str, str] = _GUARDED) -> Shape:
         """The loop that `build_graph` builds, from its table alone.
 
         Args:
-            more: Nodes on edges of it, named as `edge_name` names them: `validate_to_retry`.
+            more: Nodes on edges of it, named by the edge: `validate_to_retry`; and the
+                guard before `execute`.
+            ways: What leads from this guard to other nodes.
         """
         edges = [Edge(START, ENTRY)]
         for node, routes in ROUTES.items():
             for outcome, target in routes.items():
                 via = f"{node}_to_{target}"
                 rare = target == "report_failure" or outcome == "answered"
+                into = GUARD if target == "execute" and GUARD in more else target
                 if via in more:
                     edges.append(Edge(node, via, outcome))
-                    edges.append(Edge(via, target))
+                    edges.append(Edge(via, into))
                 else:
-                    edges.append(Edge(node, target, outcome, rare))
+                    edges.append(Edge(node, into, outcome, rare))
+        if GUARD in more:
+            edges += [Edge(GUARD, to, word, to == "report_failure") for to, word in ways.items()]
         known = {name for edge in edges for name in (edge.source, edge.target)}
         on_edges = tuple(name for name in more if name in known)
         return cls((START, *ROUTES, *on_edges, END), tuple(edges), is_loop=True)
@@ -76,8 +83,10 @@ class Shape:
         nested = frozenset(name for name, node in pregel_nodes.items() if _is_nested(node))
         nodes = [str(name) for name in drawable.nodes][:_MOST_NODES]
         extra = [name for name in nodes if name not in {START, END, *ROUTES}]
-        if set(nodes) >= set(ROUTES) and _ON_EDGES.issuperset(extra):
-            return cls.of_loop(*extra)
+        ways = {str(e.target): str(e.data or "") for e in drawable.edges if e.source == GUARD}
+        placed = _ON_EDGES | ({GUARD} if ways.keys() <= _GUARDED.keys() else set())
+        if set(nodes) >= set(ROUTES) and placed.issuperset(extra):
+            return cls.of_loop(*extra, ways=ways)
         kept = set(nodes)
         edges = [
             Edge(str(edge.source), str(edge.target), str(edge.data or ""))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from selfcorrect.forms.access import Path, get, has, is_record, part, put
+from selfcorrect.kernel.requests import runs_elsewhere
 from selfcorrect.model import JsonObject
 from selfcorrect.plain import is_one_of
 
@@ -151,13 +152,27 @@ class Slot:
 
     def written_into(self, value: Any, name: str, args: JsonObject) -> Any:
         """The whole value with this call in the place of the one that stood there."""
+        new = self.form.as_written(args, self.arguments)
+        if self.held == "tool_calls":
+            value = self._written_once_more(value, {"name": name, "arguments": new})
         if name != self.name:
             value = put(value, (*self.path, *self.form.name), name)
         if args is self.arguments:
             return value
-        new = self.form.as_written(args, self.arguments)
         value = put(value, (*self.path, *self.form.arguments), new)
         return _made_valid(value, self.path) if self.invalid else value
+
+    def _written_once_more(self, value: Any, call: JsonObject) -> Any:
+        """The value with this call where it stands again, for clients that know one a message."""
+        place = (*self.path[:-2], "function_call")
+        one = get(part(value, self.path[:-2]), "function_call")
+        if not is_record(one) or self.form is not FORMS["chat"]:
+            return value
+        if (get(one, "name"), get(one, "arguments")) != (self.name, self.arguments):
+            return value
+        for key, item in call.items():
+            value = put(value, (*place, key), item)
+        return value
 
 
 def _made_valid(value: Any, path: Path) -> Any:
@@ -280,6 +295,8 @@ def _slots(value: Any, path: Path, *, bare: bool, invalid: bool = False) -> Iter
     form = form_of(value, bare=bare)
     if form is FORMS["one function"] and get(value, "tool_calls"):
         form = None  # the same call once more, for clients that know one call a message
+    if form is not None and runs_elsewhere(value):
+        return
     if form is not None:
         yield slot_at(value, path, form, invalid=invalid)
         return

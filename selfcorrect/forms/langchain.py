@@ -10,7 +10,8 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.plain import is_one_of
+from selfcorrect.forms import endings
+from selfcorrect.plain import is_one_of, one_value
 
 CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
 
@@ -20,6 +21,12 @@ def is_answer(value: Any) -> bool:
     calls = getattr(value, "tool_calls", None)
     listed = isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls)
     return listed and hasattr(value, "content") and hasattr(value, "additional_kwargs")
+
+
+def is_marked_refused(message: Any) -> bool:
+    """Whether a message is marked as a refusal, where LangChain keeps what a provider says."""
+    told = (message.additional_kwargs, message.content)
+    return any(endings.is_marked_refused(each) for each in told if each)
 
 
 def block_id(block: Any) -> str | None:
@@ -45,8 +52,9 @@ def _is_whole(function: Any) -> bool:
     """Whether this is the name of a tool and the JSON text of an object."""
     if not isinstance(function, Mapping) or not function.get("name"):
         return False
+    text = function.get("arguments") or ""
     try:
-        return isinstance(json.loads(function.get("arguments") or ""), dict)
+        return isinstance(json.loads(text, object_pairs_hook=one_value), dict)
     except (TypeError, ValueError, RecursionError):
         return False
 
@@ -80,19 +88,54 @@ def rewritten(
     by_given = {given: call for given, call in calls if given}
     kept = frozenset(str(call["id"]) for call in unread if call.get("id"))
     body = message.content if content is None else content
+    kwargs = _kwargs(message.additional_kwargs, by_given, kept)
+    if (one := _one_function(message, by_given)) is not None:
+        kwargs["function_call"] = one
     values: dict[str, Any] = {
         "content": _blocks(body, by_given, kept) if isinstance(body, list) else body,
-        "additional_kwargs": _kwargs(message.additional_kwargs, by_given, kept),
-        "response_metadata": dict(message.response_metadata or {})
-        if metadata is None
-        else dict(metadata),
+        "additional_kwargs": kwargs,
+        "response_metadata": dict(
+            (message.response_metadata or {}) if metadata is None else metadata
+        ),
         "tool_calls": [{**call, "type": "tool_call"} for _, call in calls],
         "invalid_tool_calls": list(unread),
-        "name": message.name,
-        "id": message.id,
-        "usage_metadata": message.usage_metadata,
     }
-    return AIMessage(**values)
+    if not hasattr(message, "tool_call_chunks"):
+        return message.model_copy(update=values)
+
+    own = ("name", "id", "usage_metadata")
+    whole = {**(message.model_extra or {}), **{key: getattr(message, key) for key in own}}
+    return AIMessage(**whole, **values)
+
+
+def said(content: Any, words: str) -> Any:
+    """A message's content, whose text was calls and these words; other blocks stay as they are."""
+    if not isinstance(content, list):
+        return words
+    new: list[Any] = [None if _is_text(block) else block for block in content]
+    if words:
+        new[new.index(None)] = {"type": "text", "text": words}
+    return [block for block in new if block is not None]
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, str) or (isinstance(block, Mapping) and block.get("type") == "text")
+
+
+def _one_function(message: Any, calls: Mapping[str, Mapping[str, Any]]) -> Any:
+    """The call that stands there once more, for clients that know one call a message."""
+    one = message.additional_kwargs.get("function_call")
+    if not isinstance(one, Mapping):
+        return None
+    old = (*message.tool_calls, *message.invalid_tool_calls)
+    ids = [call.get("id") for call in old if call.get("name") == one.get("name")]
+    new = next((calls[each] for each in reversed(ids) if each in calls), None)
+    return None if new is None else _function(one, new)
+
+
+def _function(function: Any, call: Mapping[str, Any]) -> dict[str, Any]:
+    kept = function if isinstance(function, Mapping) else {}
+    return {**kept, "name": call["name"], "arguments": _dumped(call["args"])}
 
 
 def _blocks(
@@ -128,7 +171,8 @@ def _block(block: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
 def _kwargs(
     kwargs: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]], kept: Collection[str]
 ) -> dict[str, Any]:
-    out = {key: value for key, value in kwargs.items() if key != "function_call"}
+    ids = {old: call["id"] for old, call in calls.items()}
+    out = {key: _renamed(value, ids) for key, value in kwargs.items() if key != "function_call"}
     listed = out.get("tool_calls")
     if not isinstance(listed, list):
         return out
@@ -142,9 +186,15 @@ def _kwargs(
     return out
 
 
+def _renamed(value: Any, ids: Mapping[str, Any]) -> Any:
+    """What is kept by the ids of calls, such as the signatures of thoughts, by the new ids."""
+    if not isinstance(value, dict) or value.keys().isdisjoint(ids):
+        return value
+    return {ids.get(key, key): item for key, item in value.items()}
+
+
 def _kwarg(item: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
-    function = {"name": call["name"], "arguments": _dumped(call["args"])}
-    return {**item, "id": call["id"], "function": function}
+    return {**item, "id": call["id"], "function": _function(item.get("function"), call)}
 
 
 def _dumped(args: Any) -> str:

@@ -28,12 +28,14 @@ class Style:
         within: Calls stand among the parts of the content; else in a list of their own.
         stop: Why the model stopped, in the provider's word; None where it has none for calls.
         empty: What is left of a text that was a call.
+        carries: What stands beside the text in its part belongs to the call.
     """
 
     call: MakeCall
     within: bool = True
     stop: str | None = None
     empty: str | None = None
+    carries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,40 @@ class Words:
     style: Style
     reason: Path | None = None
 
-    def replaced(self, value: Any, calls: Sequence[Call]) -> Any:
-        """The value with these calls in the place of the text."""
+    def replaced(self, value: Any, calls: Sequence[Call], left: str = "") -> Any:
+        """The value with these calls in the place of the text, of which some words are left."""
         ids = [call.id or call_id(self.text, place) for place, call in enumerate(calls)]
         made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
         if self.part is None:
-            value = put(value, (*self.path, "content"), self.style.empty)
-            value = put(value, (*self.path, "tool_calls"), made)
+            before = _at(value, self.path).get("tool_calls") or ()
+            value = put(value, (*self.path, "content"), left or self.style.empty)
+            value = put(value, (*self.path, "tool_calls"), [*before, *made])
         else:
             parts = _at(value, self.path)
-            value = put(value, self.path, [*parts[: self.part], *made, *parts[self.part + 1 :]])
+            kept = self._kept(parts[self.part], left)
+            if self.style.carries and not left:
+                made[0] = {**_without_text(parts[self.part]), **made[0]}
+            new = [*parts[: self.part], *kept, *made, *parts[self.part + 1 :]]
+            value = put(value, self.path, new)
         stops = self.reason is not None and self.style.stop is not None
         return put(value, self.reason or (), self.style.stop) if stops else value
+
+    def _kept(self, part: Mapping[str, Any], left: str) -> list[Mapping[str, Any]]:
+        """What stays of the part that held the text: the words, and whatever else it holds."""
+        inner = part.get("content")
+        if not isinstance(inner, list):
+            return [{**part, "text": left}] if left else []
+        others = [{**each, "text": left} if _has_text(each) else each for each in inner]
+        others = others if left else [each for each in inner if not _has_text(each)]
+        return [{**part, "content": others}] if others else []
+
+
+def _has_text(part: Any) -> bool:
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
+
+
+def _without_text(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in part.items() if key != "text"}
 
 
 def call_id(text: str, place: int) -> str:
@@ -109,7 +133,7 @@ _CHAT: Final = Style(_chat, within=False, stop="tool_calls")
 _OLLAMA: Final = Style(_ollama, within=False, empty="")
 _ANTHROPIC: Final = Style(_anthropic, stop="tool_use")
 _BEDROCK: Final = Style(_bedrock, stop="tool_use")
-_GEMINI: Final = Style(_gemini)
+_GEMINI: Final = Style(_gemini, carries=True)
 _RESPONSES: Final = Style(_responses)
 
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from agent_framework import ChatMiddleware, ChatResponse, Content
+from agent_framework import (
+    ChatMiddleware,
+    ChatResponse,
+    Content,
+    FunctionTool,
+    Message,
+    normalize_tools,
+)
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.kernel.requests import runs_elsewhere
 
 _CONTENTS: Final = Items(
-    lambda c: (c.call_id, c.name, c.arguments) if c.type == "function_call" else None,
-    lambda c: c.text if c.type == "text" else None,
-    lambda c, name, args: Content.from_function_call(c.call_id, name, arguments=json.dumps(args)),
+    # What a service has done itself is only told here: the client must not do it again.
+    lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(c),
+    ("call_id",),
+    ("name",),
+    ("arguments",),
+    lambda c: [c.text] if getattr(c, "type", None) == "text" else (),
     lambda name, args: Content.from_function_call(new_id(), name, arguments=json.dumps(args)),
 )
 
@@ -25,12 +38,17 @@ class MendingMiddleware(ChatMiddleware):
 
     async def process(self, context: Any, call_next: Any) -> None:
         """Let the client ask the model, and mend what it answers, streamed or whole."""
-        tools = [_tool(tool) for tool in (context.options or {}).get("tools") or ()]
 
         async def mended(response: Any) -> Any:
-            for each in response.messages:
-                reason = response.finish_reason
-                each.contents = await self._menders.answer(tools, each.contents, _CONTENTS, reason)
+            request = _asked(context.options or {}, response)
+            parts = [part for each in response.messages for part in (each, *each.contents)]
+            messages: list[Any] = []
+            for part in await self._menders.answer(request, parts, _CONTENTS):
+                if isinstance(part, Message):
+                    messages.append(put(part, ("contents",), []))
+                else:
+                    messages[-1].contents.append(part)
+            response.messages = messages
             return response
 
         if context.stream:
@@ -40,6 +58,12 @@ class MendingMiddleware(ChatMiddleware):
             await mended(context.result)
 
 
-def _tool(tool: Any) -> dict[str, Any]:
-    schema = tool.parameters() if hasattr(tool, "parameters") else None
-    return {"name": str(getattr(tool, "name", None) or id(tool)), "parameters": schema}
+def _asked(options: Any, response: Any) -> Asked:
+    given = normalize_tools(options.get("tools"))
+    run = [each for each in given if isinstance(each, FunctionTool)]
+    tools = [{"name": each.name, "parameters": each.parameters()} for each in run]
+    said = [part for each in response.messages for part in each.contents]
+    answered = {part.call_id for part in said if part.type == "function_result"}
+    raw = [each.raw_representation for each in (response, *said)]
+    choice, form = options.get("tool_choice"), options.get("response_format")
+    return asked(tools, choice, form, answered).ended(response.finish_reason, raw)

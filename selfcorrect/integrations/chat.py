@@ -15,8 +15,10 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from selfcorrect.forms import langchain
+from selfcorrect.forms.access import get, is_record
+from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
-from selfcorrect.plain import digest, is_one_of
+from selfcorrect.plain import TwoValues, digest, is_one_of, one_value
 from selfcorrect.reading import ending_of, reasons_in
 
 OURS: Final = "selfcorrect"
@@ -60,11 +62,18 @@ def new_id(message: str | None = None, place: int = 0) -> str:
 
 
 def finish_reason(message: AIMessage) -> str | None:
-    """Why the model stopped, in the provider's word, or None if it did not say."""
+    """Why the model stopped, in the provider's word, or None if it did not say.
+
+    A refusal is told before everything else.
+    """
     metadata = message.response_metadata or {}
+    told = [reason.lower() for reason in reasons_in(metadata)]
+    if langchain.is_marked_refused(message):
+        return REFUSED
+    if (refused := next(filter(is_refusal, told), None)) is not None:
+        return refused
     if isinstance(metadata.get("incomplete_details"), Mapping):
         return "length"
-    told = [reason.lower() for reason in reasons_in(metadata)]
     return next(
         (reason for reason in told if not ending_of(reason).closers), next(iter(told), None)
     )
@@ -79,7 +88,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
     """
     raw = _raw_arguments(message)
     reason = finish_reason(message)
-    is_cut = reason is not None and not ending_of(reason).closers
+    is_cut = reason is not None and not (ending_of(reason).closers or is_refusal(reason))
     found: list[Written] = []
     seen = set(known)
     for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):
@@ -101,18 +110,32 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
 
 
 def _raw_arguments(message: AIMessage) -> dict[str, str]:
-    """The arguments as text by id, where a streamed message still has them."""
-    if not isinstance(message, AIMessageChunk):
-        return {}
-    texts = [(chunk.get("id"), chunk.get("args")) for chunk in message.tool_call_chunks]
-    return {found: text for found, text in texts if found and isinstance(text, str)}
+    """The arguments as text by id, where a message still has them and they cannot be trusted."""
+    if isinstance(message, AIMessageChunk):
+        texts = [(chunk.get("id"), chunk.get("args")) for chunk in message.tool_call_chunks]
+        return {found: text for found, text in texts if found and isinstance(text, str)}
+    raw = message.additional_kwargs.get("tool_calls")
+    calls = [call for call in raw if is_record(call)] if isinstance(raw, list) else []
+    found = {str(call.get("id")): get(call.get("function"), "arguments") for call in calls}
+    return {each: text for each, text in found.items() if _has_two_values(text)}
 
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text, object_pairs_hook=one_value), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _has_two_values(text: Any) -> bool:
+    """Whether a key has two values, of which whoever parsed the text took one."""
+    try:
+        json.loads(text, object_pairs_hook=one_value, strict=False)
+    except TwoValues:
+        return True
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return False
 
 
 def _order(message: AIMessage) -> dict[str, int]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any, Final
+from weakref import finalize
 
+from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import FunctionCall, Part
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.menders import Items, Menders
 
-_MOST: Final = 1_000
 _PARTS: Final = Items(
-    lambda p: (
-        (p.function_call.id, p.function_call.name, p.function_call.args or {})
-        if p.function_call
-        else None
-    ),
-    lambda p: None if p.thought else p.text,
-    lambda p, name, args: p.model_copy(
-        update={"function_call": FunctionCall(id=p.function_call.id, name=name, args=args)}
-    ),
+    lambda p: p.function_call is not None,
+    ("function_call", "id"),
+    ("function_call", "name"),
+    ("function_call", "args"),
+    lambda p: [p.text] if p.text and not p.thought else (),
     lambda name, args: Part(function_call=FunctionCall(name=name, args=args)),
 )
 
@@ -30,33 +28,39 @@ class MendingPlugin(BasePlugin):
 
     def __init__(self, name: str = "selfcorrect", **options: Any) -> None:
         super().__init__(name=name)
-        self._menders, self._asked = Menders(**options), OrderedDict[tuple[str, str], list[Any]]()
+        self._menders, self._asked = Menders(**options), dict[int, Asked]()
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """Note which tools the model is offered."""
-        declared = [
-            getattr(t, "function_declarations", None) for t in llm_request.config.tools or ()
-        ]
-        tools = [
-            one.model_dump(mode="json", exclude_none=True)
-            for each in declared
-            for one in each or ()
-        ]
-        self._asked[callback_context.invocation_id, callback_context.agent_name] = tools
-        while len(self._asked) > _MOST:
-            self._asked.popitem(last=False)
+        """Note what the model is asked, for as long as this call of it lives."""
+        config, event = llm_request.config, callback_context.actions
+        form = config.response_json_schema or config.response_schema
+        is_json = config.response_mime_type == "application/json"
+        self._asked[id(event)] = asked(_offered(config), config.tool_config, form or is_json)
+        finalize(event, self._asked.pop, id(event), None)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Mend what it answers, once it is whole."""
-        tools = self._asked.get((callback_context.invocation_id, callback_context.agent_name))
-        content, reason = llm_response.content, llm_response.finish_reason
-        if tools and content and content.parts and not llm_response.partial:
-            content.parts = await self._menders.answer(tools, content.parts, _PARTS, reason)
+        request, content = self._asked.get(id(callback_context.actions)), llm_response.content
+        if request is not None and content and content.parts and not llm_response.partial:
+            request = request.ended(llm_response.finish_reason or llm_response.error_code)
+            parts = await self._menders.answer(request, content.parts, _PARTS)
+            llm_response.content = put(content, ("parts",), parts)
 
-    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
-        """Refuse what could not be mended: ADK itself checks no values."""
-        tools = self._asked.get((tool_context.invocation_id, tool_context.agent_name)) or ()
-        if not any(each["name"] == tool.name for each in tools):
-            return None
-        done = await self._menders.of(tools).acall({"name": tool.name, "args": tool_args})
-        return None if done.outcome == "valid" else {"error": done.calls[0].for_model}
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, **_: Any) -> Any:
+        """Mend what comes here unmended, and refuse what cannot be: ADK itself checks no values."""
+        request = LlmRequest()
+        request.append_tools([tool])
+        # What declares nothing was never offered: without a tool there is no such call.
+        mender = self._menders.of(_offered(request.config))
+        done = await mender.acall({"name": tool.name, "args": tool_args})
+        if not done.ready:
+            return {"error": done.calls[0].for_model if done.calls else done.detail}
+        mended = dict(done.ready[0].args)
+        tool_args.clear()
+        tool_args.update(mended)
+        return None
+
+
+def _offered(config: Any) -> list[dict[str, Any]]:
+    held = [getattr(tool, "function_declarations", None) or () for tool in config.tools or ()]
+    return [one.model_dump(mode="json", exclude_none=True) for each in held for one in each]

@@ -8,19 +8,19 @@ from typing import Any, Final
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import ChatCompletionMessageToolCall, Function
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.menders import Items, Menders, new_id
 
-
-def _call(name: str, args: Any, call_id: str | None = None) -> Any:
-    function = Function(name=name, arguments=json.dumps(args))
-    return ChatCompletionMessageToolCall(id=call_id or new_id(), type="function", function=function)
-
-
 _PARTS: Final = Items(
-    lambda p: None if isinstance(p, str) else (p.id, p.function.name, p.function.arguments),
-    lambda p: p if isinstance(p, str) else None,
-    lambda p, name, args: _call(name, args, p.id),
-    _call,
+    lambda p: getattr(p, "function", None) is not None,
+    ("id",),
+    ("function", "name"),
+    ("function", "arguments"),
+    lambda p: [p] if isinstance(p, str) else (),
+    lambda name, args: ChatCompletionMessageToolCall(
+        Function(name=name, arguments=json.dumps(args)), new_id(), "function"
+    ),
 )
 
 
@@ -35,14 +35,26 @@ class MendingLogger(CustomLogger):
         self, request_data: Any, response: Any, _: Any
     ) -> Any:
         """Mend what a deployment answers, before anybody sees it."""
-        tools = [tool["function"] for tool in request_data.get("tools") or () if "function" in tool]
-        for choice in getattr(response, "choices", None) or () if tools else ():
-            message = choice.message
-            said = [message.content] if isinstance(message.content, str) else []
-            given, reason = message.tool_calls or said, choice.finish_reason
-            parts = await self._menders.answer(tools, given, _PARTS, reason)
-            if any(part is not old for part, old in zip(parts, given, strict=False)):
-                message.tool_calls = parts
-                if given is said:
-                    message.content, choice.finish_reason = None, "tool_calls"
-        return response
+        request, choices = _asked(request_data), getattr(response, "choices", None)
+        if not request.tools or not choices:
+            return response
+        return put(response, ("choices",), [await self._mended(request, each) for each in choices])
+
+    async def _mended(self, request: Asked, choice: Any) -> Any:
+        message = choice.message
+        details = [getattr(each, "provider_specific_fields", None) for each in (choice, message)]
+        native = (details[0] or {}).get("native_finish_reason") or choice.finish_reason
+        request = request.ended(native, message, *details)
+        given = [message.content, *(message.tool_calls or ())]
+        calls = (await self._menders.answer(request, given, _PARTS))[1:]
+        if calls == given[1:]:
+            return choice
+        choice = put(choice, ("message", "tool_calls"), calls)
+        return choice if message.tool_calls else put(choice, ("finish_reason",), "tool_calls")
+
+
+def _asked(data: Any) -> Asked:
+    offered = data.get("tools") or ()
+    tools = [tool["function"] for tool in offered if "function" in tool]
+    others = {tool.get("name") for tool in offered if "function" not in tool}
+    return asked(tools, data.get("tool_choice"), data.get("response_format"), others)

@@ -7,18 +7,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.batch.mended import Mended
+from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mender import Mender
-from selfcorrect.errors import SelfCorrectError
+from selfcorrect.errors import GraphSetupError, SelfCorrectError
+from selfcorrect.forms.access import Path, put
+from selfcorrect.integrations.asked import Asked
+from selfcorrect.loop.setup import tell_left_out
+from selfcorrect.routing import EXECUTE
 from selfcorrect.tools import ToolSpec
 
 _MOST_SETS: Final = 64
-
-Written: TypeAlias = tuple[Any, str | None, Any]
-"""Id, name and arguments of a call as a model wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,19 @@ class Items:
     """How a framework writes the parts of an answer.
 
     Attributes:
-        call: The call that a part is, or None.
-        text: The text that a part is, or None.
-        changed: A part with another name and other arguments.
+        is_call: Whether a part is a call that the framework would run.
+        id: The way to a call's id.
+        name: The way to its tool's name.
+        args: The way to its arguments.
+        texts: The texts that a part holds.
         made: A part of a call that stood in the text: of its name and its arguments.
     """
 
-    call: Callable[[Any], Written | None]
-    text: Callable[[Any], str | None]
-    changed: Callable[[Any, str, dict[str, Any]], Any]
+    is_call: Callable[[Any], bool]
+    id: Path
+    name: Path
+    args: Path
+    texts: Callable[[Any], Sequence[str]]
     made: Callable[[str, dict[str, Any]], Any]
 
 
@@ -54,6 +59,9 @@ class Menders:
         self._known: OrderedDict[str, Mender] = OrderedDict()
         self._lock = Lock()
         Mender((), **options)
+        if EXECUTE in (options.get("before") or ()):
+            # What a guard here refuses, the framework would execute as the model wrote it.
+            raise GraphSetupError("before={'execute': …}: the framework executes, and asks nobody")
 
     def of(self, tools: Iterable[Mapping[str, Any]]) -> Mender:
         """The mender of these tools, each `{"name", "description", "parameters"}`."""
@@ -69,38 +77,28 @@ class Menders:
                     self._known.popitem(last=False)
         return found
 
-    async def answer(
-        self,
-        tools: Iterable[Mapping[str, Any]],
-        parts: Sequence[Any],
-        items: Items,
-        finish_reason: Any = None,
-    ) -> list[Any]:
+    async def answer(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """The parts of an answer with every call mended; what cannot be mended stays as it is.
 
-        An answer that makes no calls may have them in its text.
+        An answer that makes no calls may have them in its text: they stand after it then. Parts
+        are copied where they change, and nothing of them is lost.
 
         Args:
-            tools: The tools of the request.
+            asked: The request, and how its answer ended.
             parts: The parts of the answer.
             items: How they are written.
-            finish_reason: Why the model stopped.
         """
-        mender, given = self.of(tools), _given(parts, items)
+        mender, given = self.of(asked.tools), _given(asked, parts, items)
         if given is None or not mender.tools:
             return list(parts)
-        return _taken(
-            await mender.amessage(given, finish_reason=_said(finish_reason)), parts, items
-        )
+        return _taken(await mender.amessage(given, **_facts(asked)), asked, parts, items)
 
-    def answer_now(
-        self, tools: Iterable[Mapping[str, Any]], parts: Sequence[Any], items: Items
-    ) -> list[Any]:
+    def answer_now(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
-        mender, given = self.of(tools), _given(parts, items)
+        mender, given = self.of(asked.tools), _given(asked, parts, items)
         if given is None or not mender.tools:
             return list(parts)
-        return _taken(mender.message(given), parts, items)
+        return _taken(mender.message(given, **_facts(asked)), asked, parts, items)
 
 
 def new_id() -> str:
@@ -108,40 +106,69 @@ def new_id() -> str:
     return f"call_{uuid4().hex[:24]}"
 
 
-def _given(parts: Sequence[Any], items: Items) -> Any:
-    """The calls of an answer as a mender takes them, or its one text."""
-    calls = [call for part in parts if (call := items.call(part)) is not None]
+def _facts(asked: Asked) -> dict[str, Any]:
+    allows = asked.allows
+    return {
+        "finish_reason": allows.finish_reason,
+        "tool_choice": allows.tool_choice,
+        "answer": allows.answer,
+    }
+
+
+def _given(asked: Asked, parts: Sequence[Any], items: Items) -> Any:
+    """The calls of an answer as a mender takes them, or all that it says as one text."""
+    calls = [part for part in parts if _is_ours(asked, part, items)]
     if calls:
-        made = [{"id": id_, "name": name or "", "args": args} for id_, name, args in calls]
-        return {"tool_calls": made}
-    texts = [text for part in parts if (text := items.text(part)) and text.strip()]
-    return texts[0] if len(texts) == 1 else None
+        ways = {"id": items.id, "name": items.name, "args": items.args}
+        made = [{key: _at(call, way) for key, way in ways.items()} for call in calls]
+        return {"tool_calls": [{**call, "name": call["name"] or ""} for call in made]}
+    # Whatever else it says stands around a call, in whichever part that is.
+    texts = [text for part in parts for text in items.texts(part) if text.strip()]
+    return "\n".join(texts) or None
 
 
-def _taken(done: Mended, parts: Sequence[Any], items: Items) -> list[Any]:
+def _is_ours(asked: Asked, part: Any, items: Items) -> bool:
+    """Whether a part is a call for the framework to run, and nobody has answered it yet."""
+    if not items.is_call(part):
+        return False
+    return not {_at(part, items.id), _at(part, items.name)} & set(asked.settled)
+
+
+def _taken(done: Mended, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
     """The parts with what a mender made of them."""
-    out: list[Any] = []
-    calls, moved = iter(done.calls), isinstance(done.value, str) and bool(done.ready)
-    for part in parts:
-        if items.call(part) is not None:
-            call = next(calls)
-            args = None if call.outcome != "repaired" else call.args
-            out.append(part if args is None else items.changed(part, call.name, dict(args)))
-        elif moved and (items.text(part) or "").strip():
-            out += [items.made(call.name, dict(call.args)) for call in done.ready]
-        else:
-            out.append(part)
+    ours = [place for place, part in enumerate(parts) if _is_ours(asked, part, items)]
+    out = list(parts)
+    # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
+    if ours and len(ours) == len(done.calls):
+        for place, call in zip(ours, done.calls, strict=True):
+            out[place] = _mended(parts[place], call, items)
+    if ours:
+        return out
+    last = max(place for place, part in enumerate(parts) if "".join(items.texts(part)).strip())
+    out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]
     return out
 
 
-def _said(reason: Any) -> str | None:
-    return None if reason is None else str(getattr(reason, "value", reason))
+def _mended(part: Any, call: MendedCall, items: Items) -> Any:
+    """A copy of a call as it was mended, its arguments in the form in which they came."""
+    if call.outcome != "repaired" or call.args is None:
+        return part
+    came = _at(part, items.args)
+    args = json.dumps(call.args, ensure_ascii=False) if isinstance(came, str) else dict(call.args)
+    return put(put(part, items.name, call.name), items.args, args)
+
+
+def _at(part: Any, path: Path) -> Any:
+    for key in path:
+        part = getattr(part, str(key))
+    return part
 
 
 def _usable(tool: Mapping[str, Any]) -> ToolSpec:
     """The tool, or one of its name that takes anything: its calls are not ours to judge."""
     try:
         return ToolSpec.from_schema(tool).compile()
-    except SelfCorrectError:
+    except SelfCorrectError as why:
+        tell_left_out(tool["name"], why)
         anything = {"type": "object", "additionalProperties": True}
         return ToolSpec.from_schema({"name": tool["name"], "parameters": anything})

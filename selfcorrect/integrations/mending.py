@@ -20,6 +20,7 @@ from selfcorrect.integrations.chat import (
 )
 from selfcorrect.integrations.tool_calls import CUT, note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.kernel.requests import Request, why_no_call
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, Category
@@ -27,6 +28,7 @@ from selfcorrect.plain import as_text
 from selfcorrect.schema.equality import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
+_NO_CALL: Final[Mapping[str, JSON]] = {"reason": "no_call"}
 _DECIDED_ANEW: Final = ("refused", "unknown_outcome")
 """After these an equal call is no blind repetition: the model decided, or memory answers it."""
 _REPEATED: Final = (
@@ -78,9 +80,15 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What the mending of calls may know of the conversation."""
+    """What the mending of calls may know of the conversation.
+
+    Attributes:
+        messages: What was said before.
+        tool_choice: What the request says of calls.
+    """
 
     messages: Sequence[BaseMessage]
+    tool_choice: Any = None
 
     @property
     def ids(self) -> frozenset[str]:
@@ -114,7 +122,12 @@ class Conversation:
             "request": request_of(self.messages),
             "messages": last_messages(self.messages),
             "finish_reason": finish_reason(message),
+            "tool_choice": self.tool_choice,
         }
+
+    def why_no_call(self, message: AIMessage) -> str | None:
+        """Why the message holds no call, by its request and by how it ended."""
+        return why_no_call(Request(self.tool_choice, finish_reason(message)))
 
 
 async def mended_calls(
@@ -136,10 +149,14 @@ async def mended_calls(
     out: list[Mended] = []
     given: dict[str, Any] | None = None
     failed = conversation.failed()
+    barred = conversation.why_no_call(message)
     for written in written_calls(message, conversation.ids - settled):
         name = written.name
         if written.given_id in settled or name in settled or name in box.elsewhere:
             out.append(_left_alone(written))
+            continue
+        if barred is not None:
+            out.append(refused_call(written, f"The call was not done: {barred}.", _NO_CALL))
             continue
         if _is_fine(box, written):
             mended = Mended(written, _plain(written), is_ready=True)

@@ -9,44 +9,59 @@ from typing import Any, Final
 from agents.models.interface import Model
 from openai.types.responses import ResponseFunctionToolCall
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, asked
+from selfcorrect.integrations.delegating import Delegating
 from selfcorrect.integrations.menders import Items, Menders, new_id
 
 _ITEMS: Final = Items(
-    lambda i: (i.call_id, i.name, i.arguments) if i.type == "function_call" else None,
-    lambda i: getattr(i.content[0], "text", None) if i.type == "message" and i.content else None,
-    lambda i, name, args: i.model_copy(update={"name": name, "arguments": json.dumps(args)}),
+    lambda i: getattr(i, "type", None) == "function_call",
+    ("call_id",),
+    ("name",),
+    ("arguments",),
+    lambda i: [p.text for p in getattr(i, "content", None) or () if p.type == "output_text"],
     lambda name, args: ResponseFunctionToolCall(
         type="function_call", call_id=new_id(), name=name, arguments=json.dumps(args)
     ),
 )
-_ARGUMENTS: Final = ("system_instructions", "input", "model_settings", "tools", "_", "handoffs")
+_ARGUMENTS: Final = (
+    *("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs"),
+)
 
 
-class MendedModel(Model):
+class MendedModel(Delegating, Model):
     """`Agent(model=MendedModel(model))`, whole or streamed; `options` are those of `Mender`."""
 
     def __init__(self, wrapped: Model, **options: Any) -> None:
-        self._wrapped, self._menders = wrapped, Menders(**options)
+        super().__init__(wrapped, _menders=Menders(**options))
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""
         response = await self._wrapped.get_response(*args, **kwargs)
-        response.output = await self._menders.answer(
-            _tools(*args, **kwargs), response.output, _ITEMS
-        )
-        return response
+        return await self._mended(response, _asked(*args, **kwargs))
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Like `get_response`; the last event has what the runner executes."""
         async for event in self._wrapped.stream_response(*args, **kwargs):
-            if event.type == "response.completed":
-                output, tools = event.response.output, _tools(*args, **kwargs)
-                event.response.output = await self._menders.answer(tools, output, _ITEMS)
-            yield event
+            if event.type != "response.completed":
+                yield event
+                continue
+            whole = await self._mended(event.response, _asked(*args, **kwargs))
+            yield put(event, ("response",), whole)
+
+    async def _mended(self, response: Any, request: Asked) -> Any:
+        request = request.ended(None, response.output)
+        output = await self._menders.answer(request, response.output, _ITEMS)
+        return put(response, ("output",), output)
 
 
-def _tools(*args: Any, **kwargs: Any) -> list[Any]:
+def _asked(*args: Any, **kwargs: Any) -> Asked:
     given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-    named = [(t.name, getattr(t, "params_json_schema", None)) for t in given["tools"]]
+    run = [tool for tool in given["tools"] if hasattr(tool, "params_json_schema")]
+    named = [(tool.name, tool.params_json_schema) for tool in run]
     named += [(each.tool_name, each.input_json_schema) for each in given.get("handoffs") or ()]
-    return [{"name": name, "parameters": schema} for name, schema in named]
+    tools = [{"name": name, "parameters": schema} for name, schema in named]
+    form, hosted = given.get("output_schema"), {tool.name for tool in given["tools"]}
+    answer = None if form is None or form.is_plain_text() else form.json_schema()
+    choice = getattr(given.get("model_settings"), "tool_choice", None)
+    return asked(tools, choice, answer, hosted - {name for name, _ in named})

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.wrapper import WrapperModel
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, any_of, asked
+from selfcorrect.integrations.delegating import Delegating
 from selfcorrect.integrations.menders import Items, Menders
 
 _PARTS: Final = Items(
-    lambda p: (p.tool_call_id, p.tool_name, p.args) if isinstance(p, ToolCallPart) else None,
-    lambda p: p.content if isinstance(p, TextPart) else None,
-    lambda part, name, args: replace(part, tool_name=name, args=args),
+    lambda p: isinstance(p, ToolCallPart),
+    ("tool_call_id",),
+    ("tool_name",),
+    ("args",),
+    lambda p: [p.content] if isinstance(p, TextPart) else (),
     ToolCallPart,
 )
 
 
-class MendedModel(WrapperModel):
+class MendedModel(Delegating, WrapperModel):
     """`Agent(MendedModel("openai:gpt-5"))`; whole answers, not streams.
 
     Args:
@@ -26,16 +30,26 @@ class MendedModel(WrapperModel):
         options: Those of `Mender`.
     """
 
+    KEPT = "_"  # what is private WrapperModel hands on itself, as far as it should be
+
     def __init__(self, wrapped: Any, **options: Any) -> None:
-        super().__init__(wrapped)
-        self._menders = Menders(**options)
+        WrapperModel.__init__(self, wrapped)
+        Delegating.__init__(self, self.wrapped, _menders=Menders(**options))
 
     async def request(self, messages: Any, model_settings: Any, parameters: Any) -> ModelResponse:
         """Ask the model, and mend what it answers."""
-        response = await super().request(messages, model_settings, parameters)
-        offered = [*parameters.function_tools, *parameters.output_tools]
-        tools = [{"name": t.name, "parameters": t.parameters_json_schema} for t in offered]
-        reason = response.finish_reason
-        return replace(
-            response, parts=await self._menders.answer(tools, response.parts, _PARTS, reason)
-        )
+        response = await self._wrapped.request(messages, model_settings, parameters)
+        settings = {**(self.settings or {}), **(model_settings or {})}
+        request = _asked(parameters, settings.get("tool_choice"))
+        request = request.ended(response.finish_reason, response.provider_details)
+        parts = await self._menders.answer(request, response.parts, _PARTS)
+        return put(response, ("parts",), parts)
+
+
+def _asked(parameters: Any, tool_choice: Any) -> Asked:
+    offered = [*parameters.function_tools, *parameters.output_tools]
+    tools = [{"name": t.name, "parameters": t.parameters_json_schema} for t in offered]
+    # An output tool has the form of an answer, too: who writes that as text has not called another.
+    forms = [t.parameters_json_schema for t in parameters.output_tools]
+    whole = getattr(parameters.output_object, "json_schema", None)
+    return asked(tools, tool_choice, any_of([*forms, whole]))

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from smolagents import models
 
+from selfcorrect.forms.access import put
+from selfcorrect.integrations.asked import Asked, asked
+from selfcorrect.integrations.delegating import Delegating
 from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(
-    lambda p: None if isinstance(p, str) else (p.id, p.function.name, p.function.arguments),
-    lambda p: p if isinstance(p, str) else None,
-    lambda p, name, args: replace(p, function=models.ChatMessageToolCallFunction(args, name)),
+    lambda p: isinstance(p, models.ChatMessageToolCall),
+    ("id",),
+    ("function", "name"),
+    ("function", "arguments"),
+    lambda p: [p] if isinstance(p, str) else (),
     lambda name, args: models.ChatMessageToolCall(
         models.ChatMessageToolCallFunction(args, name), new_id(), "function"
     ),
 )
+_ARGUMENTS: Final = ("messages", "stop_sequences", "response_format", "tools_to_call_from")
 
 
-class MendedModel(models.Model):
+class MendedModel(Delegating, models.Model):
     """`ToolCallingAgent(tools=…, model=MendedModel(model))`; whole answers, not streams.
 
     Args:
@@ -28,15 +34,41 @@ class MendedModel(models.Model):
     """
 
     def __init__(self, wrapped: models.Model, **options: Any) -> None:
-        super().__init__(model_id=wrapped.model_id)
-        self._wrapped, self._menders = wrapped, Menders(**options)
+        super().__init__(wrapped, _menders=Menders(**options))
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""
         message = self._wrapped.generate(*args, **kwargs)
-        offered = kwargs.get("tools_to_call_from") or ()
-        tools = [models.get_tool_json_schema(tool)["function"] for tool in offered]
-        said = [message.content] if isinstance(message.content, str) else []
-        parts = self._menders.answer_now(tools, message.tool_calls or said, _PARTS)
-        calls = [part for part in parts if not isinstance(part, str)]
-        return replace(message, tool_calls=calls or None)
+        given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs | self.kwargs
+        request = _asked(given).ended(None, message.raw)
+        content, calls = message.content, message.tool_calls or []
+        said = content if isinstance(content, list) else [{"text": content}]
+        texts = [text for each in said if isinstance(text := each.get("text"), str)]
+        parts = self._menders.answer_now(request, [*texts, *calls], _PARTS)
+        made = [part for part in parts if not isinstance(part, str)]
+        message = put(message, ("tool_calls",), made or None)
+        # What the request does not allow is no call for the agent's own parser either.
+        message.is_answer = why_no_call(request.allows, ()) is not None
+        return message
+
+    def parse_tool_calls(self, message: Any) -> Any:
+        """Let the model read the calls in a text that may hold one.
+
+        Raises:
+            ValueError: If the text is an answer.
+        """
+        if getattr(message, "is_answer", False) and not message.tool_calls:
+            raise ValueError("the text is an answer, and holds no call")
+        return self._wrapped.parse_tool_calls(message)
+
+    @property
+    def generate_stream(self) -> Any:
+        """Not there: what an agent reads out of a stream is not mended."""
+        raise AttributeError("generate_stream")
+
+
+def _asked(given: Any) -> Asked:
+    tools = [models.get_tool_json_schema(tool) for tool in given.get("tools_to_call_from") or ()]
+    facts = [given.get(name) for name in ("tool_choice", "response_format")]
+    choice, form = (None if fact is models.REMOVE_PARAMETER else fact for fact in facts)
+    return asked([tool["function"] for tool in tools], choice, form)

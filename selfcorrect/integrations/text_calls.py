@@ -17,7 +17,7 @@ from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import Finding, Safety
-from selfcorrect.reading import Candidate, Deviation, Offered, Reading, read_calls
+from selfcorrect.reading import Candidate, Deviation, Offered, read_calls, said_beside
 from selfcorrect.reading.quoting import MADE, why_not_made
 
 _LONGEST_TEXT: Final = 200_000
@@ -40,7 +40,7 @@ _UNREAD: Final = "The call was not done: it could not be read without guessing."
 async def calls_in_text(
     box: Toolbox, message: AIMessage, conversation: Conversation, context: RunContext
 ) -> tuple[list[Mended], str]:
-    """The calls that a message makes in its text, and its words before them.
+    """The calls that a message makes in its text, and its words around them.
 
     No calls where it is an answer to the user. Which calls are made says the map's `[reading]`; of
     one that is not, and would run as it stands, the model is told that it was not done. What
@@ -50,7 +50,7 @@ async def calls_in_text(
     policy = context.strategies.reading
     if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
         return [], text
-    if policy.text == "off":
+    if policy.text == "off" or conversation.why_no_call(message) is not None:
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]
@@ -73,7 +73,7 @@ async def calls_in_text(
         out = await walk_in(box.check, {"raw": text, **given}, context)
         return [_of_text(out, text)], text
     mended = [await _made(box, call, given, context) for call in reading.calls]
-    return mended, _words_before(text, reading) if reading.wordy else ""
+    return mended, said_beside(reading.text, reading.calls) if reading.wordy else ""
 
 
 def _seems_meant(text: str, refusal: Finding, *, is_sure: bool, is_marked: bool) -> bool:
@@ -117,12 +117,6 @@ def _held(call: Candidate, why: str) -> Mended:
 
 def _written(call: Candidate) -> Written:
     return Written(call.name, dict(call.args or {}), call.id or new_id(), None)
-
-
-def _words_before(text: str, reading: Reading) -> str:
-    head = text[: reading.calls[0].start]
-    mark = _MARKUP.search(head)
-    return head[: mark.start() if mark else None].partition("```")[0].strip()
 
 
 def _of_text(out: Mapping[str, Any], text: str) -> Mended:

@@ -54,6 +54,10 @@ from selfcorrect.tools import ToolSpec
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_WAITING: Final = 256
+_FORGOTTEN: Final = (
+    "The call was not done again: it failed before a person was asked about it, and the answer "
+    "came too late. Make it again if it is still meant."
+)
 CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
 
 
@@ -80,6 +84,7 @@ class ToolCalls:
         self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
+        self._forgotten: set[tuple[str, ...]] = set()
         self._lock = Lock()
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
@@ -134,7 +139,7 @@ class ToolCalls:
             and not BESIDE & call.keys()
             and not self._always
             and self._on_trail is None
-            and not (self._ask_person and self._waiting)
+            and not (self._ask_person and (self._waiting or self._forgotten))
             and sink() is None
             and spec.is_valid(args)
             and not (acts(spec) and (not self._memory.is_sure or lost_notes(request.state)))
@@ -160,6 +165,9 @@ class ToolCalls:
         key: tuple[str, ...] | None = None
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
+            if key in self._forgotten:
+                self._forgotten.discard(key)
+                return refusal(request.tool_call, _FORGOTTEN, {"reason": "rejected"})
             host.known = self._known(key) or first
             changes["ask_person"] = self._asking(key, host)
         if isinstance(tenant := configurable.get("tenant"), str):
@@ -192,7 +200,9 @@ class ToolCalls:
             with self._lock:
                 self._waiting[key] = list(host.happened)
                 while len(self._waiting) > _MOST_WAITING:
-                    self._waiting.popitem(last=False)
+                    old, happened = self._waiting.popitem(last=False)
+                    if happened:  # not to be executed once more as if nothing had been
+                        self._forgotten.add(old)
             return interrupt(question)
 
         return ask

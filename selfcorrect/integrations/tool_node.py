@@ -27,6 +27,7 @@ from selfcorrect.integrations.toolbox import (
     Toolboxes,
     as_tools,
 )
+from selfcorrect.kernel.requests import is_refusal
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.model import JSON
 from selfcorrect.tools.langchain import is_async_only
@@ -225,7 +226,7 @@ def _all_calls(message: AIMessage) -> list[ToolCall]:
             call["cut"] = True
         if written.invalid:
             call["invalid"] = True
-        if reason is not None and "raw" in call:
+        if is_refusal(reason) or (reason is not None and "raw" in call):
             call["finish_reason"] = reason
         found.append(call)  # type: ignore[arg-type]
     return found

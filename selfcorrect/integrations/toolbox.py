@@ -15,12 +15,14 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.log import sink
+from selfcorrect.loop.context import Node, RunContext, Update
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import REMEMBERED, assemble
+from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
+from selfcorrect.routing import EXECUTE, PASSED
+from selfcorrect.state import CorrectionState
 from selfcorrect.tools import ToolSpec, tool_specs
-from selfcorrect.tools.declarations import effect_of, stated_effect
+from selfcorrect.tools.declarations import effect_of, metadata_of, stated_effect
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
@@ -79,7 +81,11 @@ class Toolboxes:
         self._specs: dict[str, tuple[Any, ToolSpec]] = {}
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
-        """The toolbox of these tools."""
+        """The toolbox of these tools.
+
+        Raises:
+            ToolDefinitionError: If the effect of one is misspelt.
+        """
         key = tuple(map(id, tools))
         found = self._boxes.get(key)
         if found is not None:
@@ -108,7 +114,8 @@ class Toolboxes:
         specs: list[ToolSpec] = []
         _check_names(self._declared, {*own, *elsewhere})
         for name, tool in list(own.items()):
-            effect_of(stated_effect(tool.metadata or {}, name), name)  # a slip there is no schema
+            # A slip in the effect is the author's to mend: left out, the tool would go unguarded.
+            effect_of(stated_effect(metadata_of(tool), name), name)
             try:
                 spec = tool_specs([_told(tool)])[name]
                 specs.append(_declared(spec, self._declared.get(name)))
@@ -116,12 +123,11 @@ class Toolboxes:
                 # The host can run it all the same, so it goes on as before, unchecked.
                 del own[name]
                 elsewhere |= {name}
-                if (emit := sink()) is not None:
-                    emit("selfcorrect.unusable_tool", {"tool": name, "why": str(error)[:500]})
+                tell_left_out(name, error)
         return Toolbox(
             own,
             elsewhere,
-            assemble(specs, self._options.checking(check_only)),
+            assemble(specs, replace(self._options.checking(check_only), before=self._before())),
             assemble(specs, self._options),
             {
                 spec.name: own[spec.name].model_copy(update={"args_schema": dict(spec.schema)})
@@ -129,6 +135,15 @@ class Toolboxes:
                 if spec.takes_key is not None and spec.takes_key in own[spec.name].args
             },
         )
+
+    def _before(self) -> Mapping[str, Node]:
+        """The guards of the loop that executes nothing: the one that executes asks the last."""
+        before = self._options.before or {}
+        return {node: _pass if node == EXECUTE else guard for node, guard in before.items()}
+
+
+def _pass(_state: CorrectionState, _context: RunContext) -> Update:
+    return {"outcome": PASSED}
 
 
 def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:

@@ -112,7 +112,8 @@ class Turn:
     @property
     def conversation(self) -> Conversation:
         """What was said before, the messages that are sent once only left out."""
-        return Conversation([*self.request.messages, *self.kept])
+        choice = getattr(self.request, "tool_choice", None)
+        return Conversation([*self.request.messages, *self.kept], choice)
 
     @property
     def is_untouched(self) -> bool:

@@ -72,7 +72,9 @@ def same_date(written: str, runs: str) -> Safety | None:
         return None
     clock, timed = _clock_of(text), _clock_of(runs.lower())
     if day is not None and dated is not None and clock is None and timed is None:
-        return EXACT if _ISO.fullmatch(text) and day == dated else INFERRED
+        # At the end of a text more digits may have been cut off: `2036-11-2`.
+        is_whole = _ISO.fullmatch(text) and not re.search(r"\D\d\Z", text, re.ASCII)
+        return EXACT if is_whole and day == dated else INFERRED
     if not _is_same_time(clock, timed, has_day=day is not None):
         return None
     is_iso = re.fullmatch(r"[\d\-/.:t z+]+", text) is not None and ours.word is None

@@ -25,7 +25,7 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
     if _items(ours) != _items(theirs):
         return None  # what one item of a list holds stays in it
     slot, own = step.slot(runs), step.slot(written)
-    if ours != theirs and (key != name or own.declared or not slot.declared):
+    if ours != theirs and not _is_lower(step, written, runs):
         joined = "_".join(map(str, written[len(theirs) :]))
         return INFERRED if ours[: len(theirs)] == theirs and is_spelled(joined, name) else None
     if key == name:
@@ -42,6 +42,20 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         is_lone = not any(step.slot((*theirs, one)).required for one in others)
         return INFERRED if is_lone else None
     return alike
+
+
+def _is_lower(step: Step, written: Path, runs: Path) -> bool:
+    """Whether a key that is unknown where it stood is declared in one object further down.
+
+    Never the other way: what stood under a word of its own (`{"refund": {"amount": 5}}`) was
+    said of that word.
+    """
+    ours, theirs = written[:-1], runs[:-1]
+    if written[-1] != runs[-1] or theirs[: len(ours)] != ours or step.slot(written).declared:
+        return False
+    others = (one for one in step.slot(ours).names if (*ours, one) != runs[: len(ours) + 1])
+    homes = [one for one in others if runs[-1] in step.slot((*ours, one)).names]
+    return step.slot(runs).declared and not homes
 
 
 def _items(path: Path) -> list[int]:

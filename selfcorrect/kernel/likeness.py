@@ -38,6 +38,10 @@ FILLERS: Final = frozenset(
 )
 """Words of a key that say only that it is one."""
 SAYS_NOTHING: Final = FILLERS | {"data", "item", "key", "object", "x", "y"}
+_SORTS: Final = frozenset(
+    {"array", "code", "dict", "id", "json", "key", "list", "map", "name", "number", "type"}
+)
+"""Words that tell the sort of a value, and change nothing of what is done."""
 _OTHER_END: Final = frozenset(
     {"former", "maximum", "minimum", "old", "parent", "previous", "prior", "secondary"}
 )
@@ -189,10 +193,10 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bo
         return False
     if ours < theirs:
         more = theirs - ours
-        # `run` is no `dry_run`: on a tool that acts, the word that was not written decides.
         if more & (NEGATIONS | _OTHER_END):
             return False
-        return beside.required or more <= FILLERS
+        # `run` is no `dry_run`: on a tool that acts, the word that was not written decides.
+        return more <= FILLERS or (beside.required and (not beside.acts or more <= _SORTS))
     if theirs < ours:
         more = ours - theirs
         return not more & NEGATIONS and more <= beside.topic | FILLERS | {"name"}

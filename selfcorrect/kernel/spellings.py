@@ -283,7 +283,8 @@ def _bare(text: str) -> str:
 
 def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
     """Another spelling of a listed value, or words that say nothing beside it, without a rival."""
-    if runs not in slot.listed:
+    # Where null may stand beside it, `None` may be either.
+    if runs not in slot.listed or (slot.nullable and written.strip() in _NULLS):
         return None
     same = [one for one in slot.listed if isinstance(one, str) and is_spelling_of(written, one)]
     if runs in same:
@@ -332,6 +333,9 @@ def _marks(text: str) -> str:
 # --- what a text holds ----------------------------------------------------------------------------
 
 
+_PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
+
+
 def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     """How certain a text is the object or list that would run; see `covers`.
 
@@ -339,6 +343,8 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     """
     if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
         return None
+    if _PLACEHOLDER.fullmatch(written.strip()):
+        return None  # `[TAGS]` stands for something, and is no item itself
     text = written
     for _ in range(LEVELS):
         bare = text.strip()
@@ -374,8 +380,8 @@ def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
     rest, is_framed = written.strip(), False
     if rest[:1] + rest[-1:] in ("[]", "()", "{}"):
         rest, is_framed = rest[1:-1].strip(), True
-    # `[TAGS]` is a place for something, and what has no separator is one item.
-    if not runs or (len(runs) == 1 and (not is_framed or rest.isupper())):
+    # What has no separator is one item.
+    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(written.strip()):
         return None
     for place, value in enumerate(runs):
         rest = rest[_BETWEEN.match(rest).end() :]  # type: ignore[union-attr]

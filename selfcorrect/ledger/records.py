@@ -63,7 +63,8 @@ def judge(
         found: The row that exists.
         holder: Who asks.
         is_active: Whether another task or thread of the same holder is at it.
-        sight: Says of another holder whether it is `there`, `gone` or `lost` sight of.
+        sight: Says of another holder whether it is `there`, `gone`, `lost` sight of, or `unseen`
+            so far: then it may be there.
     """
     if found is None:
         return True, None
@@ -82,7 +83,9 @@ def judge(
     seen = "there" if is_active else "gone"
     if found.holder != holder:
         seen = sight(found.holder)
-    return (False, HELD) if seen == "there" else (True, Record("begun", lost=seen == "lost"))
+    if seen in ("there", "unseen"):
+        return False, HELD
+    return True, Record("begun", lost=seen == "lost")
 
 
 def _checksum(key: str, version: int, status: str, value: str | None) -> str:

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.counting import RecallCounting
@@ -27,6 +27,9 @@ T = TypeVar("T")
 LEASE: Final = 4.5
 """Seconds without a sign of life after which a holder on another machine is given up."""
 _BEAT: Final = 1.0
+_GLANCE: Final = 0.1
+_Beats: TypeAlias = dict[str, tuple[int, float, str]]
+"""Of each holder elsewhere: its count, since when it stands there, and what that tells."""
 _IDLE_BEATS: Final = 10
 
 _DOUBTS: Final = (
@@ -57,7 +60,8 @@ _IF_HELD: Final = (
 _HOLDER: Final = "SELECT id, host, pid, started, beat FROM selfcorrect_holders WHERE id = ?"
 _ENTER: Final = (
     "INSERT INTO selfcorrect_holders (id, host, pid, started, beat) VALUES (?, ?, ?, ?, 0) "
-    "ON CONFLICT (id) DO NOTHING"
+    # Whoever saw it idle must not take its count, which stood still, for its end.
+    "ON CONFLICT (id) DO UPDATE SET beat = selfcorrect_holders.beat + 1"
 )
 _ALIVE: Final = "UPDATE selfcorrect_holders SET beat = beat + 1 WHERE id = ?"
 _LEAVE: Final = "DELETE FROM selfcorrect_holders WHERE id = ?"
@@ -66,7 +70,8 @@ _FORGET: Final = (
 )
 _LOOK: Final = "SELECT version, value FROM selfcorrect_board WHERE name = ?"
 _POST: Final = (
-    "INSERT INTO selfcorrect_board (name, version, value, written) VALUES (?, 1, ?, ?) "
+    # In lower case: under a Turkish locale sqlite3 before Python 3.13 counts no row of an INSERT.
+    "insert INTO selfcorrect_board (name, version, value, written) VALUES (?, 1, ?, ?) "
     "ON CONFLICT (name) DO NOTHING"
 )
 _SWAP: Final = (
@@ -143,15 +148,18 @@ class SqlLedger(RecallCounting, Intents, ABC):
 
             def work(cursor: Cursor) -> tuple[bool, Record | None]:
                 nonlocal claimed
-                self._enter(cursor)
                 cursor.execute(_READ, (key,))
                 values = cursor.fetchone()
                 found = Row(*values) if values is not None else None
                 if claimed and found is not None and found.holder == self._me.id:
                     # The transaction went through, but its answer was lost with the connection.
                     return True, answer
-                mine, told = judge(found, self._me.id, is_active=active, sight=self._sight(cursor))
+                mine, told = judge(
+                    found, self._me.id, is_active=active, sight=self._sight(cursor, self._beats)
+                )
                 if mine:
+                    me = self._me
+                    cursor.execute(_ENTER, (me.id, me.host, me.pid, me.started))
                     self._write(cursor, _WRITE, row(key, "begun", None, self._me.id), scope)
                 return mine, told
 
@@ -188,31 +196,37 @@ class SqlLedger(RecallCounting, Intents, ABC):
     def doubts(self, scope: str) -> list[str]:
         """The keys of this scope that are in doubt.
 
+        It may take as long as the lease: only then is it known whether a holder elsewhere lives.
+
         Raises:
             LedgerError: If the database cannot be read.
         """
         asking = owner()
-        with self._lock:
-            self._check_process()
+        beats: _Beats = {}  # of now: what was seen before does not tell who died since
 
-            def work(cursor: Cursor) -> list[str]:
-                cursor.execute(_DOUBTS, (scope,))
-                found, sight = list(cursor.fetchall()), self._sight(cursor)
-                over = [row for row in found if not self._is_under_way(row, asking, sight)]
-                return [f"{scope}:{row[0]}" for row in over]
+        def work(cursor: Cursor) -> dict[str, str]:
+            cursor.execute(_DOUBTS, (scope,))
+            found, sight = list(cursor.fetchall()), self._sight(cursor, beats)
+            return {row[0]: self._seen(row, asking, sight) for row in found}
 
-            return self._run(work)
+        while True:
+            with self._lock:
+                self._check_process()
+                seen = self._run(work)
+            # Taken for alive at a first look, the dead would let the call be made once more.
+            if "unseen" not in seen.values():
+                self._beats.update(beats)
+                return [f"{scope}:{key}" for key, each in seen.items() if each != "there"]
+            time.sleep(_GLANCE)
 
-    def _is_under_way(
-        self, found: Sequence[str], asking: Owner, sight: Callable[[str], str]
-    ) -> bool:
+    def _seen(self, found: Sequence[str], asking: Owner, sight: Callable[[str], str]) -> str:
         key, status, holder = found
         if status != "begun":
-            return False
+            return "gone"
         if holder == self._me.id:
             held = self._held.get(key)
-            return held is not None and is_at_it(held, asking)
-        return sight(holder) == "there"
+            return "there" if held is not None and is_at_it(held, asking) else "gone"
+        return sight(holder)
 
     def of_first_version(self, keys: Sequence[str]) -> Record | None:
         """What version 0.1 wrote under the first of these keys that it knows, without holding it.
@@ -234,7 +248,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
                     if (values := cursor.fetchone()) is not None:
                         held = self._held.get(key)
                         active = held is not None and is_at_it(held, asking)
-                        sight = self._sight(cursor)
+                        sight = self._sight(cursor, self._beats)
                         return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
                 return None
 
@@ -333,7 +347,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
         self._pid = os.getpid()
         self._entered = False
         self._held: dict[str, Owner] = {}
-        self._beats: dict[str, tuple[int, float]] = {}
+        self._beats: _Beats = {}
         self._closing = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -343,11 +357,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             self._drop_after_fork()
             self._start_afresh()
 
-    def _enter(self, cursor: Cursor) -> None:
-        if not self._entered:
-            cursor.execute(_ENTER, (self._me.id, self._me.host, self._me.pid, self._me.started))
-
-    def _sight(self, cursor: Cursor) -> Callable[[str], str]:
+    def _sight(self, cursor: Cursor, beats: _Beats) -> Callable[[str], str]:
         def sight(holder: str) -> str:
             cursor.execute(_HOLDER, (holder,))
             found = cursor.fetchone()
@@ -357,21 +367,21 @@ class SqlLedger(RecallCounting, Intents, ABC):
             dead = is_dead(Holder(*who))
             if dead is not None:
                 return "gone" if dead else "there"
-            return self._sight_of_beats(holder, beat)
+            return self._sight_of_beats(beats, holder, beat)
 
         return sight
 
-    def _sight_of_beats(self, holder: str, beat: int) -> str:
+    def _sight_of_beats(self, beats: _Beats, holder: str, beat: int) -> str:
         """By this process's own clock alone: clocks elsewhere, and jumps of the date, do not count.
 
-        What was not seen for a while is looked at anew.
+        `unseen` until a sign of life is seen, or the lease has run out.
         """
         now = time.monotonic()
-        last, since = self._beats.get(holder, (None, now))
+        last, since, seen = beats.get(holder, (beat, now, "unseen"))
         if last != beat:
-            self._beats[holder] = (beat, now)
-            return "there"
-        return "lost" if now - since >= self._lease else "there"
+            since, seen = now, "there"
+        beats[holder] = (beat, since, seen)
+        return seen if now - since < self._lease else "lost"
 
     def _keep_alive(self) -> None:
         """Let a thread give signs of life while something is held."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, cast, get_type_hints
 
@@ -18,9 +18,9 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.run import run_node
+from selfcorrect.loop.run import held_on, run_node
 from selfcorrect.model import JSON
-from selfcorrect.routing import ENTRIES, ENTRY
+from selfcorrect.routing import ENTRIES, Table
 from selfcorrect.state import LASTS_ONE_STEP, CorrectionOutput, CorrectionState
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def build_graph(
     hooks: Hooks | None = None,
     tool_words: ToolWords | None = None,
     on_edge: Mapping[tuple[str, str], Node] | None = None,
+    before: Mapping[str, Node] | None = None,
     nodes: Mapping[str, Node] | None = None,
     routes: Mapping[str, Mapping[str, str]] | None = None,
     state: type[CorrectionState] | None = None,
@@ -126,10 +127,16 @@ def build_graph(
             map says, else `"show"`.
         on_edge: Nodes of your own by the edge that they stand on, such as
             `{("validate", "retry"): approve}`; each takes (state, context), returns an update.
+        before: Guards by the node that they stand before: `{"execute": gate}` is passed by every
+            way into `execute`, healthy calls and mended ones, each attempt anew, and sees only
+            arguments that fit the tool. It takes (state, context); `{}` lets the call pass, a
+            `stop` ends the run in the report. The node is called `before_execute`: in `routes`
+            that name has outcomes of its own.
         nodes: Nodes of your own by name, each `(state, context) -> update` with an `outcome`; a
             node with one outcome need not name it. A built-in name replaces that node.
         routes: Edges over the default table, by node and outcome: `{"validate": {"valid":
-            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`.
+            "price"}, "price": {"fair": "retry", "dear": "report_failure"}}`. An outcome that a
+            built-in node never has is refused; nodes of your own have what outcomes you like.
         state: A subclass of `CorrectionState` with keys of your own, reducers included; they come
             in with the input, stay in checkpoints and go out with the output.
         planner: Takes the place of the node plan; likewise for the other seven slots.
@@ -163,6 +170,7 @@ def build_graph(
         hooks=hooks,
         tool_words=tool_words,
         on_edge=on_edge,
+        before=before,
         nodes=nodes,
         routes=routes,
         state=state,
@@ -186,7 +194,7 @@ def compile_loop(
         loop = replace(loop, forgets=True)
     state, output = _schemas(loop)
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(state, output_schema=output)
-    builder.add_conditional_edges(START, _entry, list(ENTRIES))
+    builder.add_conditional_edges(START, _entry(loop.table), [*map(loop.table.into, ENTRIES)])
     for node, routes in loop.table.routes.items():
         destinations: dict[str, str] = {}
         for outcome, target in routes.items():
@@ -204,12 +212,13 @@ class _Entry(TypedDict, total=False):
     phase: Annotated[str | None, EphemeralValue]
 
 
-def _entry(state: _Entry) -> str:
+def _entry(table: Table) -> Callable[[_Entry], str]:
     """A run starts at plan, or where another runner hands it over."""
-    phase = state.get("phase") or ENTRY
-    if phase not in ENTRIES:
-        raise GraphSetupError(f"a run enters at {', '.join(ENTRIES)}, not at {phase!r}")
-    return phase
+
+    def entry(state: _Entry) -> str:
+        return table.enter(state.get("phase"))
+
+    return entry
 
 
 class _Step(Runnable[Any, Any]):
@@ -227,6 +236,9 @@ class _Step(Runnable[Any, Any]):
         return await self._run(input, _context(self._loop, AsyncHost(), config))
 
     async def _run(self, state: Any, context: RunContext) -> Command[str]:
+        if (guard := self._loop.table.missed(self._node, state)) is not None:
+            # A checkpoint from before the guard was there, or a state that somebody wrote.
+            return Command(update=held_on(state), goto=guard)
         update, target = await run_node(self._loop, self._node, state, context)
         return Command(update=update, goto=target)
 

@@ -148,6 +148,32 @@ async def remember(
     return {"lost": {**kept, scope: {"key": key, "tool": call.name}}}
 
 
+async def verified_doubt(
+    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, key: str
+) -> Result | Outcome:
+    """What the tool finds out of an equal call that is in doubt, as `verified` says it.
+
+    Raises:
+        LedgerError: If the ledger cannot be used.
+    """
+    if tool.verify is None:
+        return Outcome.LOST
+    store = _doubtful(ledger_of(state, context), context)
+    found, cut = await _ask(store, context, store.begin, key)
+    record: Record = found or Record("unknown")
+    held = record.status not in ("held", "done")
+    try:
+        if cut is not None:
+            raise cut
+        if not held:
+            return Outcome.LOST
+        # One that was lost sight of may still act: then "not done" is no answer that will stay.
+        return await verified(tool, call, idempotency_key(key), context, over=not record.lost)
+    finally:
+        if held:
+            await settle(store, context, key, "unknown", lost_value(record))
+
+
 async def forget(
     state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, keys: Sequence[str]
 ) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, S
 from selfcorrect.plain import plain
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
-from selfcorrect.text import tokens
+from selfcorrect.text import normal, tokens
 
 _OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
 """Classes by which a proposer says that a value is none that was written."""
@@ -83,7 +83,7 @@ def judged(
         slot=slots_of(schema),
         offered=context.tools,
         effect="read_only" if proposes else tool.effect if tool is not None else "mutating",
-        takes=lambda: [name for name, one in context.tools.items() if one.is_valid(new.args)],
+        takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
         waived=waived,
@@ -95,6 +95,13 @@ def judged(
         source=_source(state),
     )
     return _classed(changes, judge(step))
+
+
+def _takers(call: Call, context: RunContext) -> list[str]:
+    """The tools that take these arguments as they are, or without a nameless key around them."""
+    inner = [v for k, v in call.args.items() if not normal(k) and isinstance(v, dict)]
+    forms = [call.args, *(inner if len(call.args) == 1 else ())]
+    return [name for name, tool in context.tools.items() if any(map(tool.is_valid, forms))]
 
 
 def owned(

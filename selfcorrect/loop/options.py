@@ -44,6 +44,7 @@ class OptionKeywords(TypedDict, total=False):
     hooks: Hooks | None
     tool_words: ToolWords | None
     on_edge: Mapping[tuple[str, str], Node] | None
+    before: Mapping[str, Node] | None
     nodes: Mapping[str, Node] | None
     routes: Mapping[str, Mapping[str, str]] | None
     state: type[Any] | None
@@ -79,6 +80,7 @@ class Options:
     hooks: Hooks | None = None
     tool_words: ToolWords | None = None
     on_edge: Mapping[tuple[str, str], Node] | None = None
+    before: Mapping[str, Node] | None = None
     nodes: Mapping[str, Node] | None = None
     routes: Mapping[str, Mapping[str, str]] | None = None
     state: type[Any] | None = None
@@ -111,7 +113,8 @@ class Options:
     @property
     def sees_all(self) -> bool:
         """Whether something has to see every call, the healthy ones too."""
-        return any((self.ledger, self.hooks, self.on_edge, self.routes, self.own_nodes()))
+        seen = (self.ledger, self.hooks, self.on_edge, self.before, self.routes, self.own_nodes())
+        return any(seen)
 
     def checking(self, executor: Node) -> Options:
         """The same for a loop that executes nothing: nobody is told, and its caller decides."""

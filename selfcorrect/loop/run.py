@@ -16,8 +16,8 @@ from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, wi
 from selfcorrect.model import Safety
 from selfcorrect.plain import copied, problem
 from selfcorrect.report import REASONS
-from selfcorrect.routing import END, ENTRY, REPORT, ROUTES, STOPPED
-from selfcorrect.state import ENDS, FORMAT, STATE_KEYS, CorrectionState
+from selfcorrect.routing import END, ENTRY, EXECUTE, REPORT, ROUTES, STOPPED
+from selfcorrect.state import FORMAT, LASTS_ONE_STEP, STATE_KEYS, CorrectionState
 
 
 async def run_node(
@@ -33,12 +33,13 @@ async def run_node(
         raise GraphSetupError(
             f"this run was started with state format {state.get('format')}, not {FORMAT}"
         )
-    fresh = started(state, context) if node == ENTRY else {}
+    fresh = started(state, context) if node == loop.table.into(ENTRY) else {}
     state = {**state, **fresh} if fresh else state  # type: ignore[typeddict-item]
     context = extended(state, context)
     returned = await _returned(loop, node, state, context)
-    if fresh:
-        returned = {**fresh, "original": returned.get("current"), **returned}
+    if node == ENTRY:
+        returned = {"original": returned.get("current"), **returned}
+    returned = {**fresh, **returned} if fresh else returned
     update, target = loop.table.advance(node, state, returned)
     roomier = await more_room(node, state, update, context) if update.get("stop") else None
     if roomier is not None:
@@ -52,7 +53,7 @@ async def run_node(
             await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
     _mask(update, state, context)
-    if node == ENTRY or "policy" not in state:
+    if fresh or "policy" not in state:
         update["policy"] = context.starting_policy().as_data()
     if context.hooks is not None:
         await tell(state, update, target, context)
@@ -67,6 +68,11 @@ async def _returned(
 ) -> Mapping[str, Any]:
     """What the node returns; what is not ours gets a call of its own, and is checked."""
     run, foreign = loop.nodes[node], node in loop.foreign
+    if node == loop.table.guards.get(EXECUTE):
+        from selfcorrect.loop.nodes.execute import not_made
+
+        if (update := not_made(state, context)) is not None:
+            return update  # nobody is asked about a call that cannot be made
     seen = _with_own_call(state) if foreign else state
     try:
         value = run(seen, context)
@@ -89,8 +95,8 @@ def _of_own_node(
     """What a node of the caller's own changes.
 
     A changed call is written down as a change, also where the node changed it in place. A `stop`
-    (`{"reason", "detail"}`) ends the run with a report. What the run has come to is carried on to
-    its end.
+    (`{"reason", "detail"}`) ends the run with a report. What the run began with, or has come to, is
+    carried on.
     """
     update = dict(returned)
     stop = update.get("stop")
@@ -114,7 +120,12 @@ def _of_own_node(
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]
-    return {key: value for key, value in state.items() if key in ENDS} | update
+    return held_on(state) | update
+
+
+def held_on(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys that last one step, for one step more: a node of the caller's own uses none up."""
+    return {key: state[key] for key in LASTS_ONE_STEP - {"phase"} if key in state}
 
 
 def _mask(update: dict[str, Any], state: CorrectionState, context: RunContext) -> None:

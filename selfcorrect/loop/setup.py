@@ -17,12 +17,13 @@ from selfcorrect.handlers.handler import as_handler, defaults
 from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.log import sink
-from selfcorrect.loop.context import LiveErrors, Node, RunContext, SyncHost, SystemTime
+from selfcorrect.log import sink, warning
+from selfcorrect.loop.context import LiveErrors, RunContext, SyncHost, SystemTime
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.own_keys import own_keys
+from selfcorrect.loop.own_nodes import own_nodes
 from selfcorrect.loop.walk import walk_inside
 from selfcorrect.mapping.document import ToolResults
 from selfcorrect.mapping.loading import load_map
@@ -32,9 +33,8 @@ from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPol
 from selfcorrect.policies.safety import DEFAULT_SURE
 from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.protocols import Board, ToolWords
+from selfcorrect.redaction import quoted
 from selfcorrect.results import has_error_at, is_error_value
-from selfcorrect.routing import DEFAULT, END, Table
-from selfcorrect.state import STATE_KEYS
 from selfcorrect.tools import ToolSpec, tool_specs
 
 DEFAULTS: Final = Options()
@@ -53,7 +53,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         raise GraphSetupError(f"on_failure is 'report' or 'raise', not {options.on_failure!r}")
     strategies = load_map(options.strategies)
     own = own_keys(options.state)
-    nodes, table = _nodes(options, own)
+    nodes, table = own_nodes(options, own)
     ledger, memory = _ledger(options.ledger), options.memory or MemoryLedger(REMEMBERED)
     specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
@@ -83,50 +83,6 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     return loop
 
 
-def _nodes(options: Options, own: Iterable[str]) -> tuple[Mapping[str, Node], Table]:
-    """The nodes by name, those on edges too, and the ways between them."""
-    _mapping("nodes", options.nodes)
-    given: dict[str, Any] = dict(options.own_nodes())
-    taken = {END, *STATE_KEYS, *own}
-    for name in given.keys() - NODES.keys():
-        if not isinstance(name, str) or not name.isidentifier() or name in taken:
-            raise GraphSetupError(
-                f"a node of your own is named like a variable, and not like a key of the state: "
-                f"not {name!r}"
-            )
-    table = DEFAULT.with_routes(given.keys() - NODES.keys(), _routes(options.routes))
-    for edge, node in _mapping("on_edge", options.on_edge).items():
-        ends = edge if isinstance(edge, tuple) and len(edge) == 2 else (str(edge), "")
-        if not callable(node):
-            raise GraphSetupError(f"the node on edge {edge!r} must be callable, got {node!r}")
-        name = edge_name(ends)
-        table = table.on_edge(ends, name)
-        given[name] = node
-    return MappingProxyType({**NODES, **given}), table
-
-
-def _routes(routes: Any) -> Mapping[str, Mapping[str, str]]:
-    for node, ways in _mapping("routes", routes).items():
-        if not isinstance(ways, Mapping) or not all(
-            isinstance(each, str) for way in ways.items() for each in way
-        ):
-            raise GraphSetupError(
-                f"routes of {node!r} are a mapping of outcomes to nodes, not {ways!r:.80}"
-            )
-    return routes or {}
-
-
-def _mapping(name: str, given: Any) -> Mapping[Any, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise GraphSetupError(f"{name} is a mapping, not {given!r:.80}")
-    return given or {}
-
-
-def edge_name(edge: tuple[str, str]) -> str:
-    """The name of the node on an edge, as it is drawn."""
-    return f"{edge[0]}_to_{edge[1]}"
-
-
 def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
     """Undeclared tools take the effect that the map gives them; code that declares one wins."""
     out = {name: _with_effect(tool, strategies) for name, tool in tools.items()}
@@ -149,6 +105,12 @@ def tell_undeclared(tools: Iterable[ToolSpec]) -> None:
 
 
 _TOLD: Final[set[str]] = set()
+
+
+def tell_left_out(name: str, why: Exception) -> None:
+    """Warn the log of a tool that cannot be used: its calls run as the model wrote them."""
+    if (warn := warning()) is not None:
+        warn("selfcorrect.unusable_tool", {"tool": quoted(name, 200), "why": quoted(str(why), 500)})
 
 
 def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:

@@ -11,7 +11,7 @@ from typing import Any
 from selfcorrect.loop.context import AsyncHost, RunContext, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.run import run_node
-from selfcorrect.routing import END, ENTRY
+from selfcorrect.routing import END
 from selfcorrect.state import LASTS_ONE_STEP, CorrectionState, extend_trail
 
 _OUTPUT = ("result", "failure", "trail")
@@ -71,7 +71,8 @@ class Walk:
             if key in given:
                 state[key] = own.joined(state.get(key), given[key])
         self.state: CorrectionState = state  # type: ignore[assignment]
-        self.node = node or given.get("phase") or ENTRY
+        start = node or loop.table.enter(given.get("phase"))
+        self.node = loop.table.missed(start, self.state) or start
 
     async def run(self, context: RunContext) -> dict[str, Any]:
         """Walk to the end and return `result` or `failure`, and the `trail`."""

@@ -14,6 +14,7 @@ from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer, OnModelError, Turn
 from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.models.usage import estimated, name_of, price, usage_of
+from selfcorrect.plain import one_value
 
 INSTRUCTION: Final = (
     "You correct the arguments of a tool call. Answer with one JSON object and nothing else. "
@@ -219,7 +220,7 @@ def one_object(text: str) -> dict[str, JSON]:
     if body.startswith("```"):
         body = body.removeprefix("```").removeprefix("json").removesuffix("```").strip()
     try:
-        value = json.loads(body, parse_constant=_refuse_constant)
+        value = json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=one_value)
     except (ValueError, RecursionError) as error:
         raise ModelFailed("the model's answer is not one JSON object", said=body) from error
     if not isinstance(value, dict):

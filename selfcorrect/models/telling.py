@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from selfcorrect.kernel.requests import NOT_ALLOWED
 from selfcorrect.model import OWN_CHECKS
 from selfcorrect.models.describing import (
     KINDS,
@@ -62,6 +63,7 @@ OTHER_WAY_NOW: Final = "Try another way, or call again later: this call cannot s
 CORRECT_OR_OTHER: Final = "Correct the call and call again, or try another way."
 WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
 CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
+NO_CALL: Final = "Answer without a call."
 NOT_NOW: Final = "Try another way, or call again after that."
 DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
 
@@ -160,7 +162,8 @@ def _opening(report: FailureReport, known: Known) -> str:
             f"The call was not made{once_more}: its service fails, and rests until {report.until}."
         )
     if report.reason == "no_call":
-        return "No call was made: the text is not a call by itself."
+        alone = ": the text is not a call by itself"
+        return f"No call was made{alone * (not _is_forbidden(report))}."
     if report.reason == "escalated" and known.said:
         who = f", severity {report.severity}" if report.severity else ""
         return f"ERROR: the call of {quoted(report.tool or 'the tool', 80)} failed{who}."
@@ -199,6 +202,11 @@ def _is_fault(report: FailureReport) -> bool:
         finding.get("kind") == "internal" and not finding.get("ladder")
         for finding in report.findings
     )
+
+
+def _is_forbidden(report: FailureReport) -> bool:
+    """Whether the request allowed no call at all."""
+    return any(finding.get("code") == NOT_ALLOWED for finding in report.findings)
 
 
 # --- the diagnosis --------------------------------------------------------------------------------
@@ -308,7 +316,7 @@ def _closing(report: FailureReport, known: Known) -> str:
     ):
         return WHOLE_AGAIN
     if report.reason == "no_call":
-        return CALL_ALONE
+        return NO_CALL if _is_forbidden(report) else CALL_ALONE
     if report.reason == "unavailable":
         return NOT_NOW
     if known.readings:

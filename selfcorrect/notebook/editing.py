@@ -141,7 +141,10 @@ def _loop(
         update["changes"] = [*(values.get("changes") or ()), *changes]
         # What was found wrong was found in another call.
         update |= {"pending": [], "question": None, "stop": None}
-        following = ["validate"] if following[0] in _BEFORE_VALIDATE else following
+        is_early = following[0].removeprefix("before_") in _BEFORE_VALIDATE
+        following = ["validate"] if is_early else following
+    if parts.loop is not None:  # what was written, the guard of what is next has not seen
+        following = [parts.loop.table.into(node) for node in following]
     if "trail" not in update:
         step = len(values.get("trail") or ()) or 1
         event = {"step": step, "node": "edit", "next": following[0], "changes": changes}

@@ -102,7 +102,7 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
         return plain_text(event["problem"], 160)
     if node == "plan":
         return "found something wrong" if event.get("findings") else "took the call"
-    if node == "execute":
+    if node == "execute" or _is_held(event):
         if event.get("replayed"):
             return "replayed the stored result" if event.get("ok") else "outcome unknown"
         if "attempt" in event:
@@ -218,7 +218,8 @@ def _is_bad(event: Mapping[str, Any]) -> bool:
 def _is_held(event: Mapping[str, Any]) -> bool:
     """Whether a call was turned away before its tool was called: nothing was executed."""
     ran = "attempt" in event or "replayed" in event or "problem" in event
-    return event.get("node") == "execute" and not ran
+    is_guard = event.get("node") == "before_execute" and "ok" in event
+    return (event.get("node") == "execute" or is_guard) and not ran
 
 
 def _listed(event: Mapping[str, Any], key: str, of: Any = Mapping) -> list[Any]:

@@ -173,11 +173,12 @@ def attempt_after(
     """The attempt that a step belongs to; from a retry on, it is the next one."""
     if parent is None or before.get("run") != after.get("run"):
         return 1
-    if "retry" in parent.frame.nodes and parent.next == ("execute",):
+    if "retry" in parent.frame.nodes and before.get("outcome") == "retry":
         return len(before.get("attempts") or ()) + 1
     return max(parent.frame.attempt, len(after.get("attempts") or ()), 1)
 
 
 def is_start(moment: Moment) -> bool:
     """Whether a run has not begun at this moment: its input is all there is."""
-    return moment.next == ("plan",) and moment.frame.kind in ("start", "edit", "fork")
+    is_first = moment.next in (("plan",), ("before_plan",))
+    return is_first and moment.frame.kind in ("start", "edit", "fork")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.plain import one_value
 from selfcorrect.pointer import split
 from selfcorrect.proxy.frames import mapping
 from selfcorrect.reading.answers import is_proposal
@@ -162,6 +163,6 @@ def _short(value: JSON) -> str:
 def _parsed(value: JSON) -> JSON:
     """What was written as JSON; a text that is none is meant as it stands."""
     try:
-        return json.loads(value) if isinstance(value, str) else value
+        return json.loads(value, object_pairs_hook=one_value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return value

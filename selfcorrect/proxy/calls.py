@@ -9,15 +9,19 @@ from typing import Any, Final
 from selfcorrect.effects import acts
 from selfcorrect.log import warning
 from selfcorrect.model import JSON
+from selfcorrect.proxy.answers import failed
 from selfcorrect.proxy.desk import Desk, Line
 from selfcorrect.proxy.frames import CLOSED, Frame, error, made, mapping, request
 from selfcorrect.proxy.mending import Ended, Mending, ended
-from selfcorrect.proxy.revisions import capabilities_in, version_in
+from selfcorrect.proxy.revisions import capabilities_in, complete, version_in
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
 
 _INTERNAL: Final = -32603
+_NOT_KEPT: Final = (
+    "The call was not made: it no longer waits for this answer. Make it again without requestState."
+)
 _ANSWER: Final = ("requestState", "inputResponses")
 """What a client adds to a call that it makes again: of ours the server must not see it."""
 
@@ -95,6 +99,10 @@ class Call:
             own = {key: value for key, value in params.items() if key not in _ANSWER}
             self.frame = made({**self.frame.data, "params": own}, self.frame.headers)
             return await kept.resume(self, mapping(params.get("inputResponses")))
+        if self.desk.is_own(params.get("requestState")):
+            # Answered before, or too long ago: as a new call it would be made with nobody's answer.
+            note: dict[str, JSON] = {"executions": 0, "reason": "rejected", "detail": _NOT_KEPT}
+            return failed(self.id, _NOT_KEPT, note, None, complete(self.frame))
         name = params.get("name")
         if not tools.has(name):
             await self.desk.list_tools(self)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from selfcorrect.model import JSON
+from selfcorrect.proxy.answers import OURS
 from selfcorrect.proxy.frames import Frame
 from selfcorrect.proxy.revisions import envelope_of
 from selfcorrect.proxy.tools import Tools, by_name
 
 _MOST_PAGES: Final = 100
 _MOST_KEPT: Final = 256
+_OWN: Final = f"{OURS}-"
 
 
 class Line(Protocol):
@@ -107,11 +110,17 @@ class Desk:
     _paused: OrderedDict[str, Paused] = field(default_factory=OrderedDict)
     _mended: OrderedDict[str, Mapping[str, JSON]] = field(default_factory=OrderedDict)
 
-    def pause(self, state: str, call: Paused) -> None:
-        """Keep a call until the client makes it again with what a person answered."""
+    def pause(self, call: Paused) -> str:
+        """Keep a call until the client makes it again with what a person answered; under what."""
+        state = f"{_OWN}{secrets.token_hex(16)}"
         self._paused[state] = call
         while len(self._paused) > _MOST_KEPT:
             self._paused.popitem(last=False)
+        return state
+
+    def is_own(self, state: object) -> bool:
+        """Whether a call was kept under this state once."""
+        return isinstance(state, str) and state.startswith(_OWN)
 
     def paused(self, state: object) -> Paused | None:
         """The call that was kept under this state."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from selfcorrect.model import JSON
+from selfcorrect.plain import TwoValues, one_value
 
 CLOSED: Final = -32000
 """The connection was closed before an answer came."""
@@ -33,6 +34,7 @@ class Frame:
             server's `www-authenticate` on its way back.
         status: The HTTP status of an answer that stands for a refusal by HTTP.
         reached: Whether what it answers may have reached the server.
+        fault: Why nobody can tell what it says.
     """
 
     raw: bytes
@@ -40,6 +42,7 @@ class Frame:
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 200
     reached: bool = True
+    fault: str | None = None
 
     @property
     def method(self) -> str | None:
@@ -96,8 +99,16 @@ def same_id(one: JSON, other: JSON) -> bool:
     return key_of(one) == key_of(other)
 
 
-def frames(raw: bytes, headers: Mapping[str, str] = _EMPTY) -> Iterator[Frame]:
+def frames(
+    raw: bytes, headers: Mapping[str, str] = _EMPTY, *, checks: bool = False
+) -> Iterator[Frame]:
     r"""The messages in a text: one, or those of a batch; each on one line.
+
+    Args:
+        raw: The text.
+        headers: What goes with it.
+        checks: Whether two values of one key are a fault: one reader takes the first, another the
+            last.
 
     Raises:
         ValueError: If the text is no JSON-RPC.
@@ -106,17 +117,26 @@ def frames(raw: bytes, headers: Mapping[str, str] = _EMPTY) -> Iterator[Frame]:
     ['ping']
     """
     try:
-        data = json.loads(raw)
+        data, fault = _read(raw) if checks else (json.loads(raw), None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if isinstance(data, dict):
         # Line breaks of JSON can only stand between its tokens.
-        yield Frame(raw.strip().replace(b"\r", b" ").replace(b"\n", b" "), data, headers)
+        line = raw.strip().replace(b"\r", b" ").replace(b"\n", b" ")
+        yield Frame(line, data, headers, fault=fault)
         return
     if not isinstance(data, list) or not data or not all(isinstance(one, dict) for one in data):
         raise ValueError("it is neither an object nor a list of objects")
     for one in data:
-        yield Frame(dump(one), one, headers)
+        yield Frame(dump(one), one, headers, fault=fault)
+
+
+def _read(raw: bytes) -> tuple[Any, str | None]:
+    """What a text says, and which key of it says two things."""
+    try:
+        return json.loads(raw, object_pairs_hook=one_value), None
+    except TwoValues as error:
+        return json.loads(raw), str(error)
 
 
 def dump(data: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -215,8 +214,7 @@ class Mending:
         return None
 
     def _pause(self, question: Question) -> Frame:
-        state = f"{OURS}-{secrets.token_hex(16)}"
-        self.call.desk.pause(state, self)
+        state = self.call.desk.pause(self)
         asked = {OURS: {"method": _ASK, "params": {"mode": "form", **question.params}}}
         told = {"resultType": "input_required", "inputRequests": asked, "requestState": state}
         return result(self.call.id, told)

@@ -10,10 +10,22 @@ from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.model import JSON
+from selfcorrect.proxy.answers import failed
 from selfcorrect.proxy.calls import Call
 from selfcorrect.proxy.desk import Call as Caller
 from selfcorrect.proxy.desk import Desk
-from selfcorrect.proxy.frames import CLOSED, Frame, error, key_of, mapping, notification, same_id
+from selfcorrect.proxy.frames import (
+    CLOSED,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Frame,
+    error,
+    key_of,
+    mapping,
+    notification,
+    same_id,
+)
+from selfcorrect.proxy.revisions import complete
 from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
 
 _GRACE: Final = 1.0
@@ -97,7 +109,11 @@ class Relay:
             await self._from_client(come.frame)
 
     async def _from_client(self, frame: Frame) -> None:
-        if frame.is_answer:
+        if frame.fault is not None and not frame.is_answer:
+            await self._unclear(frame, frame.fault)
+        elif frame.is_answer:
+            if frame.fault is not None:  # whoever asked waits for some answer
+                frame = error(frame.id, INVALID_REQUEST, frame.fault)
             if not self._answered(frame):
                 await self._pass_on(frame)
         elif frame.method == "tools/call" and frame.is_request:
@@ -112,6 +128,19 @@ class Relay:
             if frame.is_request:
                 self._open[key_of(frame.id)] = frame
             await self._pass_on(frame)
+
+    async def _unclear(self, frame: Frame, why: str) -> None:
+        """Pass on nothing in which the server could read something else than we do."""
+        if frame.is_request and frame.method == "tools/call":
+            text = f"The call was not made: {why}. Make it again with one of them."
+            note: dict[str, JSON] = {"executions": 0, "reason": "invalid_input", "detail": why}
+            told = failed(frame.id, text, note, None, complete(frame))
+        elif frame.is_request or not frame.data:
+            code = INVALID_REQUEST if frame.data else PARSE_ERROR
+            told = error(frame.id, code, why)
+        else:
+            return  # nobody waits for an answer to a notification
+        await self.to_client(told, frame.id)
 
     async def _pass_on(self, frame: Frame) -> None:
         try:

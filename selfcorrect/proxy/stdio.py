@@ -87,12 +87,12 @@ class Pipe:
         name: Whose lines they are, for what is told of those that are no messages.
         given: The file to read from.
         taken: The file to write to.
-        passes_all: Whether a line that is no message is one to pass on all the same.
+        is_client: Whether it is the client, whose messages must have one reading.
     """
 
-    def __init__(self, name: str, given: int, taken: int, *, passes_all: bool = False) -> None:
+    def __init__(self, name: str, given: int, taken: int, *, is_client: bool = False) -> None:
         self._name = name
-        self._passes_all = passes_all
+        self._is_client = is_client
         self._files = (given, taken)
         self._loop = asyncio.get_running_loop()
         self.inbox = Inbox(_WAITING)
@@ -131,10 +131,10 @@ class Pipe:
         if not line.strip():
             return ()
         try:
-            return tuple(frames(line))
-        except ValueError:
-            if self._passes_all:
-                return (Frame(line, {}),)
+            return tuple(frames(line, checks=self._is_client))
+        except ValueError as why:
+            if self._is_client:  # a server may read a call in what we cannot read
+                return (Frame(line, {}, fault=f"Parse error: {why}"),)
             shown = visible(line[:_SHOWN].decode("utf-8", "replace"))
             _tell(f"{self._name} wrote a line that is no message: {shown}")
             return ()
@@ -181,7 +181,7 @@ class OwnPipe:
 
     def __init__(self, streams: Streams) -> None:
         # What a client writes is the server's to refuse.
-        self._pipe = Pipe("the client", streams.given, streams.answers, passes_all=True)
+        self._pipe = Pipe("the client", streams.given, streams.answers, is_client=True)
 
     async def receive(self) -> Come | None:
         return await self._pipe.inbox.get()

@@ -10,7 +10,7 @@ from selfcorrect.integrations.mcp import effect_of
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import REMEMBERED, assemble
+from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Ledger
@@ -115,7 +115,8 @@ class Tools:
         try:
             spec = self._made((self.listed or {})[name])
             return assemble([spec], self._options()).context.tools[name]
-        except Exception:  # whatever a server calls a schema
+        except Exception as why:  # whatever a server calls a schema
+            tell_left_out(name, why)
             return None
 
     def _made(self, tool: Mapping[str, Any]) -> ToolSpec:

@@ -111,7 +111,7 @@ class Web:
     ) -> None:
         passed = {name: headers[name] for name in ("authorization",) if name in headers}
         try:
-            given = list(frames(body, passed))
+            given = list(frames(body, passed, checks=True))
         except ValueError as why:
             raise _refused(400, f"Parse error: {why}", PARSE_ERROR) from None
         first = given[0]

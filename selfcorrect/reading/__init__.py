@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from selfcorrect.reading.envelopes import read_call_object
     from selfcorrect.reading.known_tool import read_arguments
     from selfcorrect.reading.outcome import Asked, Reading, refusal_of
+    from selfcorrect.reading.standing import said_beside
     from selfcorrect.reading.strict import strict_json
     from selfcorrect.reading.texts import read_calls
     from selfcorrect.reading.tolerant_json import read_json
@@ -53,6 +54,7 @@ _HOMES = {
     "read_json": "selfcorrect.reading.tolerant_json",
     "reasons_in": "selfcorrect.reading.endings",
     "refusal_of": "selfcorrect.reading.outcome",
+    "said_beside": "selfcorrect.reading.standing",
     "strict_json": "selfcorrect.reading.strict",
 }
 
@@ -77,6 +79,7 @@ __all__ = [
     "read_json",
     "reasons_in",
     "refusal_of",
+    "said_beside",
     "strict_json",
 ]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from selfcorrect.kernel.requests import REFUSED_REASONS, spelled
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.reading.contract import Ending, Fault
 
 CUT_REASONS: Final = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
-    | {"content_filter", "content_filtered", "safety", "recitation", "guardrail_intervened"}
+    | REFUSED_REASONS
     | {"incomplete", "error", "failed", "cancelled", "abort", "timeout"}
     | {"malformed_function_call", "malformed_tool_use"}
 )
@@ -36,7 +37,7 @@ def ending_of(reason: str | None) -> Ending:
     >>> ending_of("tool-calls").complete
     True
     """
-    said = (reason or "").strip().lower().rpartition(".")[2].replace("-", "_")
+    said = spelled(reason)
     return Ending(closers=said not in CUT_REASONS, complete=said in DONE_REASONS)
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.plain import DEPTH, canonical
+from selfcorrect.plain import DEPTH, two_values
 from selfcorrect.reading.brackets import RIVAL_LEVELS, other_readings
 from selfcorrect.reading.contract import Oddity, has
 from selfcorrect.reading.scalars import Scalars
@@ -183,8 +183,8 @@ class Nesting(Scalars):
             self.fail(frame.start, "too many keys are written twice")
         for twice in frame.twice:
             first, second = frame.items[twice.key], frame.items.pop(twice)
-            if canonical(first) != canonical(second):
-                self.fail(twice.offset, f"the key {twice.key[:40]!r} has two different values")
+            if (why := two_values("key", twice.key, first, second)) is not None:
+                self.fail(twice.offset, why)
             self.note(twice.offset, "a key written twice with the same value", Safety.EXACT)
 
     def imply(self, char: str, pos: int) -> None:

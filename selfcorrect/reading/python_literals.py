@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.plain import DEPTH, canonical
+from selfcorrect.plain import DEPTH, two_values
 from selfcorrect.reading.contract import Deviation
 
 JSON_NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
@@ -47,8 +47,8 @@ def literals(
         else:
             raise NotLiteral(keyword, "an expression is never evaluated")
         for key, item in given.items():
-            if key in named and canonical(named[key]) != canonical(item):
-                raise NotLiteral(keyword, f"the argument {key[:40]!r} has two different values")
+            if key in named and (why := two_values("argument", key, named[key], item)) is not None:
+                raise NotLiteral(keyword, why)
             named[key] = item
     return positional, named
 
@@ -107,8 +107,8 @@ def _mapping(node: ast.Dict, depth: int, notes: list[Deviation], start: int) -> 
         if not isinstance(name, str):
             _refuse(key)
         value = _literal(item, depth + 1, notes, start)
-        if name in found and canonical(found[name]) != canonical(value):
-            raise NotLiteral(key, f"the key {name[:40]!r} has two different values")
+        if name in found and (why := two_values("key", name, found[name], value)) is not None:
+            raise NotLiteral(key, why)
         found[name] = value
     return found
 

@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from selfcorrect.errors import UnusableInput
-from selfcorrect.model import Call, Finding
-from selfcorrect.plain import clean
+from selfcorrect.errors import ToolDefinitionError, UnusableInput
+from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
+from selfcorrect.model import JSON, Call, Finding, JsonObject
+from selfcorrect.plain import clean, problem
 from selfcorrect.ports import Beside, ReadCall
 from selfcorrect.protocols import TextPolicy, Tool
-from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.contract import Fault, ToolCallKeys
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.outcome import Reading, refusal_of
 from selfcorrect.reading.quoting import why_not_made
 from selfcorrect.reading.texts import read_calls
+from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.schema.checker import Checker
 
 _NOT_AN_OBJECT: Final = "the arguments are text that is not one JSON object"
 
@@ -33,7 +36,7 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
     if not isinstance(given, Mapping):
         raise UnusableInput(f"call must be an object or a text, not {type(given).__name__}")
     cut = bool(beside.finish_reason) and not ending_of(beside.finish_reason).closers
-    if cut and beside.whole:
+    if cut and beside.whole and not is_refusal(beside.finish_reason):
         reason = beside.finish_reason
         wrong = f"the answer in which the model planned the call was cut off ({reason})"
         raise UnusableInput(wrong)
@@ -46,6 +49,8 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
     raw = "" if cut and not call.args and call.raw is None else call.raw
     call_id = None if call.id is None else clean(str(call.id))
     call = Call(clean(call.name), call.args, call_id, raw)
+    if (why := why_no_call(_request(beside))) is not None:
+        return ReadCall(call, _malformed(NOT_ALLOWED, why), is_made=False)
     return ReadCall(call, None if call.raw is None else _unread(call, tools, beside))
 
 
@@ -62,6 +67,8 @@ def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | 
 
 def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
     reading = _reading(raw, tools, beside)
+    if (why := why_no_call(_request(beside), _values(reading), _fits)) is not None:
+        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
     if _is_no_call(reading) and not reading.doubted:
         reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
     why = why_not_made(reading, tools, beside.messages, beside.request)
@@ -72,6 +79,27 @@ def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
     if reading.strict:
         return ReadCall(reading.calls[0].call)
     return ReadCall(Call("", {}, None, clean(raw)), reading.finding, reading=reading)
+
+
+def _request(beside: Beside) -> Request:
+    return Request(beside.tool_choice, beside.finish_reason, beside.answer)
+
+
+def _values(reading: Reading) -> list[JSON]:
+    """What stands where the calls of a text were read, each of them and all as one list."""
+    spans = (reading.text[call.start : call.end] for call in reading.calls)
+    read = [(span, read_json(span)) for span in spans]
+    found = [span if isinstance(each, Fault) else each.value for span, each in read]
+    return [*found, found] if found else []
+
+
+def _fits(schema: JsonObject, value: JSON) -> bool:
+    """Whether a value is one of the form; one that cannot be checked leaves nothing out."""
+    try:
+        engine = Checker(dict(schema), "the answer", inside=False).compile()
+    except ToolDefinitionError:
+        return True
+    return problem(value) is None and engine.fits(value)
 
 
 def _handed_on(raw: str, finding: Finding) -> ReadCall:

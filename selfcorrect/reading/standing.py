@@ -161,6 +161,19 @@ def without(text: str, calls: Sequence[Candidate]) -> str:
     return "".join([*parts, text[pos:]])
 
 
+def said_beside(text: str, calls: Sequence[Candidate]) -> str:
+    """The lines of a text that hold more than its calls and the tokens of their forms."""
+    rest = FORM.sub(_blank, without(text, calls))
+    # A call of several lines is one run of zeros.
+    rest = "".join("\n" if char == "\n" else left for char, left in zip(text, rest, strict=True))
+    kept = [
+        left.replace("\0", "").strip() if "\0" in left else line
+        for line, left in zip(text.split("\n"), rest.split("\n"), strict=True)
+        if _WORDS.search(left) or not line.strip()
+    ]
+    return "\n".join(kept).strip()
+
+
 def _span(text: str, call: Candidate) -> tuple[int, int]:
     closed = _CLOSED.match(text, call.end)
     if closed is not None and closed[1] == call.name and text[call.start - 1 : call.start] == "<":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from selfcorrect.model import JSON
-from selfcorrect.plain import canonical
+from selfcorrect.plain import two_values
 from selfcorrect.reading.contract import Fault
 from selfcorrect.reading.strict import strict_json
 
@@ -44,8 +44,8 @@ def put_parameter(
         unclear = "a parameter inside another one: its end is not clear"
         return Fault(mark.end(), unclear, reach=end)
     value = _value(raw, known.get(key))
-    if key in args and canonical(args[key]) != canonical(value):
-        return Fault(mark.start(), f"the argument {key[:40]!r} has two different values", reach=end)
+    if key in args and (why := two_values("argument", key, args[key], value)) is not None:
+        return Fault(mark.start(), why, reach=end)
     args[key] = value
     return end + len(close)
 

@@ -5,6 +5,7 @@ The effect is one committed row in a database of its own.
 
 from __future__ import annotations
 
+import locale
 import sqlite3
 import time
 from contextlib import closing
@@ -50,6 +51,9 @@ def main(kind: str, where: str, checkpoints: str, thread: str, said: Any) -> Non
     """Take the task up where it was left; tell `said` when it starts, and how it ended."""
     world = World(kind, where)
     ledger = (SqliteLedger if kind == "sqlite" else PostgresLedger)(where)
+    # Under a Turkish locale sqlite3 before Python 3.13 begins no transaction for an INSERT: what
+    # LangGraph's checkpointer writes of one step could be cut in two, and nobody could resume it.
+    locale.setlocale(locale.LC_CTYPE, "C")
     connection = sqlite3.connect(checkpoints, timeout=20, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
     graph = build_graph(

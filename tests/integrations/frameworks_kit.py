@@ -8,10 +8,21 @@ with the call as it should have been: nobody can be more cooperative.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import (
+    Parameter,
+    getattr_static,
+    iscoroutine,
+    iscoroutinefunction,
+    isfunction,
+    signature,
+)
 from typing import Any, Literal
+
+from pydantic import BaseModel
 
 GOOD: dict[str, Any] = {"to": "CDG", "day": "2026-10-26", "passengers": 2, "meals": ["vegan"]}
 TEXT = json.dumps(GOOD)
@@ -108,3 +119,109 @@ def check(run: Run, title: str, *, asks_again: frozenset[str] = frozenset()) -> 
         assert not world.wrong, world
         assert len(world.ran) <= 1
         assert world.turns > 2 or world.error, world
+
+
+class Action(BaseModel):
+    """The form of an answer that looks like a call of `pay`."""
+
+    action: str
+    to: str
+    amount: int
+
+
+PAY = '{"name": "pay", "arguments": {"to": "ann", "amount": 5}}'
+ANSWER = '{"action": "pay", "to": "ann", "amount": 5}'
+FAULTY = '{"action": "pay", "to": "ann", "amount": "5"}'
+CONDITION = "But only if Bob agrees."
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model says in texts alone, and what its request allows.
+
+    Attributes:
+        texts: The parts of its one message.
+        choice: The request's tool choice is none.
+        form: The request asks for an `Action`.
+        ended: The provider ends the answer: `filter`, or `refusal` where it marks one.
+        pays: The amounts with which `pay` runs.
+    """
+
+    texts: tuple[str, ...]
+    choice: bool = False
+    form: bool = False
+    ended: Literal["", "filter", "refusal"] = ""
+    pays: tuple[int, ...] = ()
+
+
+SAID = {
+    "a call": Said((PAY,), pays=(5,)),
+    "two calls in two parts": Said((PAY, PAY.replace("5", "6")), pays=(5, 6)),
+    "a call in another form": Said((ANSWER,), pays=(5,)),
+    "a condition in the second part": Said((PAY, CONDITION)),
+    "a condition in the first part": Said((CONDITION, PAY)),
+    "no tool to choose": Said((PAY,), choice=True),
+    "a content filter": Said((PAY,), ended="filter"),
+    "a refusal": Said((PAY,), ended="refusal"),
+    "the answer that was asked for": Said((ANSWER,), form=True),
+    "that answer, misspelt": Said((FAULTY,), form=True),
+    "that answer in two parts": Said((ANSWER[:20], ANSWER[20:]), form=True),
+}
+"""A message of texts alone: no part vanishes, and what is no call becomes none."""
+
+
+def changed(before: Any, after: Any) -> dict[str, Any]:
+    """What differs between two plain objects, by its path; what is gone, too."""
+    if isinstance(before, list) and isinstance(after, list):
+        before, after = (dict(enumerate(each)) for each in (before, after))
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = before.keys() | after.keys()
+        deeper = {key: changed(before.get(key), after.get(key)) for key in keys}
+        return {f"/{key}{path}": each for key in keys for path, each in deeper[key].items()}
+    return {} if before == after else {"": after}
+
+
+def not_handed_on(
+    wrap: Callable[[Any], Any], base: type, own: frozenset[str], **more: Any
+) -> set[str]:
+    """The public names of a class that do not reach the wrapped object through its wrapper.
+
+    Args:
+        wrap: Makes the wrapper around an object.
+        base: The class of the objects that are wrapped.
+        own: The names that the wrapper changes.
+        more: Further members of the wrapped object's class.
+    """
+    told = {name: _tells(name, getattr_static(base, name)) for name in dir(base) if name[0] != "_"}
+    wrapped = type("Watched", (base,), told | more)
+    wrapped.__abstractmethods__ = frozenset()
+    wrapper = wrap(wrapped.__new__(wrapped))
+    return {name for name in told.keys() - own if _said(getattr(wrapper, name)) != name}
+
+
+def _tells(name: str, member: Any) -> Any:
+    """A member of the same kind, which says its name."""
+
+    async def told_later(*_: Any, **__: Any) -> str:
+        return name
+
+    if iscoroutinefunction(member):
+        return told_later
+    if isfunction(member) or isinstance(member, classmethod):
+        return lambda *_, **__: name
+    return property(lambda _: name)
+
+
+def _said(member: Any) -> Any:
+    """What a member says; a method is called with nothing for all that it needs."""
+    if not callable(member):
+        return member
+    kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    needed = [
+        each
+        for each in signature(member).parameters.values()
+        if each.default is Parameter.empty and each.kind not in kinds
+    ]
+    named = {each.name: None for each in needed if each.kind is Parameter.KEYWORD_ONLY}
+    said = member(*[None] * (len(needed) - len(named)), **named)
+    return asyncio.run(said) if iscoroutine(said) else said

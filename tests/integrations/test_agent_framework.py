@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from inspect import signature
+from typing import Any
 
 import agent_framework as af
 import pytest
-from frameworks_kit import EACH, TEXT, Cabin, Case, World, check
+from frameworks_kit import EACH, SAID, TEXT, Action, Cabin, Case, World, changed, check
 
 from selfcorrect.integrations.agent_framework import MendingMiddleware
 
@@ -54,3 +57,181 @@ def run(case: Case, *, with_us: bool) -> World:
 @pytest.mark.parametrize("title", EACH)
 def test_a_call_is_mended_before_anybody_runs_it(title):
     check(run, title)
+
+
+# --- a message is mended in place -----------------------------------------------------------------
+
+
+class Once(af.FunctionInvocationLayer, af.ChatMiddlewareLayer, af.BaseChatClient):
+    """Answers with these messages, then that it is done; whole or streamed."""
+
+    def __init__(self, *messages: af.Message, then: str = "done", **more: Any) -> None:
+        super().__init__()
+        self.responses = [
+            af.ChatResponse(messages=list(messages), response_id="resp_1", **more),
+            *(af.ChatResponse(messages=[af.Message("assistant", [then])]) for _ in range(5)),
+        ]
+        self.options: list[Any] = []
+
+    def _inner_get_response(self, *, messages, stream=False, options=None, **kwargs):
+        self.options.append(options)
+        response = self.responses.pop(0)
+        if not stream:
+            return asyncio.sleep(0, response)
+        updates = [
+            af.ChatResponseUpdate(role="assistant", contents=each.contents)
+            for each in response.messages
+        ]
+
+        async def stream_of():
+            for each in updates:
+                yield each
+
+        return af.ResponseStream(stream_of(), finalizer=af.ChatResponse.from_updates)
+
+
+def call(arguments: Any = '{"n": "2"}', name: str = "double", **more: Any) -> af.Content:
+    return af.Content.from_function_call(
+        more.pop("call_id", "c1"), name, arguments=arguments, **more
+    )
+
+
+def of(*contents: Any, **more: Any) -> af.Message:
+    return af.Message("assistant", list(contents), **more)
+
+
+ran: list[int] = []
+
+
+def double(n: int) -> int:
+    """Double a number."""
+    ran.append(n)
+    return 2 * n
+
+
+def run_once(client: Once, *, stream: bool = False, **options: Any) -> Any:
+    """What an agent with `double` does on this client, and which messages came of it."""
+    ran.clear()
+    agent = af.Agent(client, tools=[double], middleware=[MendingMiddleware()])
+
+    async def go() -> Any:
+        if not stream:
+            return await agent.run("hi", options=options)
+        return await agent.run("hi", stream=True, options=options).get_final_response()
+
+    return asyncio.run(go())
+
+
+MINE = {"fc_id": "fc_1", "thought_signature": "c2ln"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mended"), [('{"n": "2"}', {"": '{"n": 2}'}), ({"n": "2"}, {"/n": 2})]
+)
+def test_nothing_but_the_arguments_changes(arguments, mended):
+    given = call(arguments, additional_properties=MINE, raw_representation=object())
+    thinks = af.Content.from_text_reasoning(text="hm", protected_data="e")
+    message = of(thinks, "Doubling.", given, message_id="m_1", additional_properties={"x": 1})
+    response = af.ChatResponse(
+        messages=[message], finish_reason="tool_calls", usage_details={"x": 3}
+    )
+    context = af.ChatContext(Once(), [], {"tools": [double]})
+
+    async def call_next() -> None:
+        context.result = response
+
+    before = message.to_dict()
+    asyncio.run(MendingMiddleware().process(context, call_next))
+    [after] = context.result.messages
+    assert changed(before, after.to_dict()) == {
+        f"/contents/2/arguments{path}": each for path, each in mended.items()
+    }
+    assert after.contents[2].raw_representation is given.raw_representation
+    assert (context.result.usage_details, message.to_dict()) == ({"x": 3}, before)
+
+
+ELSEWHERE = {
+    "for the transcript only": {"informational_only": True},
+    "hosted": {"hosted": True},
+    "hosted, with its server": {"hosted": True, "server_name": "s"},
+}
+if "hosted" not in signature(af.Content.from_function_call).parameters:  # in older versions
+    ELSEWHERE = {title: marks for title, marks in ELSEWHERE.items() if "hosted" not in marks}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", ["double", "duoble"])
+@pytest.mark.parametrize("title", ELSEWHERE)
+def test_what_the_service_has_done_itself_is_not_done_again(title, name, stream):
+    theirs = call(name=name, **ELSEWHERE[title])
+    final = run_once(Once(of(theirs, "done")), stream=stream)
+    assert ran == []
+    [kept] = [part for each in final.messages for part in each.contents if part.type != "text"]
+    assert (kept.name, kept.arguments) == (name, '{"n": "2"}')
+
+
+def test_a_call_of_ours_beside_theirs_is_mended_and_run():
+    theirs = call(call_id="s1", informational_only=True)
+    run_once(Once(of(theirs, call('{"n": "3"}'))))
+    assert ran == [3]
+
+
+def test_a_call_that_is_answered_is_left_alone():
+    theirs, answer = call(), af.Content.from_function_result("c1", result="4")
+    final = run_once(Once(of(theirs), af.Message("tool", [answer]), of("done")))
+    calls = [part for each in final.messages for part in each.contents if part.type == theirs.type]
+    assert [each.arguments for each in calls] == ['{"n": "2"}']
+
+
+def test_a_call_in_a_text_stands_after_all_that_was_said():
+    text = '{"name": "double", "arguments": {"n": "2"}}'
+    final = run_once(Once(of(text)))
+    assert ran == [2]
+    kinds = [part.type for each in final.messages for part in each.contents]
+    assert kinds == ["text", "function_call", "function_result", "text"]
+    assert final.messages[0].text == text
+
+
+def test_a_call_in_a_text_that_is_streamed_runs():
+    run_once(Once(of('{"name": "double", "arguments": {"n": "2"}}')), stream=True)
+    assert ran == [2]
+
+
+# --- what the request allows ----------------------------------------------------------------------
+
+FORMS = {
+    "a model": Action,
+    "a schema": {
+        "type": "json_schema",
+        "json_schema": {"name": "action", "schema": Action.model_json_schema()},
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart, form):
+    case, paid = SAID[title], []
+    raw = {"type": "refusal", "refusal": "I will not."} if case.ended == "refusal" else None
+    texts = [af.Content.from_text(text, raw_representation=raw) for text in case.texts]
+    messages = [of(text) for text in texts] if apart else [of(*texts)]
+
+    def pay(to: str, amount: int) -> str:
+        """Pay."""
+        paid.append(amount)
+        return "paid"
+
+    done = json.dumps({"action": "none", "to": "nobody", "amount": 0})
+    ended = {"finish_reason": "content_filter"} if case.ended == "filter" else {}
+    client = Once(*messages, then=done, **ended)
+    agent = af.Agent(client, tools=[pay], middleware=[MendingMiddleware()])
+    options: dict[str, Any] = {"tool_choice": "none"} if case.choice else {}
+    options |= {"response_format": FORMS[form]} if case.form else {}
+    asyncio.run(agent.run("hi", options=options))
+    assert tuple(paid) == case.pays
+
+
+def test_a_choice_that_is_an_object_counts():
+    run_once(Once(of('{"name": "double", "arguments": {"n": 2}}')), tool_choice={"mode": "none"})
+    assert ran == []

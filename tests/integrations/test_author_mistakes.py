@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import SelfCorrection, build_graph
-from selfcorrect.errors import GraphSetupError
+from selfcorrect import Mender, SelfCorrection, StrategyMap, build_graph
+from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.integrations.menders import Menders
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.policies import AutoCorrect, RetryModel, RetryWithFeedback
+from selfcorrect.proxy.tools import Policy, Tools
 from selfcorrect.testing import ScriptedModel
 
 ASKED: dict[str, Any] = {"messages": [HumanMessage("please")]}
@@ -36,6 +39,29 @@ def told(metadata: dict[str, Any]) -> BaseTool:
     return StructuredTool.from_function(look, metadata=metadata)
 
 
+def plain(metadata: dict[str, Any]) -> Any:
+    def look(city: str) -> str:
+        """Look."""
+        return city
+
+    look.metadata = metadata  # type: ignore[attr-defined]
+    return look
+
+
+def wrapped(metadata: dict[str, Any]) -> BaseTool:
+    return StructuredTool.from_function(plain(metadata), metadata={"owner": "ann"})
+
+
+def awaited(metadata: dict[str, Any]) -> BaseTool:
+    async def look(city: str) -> str:
+        """Look."""
+        return city
+
+    look.metadata = metadata  # type: ignore[attr-defined]
+    return StructuredTool.from_function(coroutine=look)
+
+
+@pytest.mark.parametrize("made", [told, plain, wrapped, awaited])
 @pytest.mark.parametrize(
     ("metadata", "says"),
     [
@@ -50,16 +76,52 @@ def told(metadata: dict[str, Any]) -> BaseTool:
     ],
     ids=str,
 )
-def test_an_effect_that_would_not_be_read(metadata, says):
-    agent, model = agent_with(told(metadata))
-    with pytest.raises(GraphSetupError, match=says):
+def test_an_effect_that_would_not_be_read(metadata, says, made):
+    agent, model = agent_with(made(metadata))
+    with pytest.raises(ToolDefinitionError, match=says):
         agent.invoke(ASKED)
     assert model.prompts == []
-    for build in (build_graph, SelfCorrectingToolNode):
-        with pytest.raises(GraphSetupError, match=says):
-            build([told(metadata)])
+    for build in (
+        build_graph,
+        SelfCorrectingToolNode,
+        Mender,
+        lambda tools: SelfCorrection(tools=tools),
+    ):
+        with pytest.raises(ToolDefinitionError, match=says):
+            build([made(metadata)])
 
 
+def left_out_by_an_agent() -> None:
+    tool = StructuredTool.from_function(look, args_schema={"type": "nonsense"})
+    agent, _ = agent_with(tool)
+    assert agent.invoke(ASKED)["messages"][-1].text == "done"
+
+
+def left_out_by_a_framework() -> None:
+    mender = Menders().of([{"name": "look", "parameters": {"type": "nonsense"}}])
+    assert "look" in mender.tools
+
+
+def left_out_by_the_proxy() -> None:
+    tools = Tools(Policy(StrategyMap.load("default")))
+    tools.hold({"look": {"name": "look", "inputSchema": {"type": "nonsense"}}})
+    assert tools.spec("look") is None
+
+
+@pytest.mark.parametrize(
+    "leave_out", [left_out_by_an_agent, left_out_by_a_framework, left_out_by_the_proxy]
+)
+def test_a_tool_that_is_left_out_is_named_in_a_warning(leave_out, caplog):
+    with caplog.at_level(logging.WARNING, "selfcorrect"):
+        leave_out()
+    (said,) = [
+        each.getMessage() for each in caplog.records if "unusable_tool" in each.msg % each.args
+    ]
+    assert 'tool="look"' in said
+    assert "nonsense" in said
+
+
+@pytest.mark.parametrize("made", [told, plain, wrapped, awaited])
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -71,10 +133,10 @@ def test_an_effect_that_would_not_be_read(metadata, says):
     ],
     ids=str,
 )
-def test_other_metadata_are_nobodys_business(metadata):
-    agent, _ = agent_with(told(metadata))
+def test_other_metadata_are_nobodys_business(metadata, made):
+    agent, _ = agent_with(made(metadata))
     assert agent.invoke(ASKED)["messages"][-1].text == "done"
-    build_graph([told(metadata)])
+    build_graph([made(metadata)])
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from typing import Any
 
 import pytest
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
-from frameworks_kit import EACH, GOOD, TEXT, Cabin, Case, World, check
+from frameworks_kit import EACH, GOOD, SAID, TEXT, Action, Cabin, Case, World, changed, check
+from litellm.types.utils import Choices, Message, ModelResponse, Usage
 
 from selfcorrect.integrations.litellm import MendingLogger
 
@@ -86,3 +88,138 @@ def test_a_call_is_mended_before_anybody_runs_it(title):
 def test_what_cannot_be_mended_comes_as_it_is_for_the_caller_to_check():
     world = run(EACH["two readings"], with_us=True)
     assert [one["passengers"] for one in world.ran] == ["2 or 3"]
+
+
+# --- a message is mended in place -----------------------------------------------------------------
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+DOUBLE = {"type": "function", "function": {"name": "double", "parameters": NUMBER}}
+
+
+def call(**more: Any) -> dict[str, Any]:
+    function = {"name": "double", "arguments": '{"n": "2"}'}
+    return {"id": "c1", "type": "function", "function": function, "index": 0, **more}
+
+
+def response_of(*messages: Message, reason: str = "tool_calls", **more: Any) -> ModelResponse:
+    choices = [Choices(reason, n, each, **more) for n, each in enumerate(messages)]
+    response = ModelResponse(id="r1", model="m", choices=choices, usage=Usage(prompt_tokens=3))
+    response._hidden_params = {"response_cost": 0.1}
+    response._response_ms = 7
+    return response
+
+
+def answered(response: ModelResponse, **asked: Any) -> ModelResponse:
+    hook = MendingLogger().async_post_call_success_deployment_hook
+    return asyncio.run(hook({"tools": [DOUBLE], **asked}, response, None))
+
+
+WHOLE: dict[str, Any] = {
+    "content": "Doubling.",
+    "reasoning_content": "hm",
+    "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+    "provider_specific_fields": {"x": 1},
+}
+
+
+def test_nothing_but_the_arguments_changes():
+    signed = call(provider_specific_fields={"thought_signature": "c2ln"})
+    response = response_of(
+        Message(tool_calls=[signed, call(id="c2")], **WHOLE), Message(content="no call")
+    )
+    before = response.model_dump()
+    after = answered(response)
+    assert changed(before, after.model_dump()) == {
+        f"/choices/0/message/tool_calls/{n}/function/arguments": '{"n": 2}' for n in (0, 1)
+    }
+    assert (after._hidden_params, after._response_ms) == (response._hidden_params, 7)
+    assert response.model_dump() == before
+    assert after.choices[1] is response.choices[1]
+
+
+def test_a_call_in_a_text_stands_beside_all_that_was_said():
+    text = '{"name": "double", "arguments": {"n": "2"}}'
+    response = response_of(Message(**{**WHOLE, "content": text}), reason="stop")
+    before, after = response.model_dump(), answered(response).model_dump()
+    made = after["choices"][0]["message"].pop("tool_calls")
+    assert [each["function"] for each in made] == [{"name": "double", "arguments": '{"n": 2}'}]
+    before["choices"][0]["message"].pop("tool_calls")
+    assert changed(before, after) == {"/choices/0/finish_reason": "tool_calls"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "custom", "id": "c9", "custom": {"name": "double", "input": "n=2"}},
+        call(id="srvtoolu_1", function={"name": "web_search", "arguments": '{"query": "x"}'}),
+    ],
+)
+def test_a_call_that_is_not_ours_to_run_is_left_alone(other):
+    near = {"type": "object", "properties": {"query": {"type": "string"}}}
+    searcher = {"type": "function", "function": {"name": "web_searcher", "parameters": near}}
+    tools = [DOUBLE, searcher, {"type": "web_search_20250305", "name": "web_search"}]
+    response = response_of(Message(content=None, tool_calls=[other, call()]))
+    before = response.model_dump()
+    assert changed(before, answered(response, tools=tools).model_dump()) == {
+        "/choices/0/message/tool_calls/1/function/arguments": '{"n": 2}'
+    }
+
+
+# --- what the request allows ----------------------------------------------------------------------
+
+MONEY = {
+    "type": "object",
+    "properties": {"to": {"type": "string"}, "amount": {"type": "integer"}},
+    "required": ["to", "amount"],
+}
+PAYS = [{"type": "function", "function": {"name": "pay", "parameters": MONEY}}]
+FORMS = {
+    "a model": Action,
+    "a schema": {
+        "type": "json_schema",
+        "json_schema": {"name": "action", "schema": Action.model_json_schema()},
+    },
+}
+
+
+def amounts(message: Message) -> tuple[int, ...]:
+    calls = message.tool_calls or ()
+    return tuple(json.loads(each.function.arguments)["amount"] for each in calls)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("title", [title for title in SAID if len(SAID[title].texts) == 1])
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
+    case = SAID[title]
+    reason = "content_filter" if case.ended == "filter" else "stop"
+    marks = {"provider_specific_fields": {"refusal": "No."}} if case.ended == "refusal" else {}
+    asked: dict[str, Any] = {"tools": PAYS, "tool_choice": "none" if case.choice else "auto"}
+    asked |= {"response_format": FORMS[form]} if case.form else {}
+    response = response_of(Message(content=case.texts[0], **marks), reason=reason)
+    [choice] = answered(response, **asked).choices
+    assert (amounts(choice.message), choice.message.content) == (case.pays, case.texts[0])
+
+
+def test_the_providers_own_word_for_the_end_counts():
+    response = response_of(
+        Message(content=SAID["a call"].texts[0]),
+        reason="stop",
+        provider_specific_fields={"native_finish_reason": "UNEXPECTED_TOOL_CALL"},
+    )
+    assert amounts(answered(response, tools=PAYS).choices[0].message) == ()
+
+
+@pytest.mark.parametrize("title", ["a call", "no tool to choose", "the answer that was asked for"])
+def test_the_request_of_a_completion_reaches_the_callback(title):
+    case = SAID[title]
+    litellm.callbacks = [MendingLogger()]
+    asked: dict[str, Any] = {"tool_choice": "none"} if case.choice else {}
+    asked |= {"response_format": Action} if case.form else {}
+    answer = litellm.acompletion(
+        "gpt-4o",
+        [{"role": "user", "content": "hi"}],
+        tools=PAYS,
+        mock_response=case.texts[0],
+        **asked,
+    )
+    assert amounts(asyncio.run(answer).choices[0].message) == case.pays

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
-from agents import Agent, Model, Runner, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    Model,
+    ModelSettings,
+    Runner,
+    WebSearchTool,
+    function_tool,
+    set_tracing_disabled,
+)
+from agents.agent_output import AgentOutputSchema
 from agents.items import ModelResponse
 from agents.usage import Usage
-from frameworks_kit import EACH, TEXT, Cabin, Case, World, check
+from frameworks_kit import (
+    EACH,
+    SAID,
+    TEXT,
+    Action,
+    Cabin,
+    Case,
+    World,
+    changed,
+    check,
+    not_handed_on,
+)
 from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
+    ResponseOutputRefusal,
     ResponseOutputText,
+    ResponseReasoningItem,
 )
 
 from selfcorrect.integrations.openai_agents import MendedModel
@@ -21,10 +46,14 @@ from selfcorrect.integrations.openai_agents import MendedModel
 set_tracing_disabled(True)
 
 
-def said(text: str) -> Any:
-    part = ResponseOutputText(text=text, type="output_text", annotations=[])
+def said(*texts: str, refusal: str = "") -> Any:
+    parts: list[Any] = [
+        ResponseOutputText(text=text, type="output_text", annotations=[]) for text in texts
+    ]
+    if refusal:
+        parts.append(ResponseOutputRefusal(refusal=refusal, type="refusal"))
     return ResponseOutputMessage(
-        id="m", role="assistant", status="completed", type="message", content=[part]
+        id="m", role="assistant", status="completed", type="message", content=parts
     )
 
 
@@ -78,3 +107,189 @@ def run(case: Case, *, with_us: bool) -> World:
 @pytest.mark.parametrize("title", EACH)
 def test_a_call_is_mended_before_anybody_runs_it(title):
     check(run, title)
+
+
+# --- a message is mended in place -----------------------------------------------------------------
+
+
+@function_tool
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+@function_tool
+def web_searcher(query: str) -> str:
+    """Search our own site."""
+    return query
+
+
+class Once(Model):
+    """Answers with these items, whole or as a stream."""
+
+    def __init__(self, *items: Any) -> None:
+        self.response = ModelResponse(
+            output=list(items),
+            usage=Usage(requests=1, input_tokens=3),
+            response_id="resp_1",
+            request_id="req_1",
+        )
+
+    async def get_response(self, *args: Any, **kwargs: Any) -> Any:
+        return self.response
+
+    async def stream_response(self, *args: Any, **kwargs: Any):
+        whole = Response(
+            id="resp_1",
+            created_at=0.0,
+            model="m",
+            object="response",
+            output=self.response.output,
+            parallel_tool_calls=True,
+            tool_choice="auto",
+            tools=[],
+            metadata={"mine": "yes"},
+        )
+        whole._request_id = "req_1"
+        yield ResponseCompletedEvent(response=whole, sequence_number=7, type="response.completed")
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    nothing = dict.fromkeys(("previous_response_id", "conversation_id", "prompt", "tracing"))
+    given = {"system_instructions": None, "input": "hi", "model_settings": ModelSettings()}
+    return {**nothing, **given, "tools": [double], "output_schema": None, "handoffs": [], **more}
+
+
+def answered(*items: Any, **more: Any) -> Any:
+    return asyncio.run(MendedModel(Once(*items)).get_response(**asked(**more)))
+
+
+def call(**more: Any) -> Any:
+    given = {"id": "fc_1", "call_id": "c1", "status": "completed", "type": "function_call"}
+    return ResponseFunctionToolCall(
+        **{**given, "name": "double", "arguments": '{"n": "2"}', **more}
+    )
+
+
+THINKS = ResponseReasoningItem(id="r_1", summary=[], type="reasoning", encrypted_content="e")
+EXTRA = {"thought_signature": "c2ln", "provider_data": {"x": 1}, "namespace": "n"}
+
+
+def test_nothing_but_the_arguments_changes():
+    items = (THINKS, said("Doubling."), call(**EXTRA))
+    before = [item.model_dump() for item in items]
+    after = answered(*items)
+    pairs = zip(before, [item.model_dump() for item in after.output], strict=True)
+    assert [changed(*pair) for pair in pairs] == [{}, {}, {"/arguments": '{"n": 2}'}]
+    assert [item.model_dump() for item in items] == before
+    assert (after.response_id, after.request_id, after.usage.input_tokens) == ("resp_1", "req_1", 3)
+
+
+def test_the_last_event_of_a_stream_keeps_all_else():
+    items = (THINKS, call(**EXTRA))
+
+    async def go() -> Any:
+        stream = MendedModel(Once(*items)).stream_response(**asked())
+        return [event async for event in stream]
+
+    [event] = asyncio.run(go())
+    assert changed(items[1].model_dump(), event.response.output[1].model_dump()) == {
+        "/arguments": '{"n": 2}'
+    }
+    assert (event.sequence_number, event.response.metadata) == (7, {"mine": "yes"})
+    assert event.response._request_id == "req_1"
+
+
+def test_a_call_of_a_hosted_tool_is_not_renamed_onto_one_of_ours():
+    hosted = call(name="web_search", arguments='{"query": "x"}')
+    assert WebSearchTool().name == "web_search"
+    after = answered(hosted, tools=[WebSearchTool(), web_searcher])
+    assert after.output == [hosted]
+
+
+def test_a_call_in_a_text_stands_after_all_that_was_said():
+    text, more = said('{"name": "double", "arguments": {"n": "2"}}'), said("")
+    after = answered(THINKS, text, more)
+    assert [after.output[0], after.output[1], after.output[3]] == [THINKS, text, more]
+    made = after.output[2]
+    assert (made.type, made.name, made.arguments) == ("function_call", "double", '{"n": 2}')
+
+
+def test_an_item_that_is_plain_json_is_left_alone():
+    model, odd = Once(), {"type": "function_call", "name": "double", "arguments": "{}"}
+    model.response.output = [odd]
+    assert asyncio.run(MendedModel(model).get_response(**asked())).output == [odd]
+
+
+# --- what the request allows ----------------------------------------------------------------------
+
+
+# The runner breaks off an answer that a filter ended; for chat completions it drops the reason.
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
+@pytest.mark.parametrize("title", [title for title in SAID if title != "a content filter"])
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
+    case, paid = SAID[title], []
+    refusal = "I will not." if case.ended == "refusal" else ""
+    texts = [(text,) for text in case.texts] if apart else [case.texts]
+
+    class Say(Model):
+        turns = 0
+
+        async def get_response(self, *args: Any, **kwargs: Any) -> Any:
+            self.turns += 1
+            items = [said(*each, refusal=refusal) for each in texts]
+            if self.turns > 1:
+                done = json.dumps({"action": "none", "to": "nobody", "amount": 0})
+                items = [said(done if case.form else "done")]
+            return ModelResponse(output=items, usage=Usage(), response_id=None)
+
+        def stream_response(self, *args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError
+
+    @function_tool
+    def pay(to: str, amount: int) -> str:
+        """Pay."""
+        paid.append(amount)
+        return "paid"
+
+    agent = Agent(
+        name="a",
+        model=MendedModel(Say()),
+        tools=[pay],
+        model_settings=ModelSettings(tool_choice="none") if case.choice else ModelSettings(),
+        output_type=AgentOutputSchema(Action) if case.form else None,
+    )
+    try:
+        asyncio.run(Runner.run(agent, "hi"))
+    except Exception as error:  # a refusal, and an answer in no form, end the run
+        assert type(error).__name__ in {"ModelRefusalError", "ModelBehaviorError"}  # noqa: PT017
+    assert tuple(paid) == case.pays
+
+
+# --- a wrapper hands on what it does not change ---------------------------------------------------
+
+
+def test_every_public_name_reaches_the_wrapped_model():
+    own = frozenset({"get_response", "stream_response"})
+    assert not not_handed_on(MendedModel, Model, own)
+
+
+def test_what_the_runner_calls_and_what_the_model_has_of_its_own_reach_it():
+    class Inner(Once):
+        base_url, cleaned, closed = "https://here", False, False
+
+        async def _cleanup_on_run_end(self, owner: object) -> None:
+            self.cleaned = True
+
+        async def close(self) -> None:
+            self.closed = True
+
+    inner = Inner(said("done"))
+    wrapper = MendedModel(inner)
+    asyncio.run(Runner.run(Agent(name="a", model=wrapper), "hi"))
+    asyncio.run(wrapper.close())
+    assert (inner.cleaned, inner.closed, wrapper.base_url) == (True, True, "https://here")
+    wrapper.base_url = "https://there"
+    assert inner.base_url == "https://there"
+    with pytest.raises(AttributeError, match="Inner"):
+        _ = wrapper.nothing

@@ -355,7 +355,7 @@ def test_stdout_holds_messages_only_and_a_tool_that_cannot_be_checked_passes(tmp
         refused = hand.call("pay", {"amount": 1, "to": "nobody"})["result"]
         assert refused["content"][0]["text"] == "no such account"
         hand.write(b"[1")
-        assert hand.read()["error"]["code"] == -32700, "the server's own word"
+        assert hand.read()["error"]["code"] == -32700
         hand.write(b'[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","method":"x"}]')
         assert hand.read() == {
             "jsonrpc": "2.0",
@@ -368,6 +368,80 @@ def test_stdout_holds_messages_only_and_a_tool_that_cannot_be_checked_passes(tmp
             assert "error" in told or told["result"].get("isError"), told
         assert hand.close() == 0
     assert "Server ready!" in hand.errors
+
+
+def test_a_message_that_can_be_read_in_two_ways_is_not_passed_on(tmp_path):
+    log = tmp_path / "log"
+    with by_hand(*PROXY, "--", *raw_server(log)) as hand:
+        hand.begin(elicitation={})
+        hand.call("echo", {"value": 1})
+        before = log.read_bytes()
+        call = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}'
+        both = '{"name":"pay","arguments":{"to":"ann","to":"bob","amount":1}}'
+        hand.write((call % (900, both)).encode())
+        told = hand.read()["result"]
+        assert told["isError"]
+        assert "'to' has two different values, 'ann' and 'bob'" in told["content"][0]["text"]
+        assert told["_meta"]["selfcorrect"]["executions"] == 0
+        # The method, too: the server could read the other one.
+        hand.write(
+            (call % (901, both.replace("bob", "ann")))
+            .replace("}}}", '}},"method":"ping"}')
+            .encode()
+        )
+        assert "'method' has two different values" in hand.read()["error"]["message"]
+        # What is no JSON for us may be a call for the server.
+        deep = "[" * 100_000 + "]" * 100_000
+        hand.write((call % (902, f'{{"name":"pay","arguments":{deep}}}')).encode())
+        assert hand.read()["error"]["code"] == -32700
+        hand.write((call % (903, "{'name': 'pay'}")).encode())
+        assert hand.read()["error"]["code"] == -32700
+        hand.write(b'{"jsonrpc":"2.0","method":"notifications/x","params":{"a":1,"a":2}}')
+        assert log.read_bytes() == before
+        # The same value twice is one, and passes as it came.
+        same = (call % (904, both.replace("bob", "ann"))).encode()
+        hand.write(same)
+        assert hand.read()["id"] == 904
+        assert log.read_bytes() == before + same + b"\n"
+
+
+def test_a_call_that_no_longer_waits_is_refused(tmp_path):
+    log = tmp_path / "log"
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }
+    with by_hand(*PROXY, "--", *raw_server(log)) as hand:
+        hand.begin()
+        asked = hand.call("pay", {"to": "Ann"}, _meta=meta)["result"]
+        assert asked["resultType"] == "input_required"
+        answer = {"action": "accept", "content": {"amount": 1}}
+        again = {
+            "_meta": meta,
+            "requestState": asked["requestState"],
+            "inputResponses": {"selfcorrect": answer},
+        }
+        paid = {"amount": 1, "to": "Ann"}
+        hand.call("pay", {"to": "Ann"}, **again)
+        before = [one for one in lines(log) if one["method"] == "tools/call"]
+        assert before[-1]["params"]["arguments"] == paid
+        # Sent once more, or after too many others: nobody's answer stands behind it.
+        for args in ({"to": "Ann"}, paid):
+            for state in (asked["requestState"], "selfcorrect-" + "0" * 32):
+                told = hand.call("pay", args, **{**again, "requestState": state})["result"]
+                assert told["isError"]
+                assert "no longer waits" in told["content"][0]["text"]
+        assert [one for one in lines(log) if one["method"] == "tools/call"] == before
+
+
+def test_a_persons_answer_with_two_values_is_none(tmp_path):
+    with by_hand(*PROXY, "--", *raw_server(tmp_path / "log")) as hand:
+        hand.begin(elicitation={})
+        hand.ask("tools/call", {"name": "pay", "arguments": {"to": "Ann"}})
+        id_ = json.dumps(hand.read()["id"])
+        yes = '{"action":"decline","action":"accept","content":{"amount":1}}'
+        hand.write(f'{{"jsonrpc":"2.0","id":{id_},"result":{yes}}}'.encode())
+        assert hand.read()["result"]["isError"]
 
 
 @pytest.mark.parametrize("options", [(), ("--ledger",)])

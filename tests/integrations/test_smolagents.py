@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 import pytest
-from frameworks_kit import EACH, GOOD, Case, World, check
+from frameworks_kit import (
+    EACH,
+    GOOD,
+    PAY,
+    SAID,
+    Action,
+    Case,
+    World,
+    changed,
+    check,
+    not_handed_on,
+)
 from smolagents import ToolCallingAgent, tool
 from smolagents.models import (
+    REMOVE_PARAMETER,
     ChatMessage,
     ChatMessageToolCall,
     ChatMessageToolCallFunction,
     MessageRole,
     Model,
+    OpenAIModel,
 )
+from smolagents.monitoring import TokenUsage
 
 from selfcorrect.integrations.smolagents import MendedModel
 
@@ -74,3 +91,162 @@ def run(case: Case, *, with_us: bool) -> World:
 @pytest.mark.parametrize("title", EACH)
 def test_a_call_is_mended_before_anybody_runs_it(title):
     check(run, title)
+
+
+# --- a message is mended in place -----------------------------------------------------------------
+
+
+@tool
+def double(n: int) -> int:
+    """Double a number.
+
+    Args:
+        n: the number
+    """
+    return 2 * n
+
+
+class Once(Model):
+    """Answers with this message."""
+
+    def __init__(self, message: ChatMessage, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.message = message
+
+    def generate(self, messages, **kwargs):
+        return self.message
+
+
+def message_of(content: Any, *args: Any, raw: Any = None) -> ChatMessage:
+    functions = [ChatMessageToolCallFunction(each, "double", "Doubles.") for each in args]
+    calls = [ChatMessageToolCall(each, f"c{n}", "function") for n, each in enumerate(functions)]
+    usage = TokenUsage(input_tokens=3, output_tokens=4)
+    return ChatMessage(MessageRole.ASSISTANT, content, calls or None, raw, usage)
+
+
+@pytest.mark.parametrize(
+    ("args", "mended"), [({"n": "2"}, {"/n": 2}), ('{"n": "2"}', {"": '{"n": 2}'})]
+)
+def test_nothing_but_the_arguments_changes(args, mended):
+    content = [{"type": "text", "text": "Doubling."}, {"type": "image", "image": "x"}]
+    message = message_of(content, args, {"n": 3}, raw={"fc_id": "fc_1"})
+    before = asdict(message)
+    after = MendedModel(Once(message)).generate([], tools_to_call_from=[double])
+    place = "/tool_calls/0/function/arguments"
+    assert changed(before, asdict(after)) == {f"{place}{k}": each for k, each in mended.items()}
+    assert after.tool_calls[1] is message.tool_calls[1]
+    assert message.tool_calls[0].function.arguments == args
+
+
+def test_a_call_in_one_of_several_parts_stands_beside_them():
+    content = [
+        {"type": "text", "text": ""},
+        {"type": "text", "text": '{"name": "double", "arguments": {"n": "2"}}'},
+        {"type": "text", "text": " "},
+    ]
+    after = MendedModel(Once(message_of(content))).generate([], tools_to_call_from=[double])
+    assert after.content == content
+    assert [each.function.arguments for each in after.tool_calls] == [{"n": 2}]
+
+
+# --- what the request allows ----------------------------------------------------------------------
+
+FORM = {"type": "json_schema", "json_schema": {"schema": Action.model_json_schema()}}
+
+
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title):
+    case = SAID[title]
+    reason = "content_filter" if case.ended == "filter" else "stop"
+    refusal = {"refusal": "I will not."} if case.ended == "refusal" else {}
+    raw = {"choices": [{"finish_reason": reason, "message": refusal}]}
+    content = [{"type": "text", "text": text} for text in case.texts]
+
+    @tool
+    def pay(to: str, amount: int) -> str:
+        """Pay.
+
+        Args:
+            to: whom
+            amount: how much
+        """
+        return "paid"
+
+    settings = {"tool_choice": "none"} if case.choice else {}
+    more = {"response_format": FORM} if case.form else {}
+    wrapper = MendedModel(Once(message_of(content, raw=raw), **settings))
+    message = wrapper.generate([], tools_to_call_from=[pay], **more)
+    made = [each.function.arguments["amount"] for each in message.tool_calls or ()]
+    assert (tuple(made), message.content) == (case.pays, content)
+
+
+@pytest.mark.parametrize(
+    ("settings", "pays"),
+    [
+        ({}, True),
+        ({"tool_choice": REMOVE_PARAMETER, "response_format": REMOVE_PARAMETER}, True),
+        ({"tool_choice": "none"}, False),
+        ({"response_format": {"type": "json_object"}}, False),
+    ],
+)
+def test_the_agents_own_parser_makes_no_call_of_an_answer(settings, pays):
+    paid = []
+
+    @tool
+    def pay(to: str, amount: int) -> str:
+        """Pay.
+
+        Args:
+            to: whom
+            amount: how much
+        """
+        paid.append(amount)
+        return "paid"
+
+    model = Once(message_of(PAY), **settings)
+    agent = ToolCallingAgent(tools=[pay], model=MendedModel(model), max_steps=1, verbosity_level=0)
+    agent.run("hi")
+    assert bool(paid) == pays
+
+
+# --- a wrapper hands on what it does not change ---------------------------------------------------
+
+OWN = frozenset({"generate", "generate_stream", "parse_tool_calls"})
+
+
+@pytest.mark.parametrize("base", [Model, OpenAIModel])
+def test_every_public_name_reaches_the_wrapped_model(base):
+    assert not not_handed_on(MendedModel, base, OWN)
+
+
+def test_the_wrapped_model_reads_its_own_texts():
+    class Inner(Once):
+        def parse_tool_calls(self, message):
+            message.tool_calls = ["read by the model itself"]
+            return message
+
+    text = message_of("double two")
+    wrapper = MendedModel(Inner(text))
+    said = wrapper.generate([], tools_to_call_from=[double])
+    assert wrapper.parse_tool_calls(said).tool_calls == ["read by the model itself"]
+    other = MendedModel(Once(text, tool_name_key="tool", tool_arguments_key="with"))
+    read = other.parse_tool_calls(message_of('{"tool": "double", "with": {"n": 2}}'))
+    assert read.tool_calls[0].function.name == "double"
+
+
+def test_an_agent_that_streams_is_told_that_streams_are_not_mended():
+    class Inner(Once):
+        def generate_stream(self, *_, **__):
+            yield "unmended"
+
+    with pytest.raises(ValueError, match="generate_stream"):
+        ToolCallingAgent(tools=[], model=MendedModel(Inner(message_of(""))), stream_outputs=True)
+
+
+def test_what_is_set_on_the_wrapper_is_set_on_the_model():
+    inner = Once(message_of(""), model_id="a")
+    wrapper = MendedModel(inner)
+    wrapper.model_id = "b"
+    wrapper.note = "mine"
+    assert (inner.model_id, wrapper.model_id, wrapper.note) == ("b", "b", "mine")
+    assert not hasattr(inner, "note")

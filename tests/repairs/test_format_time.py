@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import selfcorrect
 from selfcorrect.repairs.format_time import FormatTime
 
 FULL = {"type": "string", "format": "time"}
@@ -75,3 +78,13 @@ def test_any_time_keeps_its_value(mend, clock, form):
     found = mend(FormatTime(timezone="Z"), FULL, text)
     assert found is not None
     assert time.fromisoformat(found[0].removesuffix("Z")) == clock
+
+
+def test_no_spelling_follows_the_locale_of_the_process():
+    package = Path(selfcorrect.__file__).parent
+    found = [
+        f"{file.name}: {form}"
+        for file in package.rglob("*.py")
+        for form in re.findall(r"%-?[aAbBhpcxX]\b", file.read_text(encoding="utf-8"))
+    ]
+    assert found == []

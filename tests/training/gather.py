@@ -36,6 +36,7 @@ KEPT = (
     "labels",
     "known",
 )
+_HOST = re.compile(r"(?<= on node )[\w.-]+")
 _OURS = re.compile(r"(/tmp|/home|/root|/work)/\S*?(?=/node_modules/|/site-packages/|[\s:)'\"]|$)")
 
 
@@ -56,7 +57,7 @@ def owned(record: dict[str, Any], systems: set[str]) -> dict[str, Any]:
     return {
         **kept,
         "system": name,
-        "message": _OURS.sub("/srv/app", record["message"]),
+        "message": _HOST.sub("host", _OURS.sub("/srv/app", record["message"])),
         "labels": labels,
     }
 

@@ -31,6 +31,7 @@ from selfcorrect.loop.intents import (
     settle,
     settle_now,
     verified,
+    verified_doubt,
 )
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add
@@ -78,6 +79,17 @@ class _Execution:
 
 async def execute(state: CorrectionState, context: RunContext) -> Update:
     """Call the tool once; a call that does not fit the tool never reaches it."""
+    if (update := not_made(state, context)) is not None:
+        return update
+    call = call_from_json(state["current"])
+    return await _executed(state, context, call, context.tools[call.name])
+
+
+def not_made(state: CorrectionState, context: RunContext) -> Update | None:
+    """What becomes of a call that cannot be made as it stands; None: it can be made.
+
+    Pays nothing and asks nobody, so that it can be asked before a person is.
+    """
     call = call_from_json(state["current"])
     tool = context.tools.get(call.name)
     if tool is None or call.raw is not None:
@@ -93,9 +105,7 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         return _stopped("attempts_exhausted", f"{ceiling} of at most {ceiling} executions")
     if not may_call_again(Outcome.LOST, tool.effect) and (why := _is_barred(state)) is not None:
         return _stopped(*why)
-    if (known := _known_to_fail(state, context, call)) is not None:
-        return known
-    return await _executed(state, context, call, tool)
+    return _known_to_fail(state, context, call)
 
 
 async def _executed(
@@ -142,7 +152,7 @@ async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
         return None, {}
     if not context.again:
         for key in doubts:
-            found = await verified(tool, call, idempotency_key(key), context, over=True)
+            found = await verified_doubt(state, call, tool, context, key)
             if isinstance(found, Result):
                 shown = {"replayed": True, "verified": True}
                 return _done(this, _kept(found.value), shown), {}

@@ -87,7 +87,11 @@ async def _read(
     if not isinstance(reason or "", str):
         raise UnusableInput("finish_reason must be text")
     if call is not None:
-        if not reason and (own := _in_our_form(call, context)) is not None:
+        if (
+            not reason
+            and not state.get("tool_choice")
+            and (own := _in_our_form(call, context)) is not None
+        ):
             return ReadCall(own), given
         return context.senses.read(call, context.tools, _beside(state, context)), given
     if raw is not None:
@@ -120,6 +124,8 @@ def _beside(state: CorrectionState, context: RunContext) -> Beside:
         state.get("finish_reason"),
         context.strategies.reading,
         partial(_own_keys, context),
+        tool_choice=state.get("tool_choice"),
+        answer=state.get("answer"),
     )
 
 

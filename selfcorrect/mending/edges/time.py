@@ -61,7 +61,8 @@ def _forms(clock: ReadTime) -> Iterator[str]:
     if not clock.value.second and not clock.value.microsecond:
         yield f"{clock.value.isoformat('minutes')}{zone}"
     if not clock.value.microsecond and not zone:
-        twelve = clock.value.strftime("%I:%M %p")
+        # Not by strftime: its word follows the locale of the process, and most have none.
+        twelve = f"{clock.value:%I:%M} {'PM' if clock.value.hour >= 12 else 'AM'}"
         if not clock.value.second:
             yield twelve
             yield twelve.replace(" ", "")
