@@ -153,7 +153,7 @@ class _Judging:
         slot = self.step.slot(path)
         place = join("args", *path)
         origin = self.origin(path, runs)
-        fits = slot.declared and slot.fits(written)
+        fits = slot.declared and slot.fits(written) and not _is_same_number(written, runs)
         if origin is None and fits and not is_blamed(self.step, place):
             self.say(LOSSY, 0, path, f"{shown(path)} fits as it was written")
             return
@@ -164,6 +164,9 @@ class _Judging:
             # What was learnt from other runs says nothing of a value that was written in this one.
             words = f"{shown(path)} would run with another value than was written"
             self.say(LOSSY, 1, path, words)
+        elif origin in (EXACT, INFERRED) and _size(runs) < _size(written):
+            # Who answers for the values that he made does not answer for one that is gone.
+            self.say(LOSSY, 1, path, f"{shown(path)} would lose something that was written")
         else:
             self.say(origin or LOSSY, 1, path)
 
@@ -361,6 +364,19 @@ class _Judging:
 def _marks(path: Path, value: JSON) -> tuple[str, str]:
     """What two places have in common that may be one: the words of the key, the value."""
     return f"key {path[:-1]} {spelling(str(path[-1]))}", f"value {repr(value)[:_MARK]}"
+
+
+def _is_same_number(one: JSON, other: JSON) -> bool:
+    """Whether `5.0` became 5: to Python two values, to everybody else one."""
+    is_pair = {type(one), type(other)} == {int, float}
+    return is_pair and float(one) == float(other) and abs(one) < 2**53
+
+
+def _size(value: JSON) -> int:
+    """How many scalars a value holds."""
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else 1
 
 
 def _is_given(value: JSON, slot: Slot) -> bool:

@@ -106,30 +106,66 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
 class _Cursor:
     """A place in a text, and what was noticed on the way there."""
 
-    __slots__ = ("acts", "around", "at", "loose", "name", "open", "parted", "text")
+    __slots__ = (
+        *(
+            "acts",
+            "around",
+            "at",
+            "last",
+            "loose",
+            "name",
+            "nested",
+            "open",
+            "parted",
+            "reopened",
+            "text",
+        ),
+    )
 
     def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
         self.text, self.acts, self.name, self.around = text, acts, name, around
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
+        self.nested = self.last = ""
+        self.reopened = 0
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
+        nested, self.nested = "", ""
+        is_first = True
         for atom, is_key in _atoms(value):
-            start = self.at
+            if isinstance(atom, _Bracket):
+                nested += atom.sign
+                continue
+            start, before = self.at, self.nested
             end = self._find(atom)
             if end is None and is_key:  # a value by position has no key
-                self.at, self.loose = start, True
+                self.at, self.nested, self.loose = start, before, True
                 continue
-            if end is None:
+            if end is None or not (is_first or self.around or self._is_nested(nested)):
                 return False
             is_bare = (
                 isinstance(atom, str) and not is_key and self.text[end : end + 1] not in _QUOTES
             )
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
-            self.at, self.parted = end, is_key
+            self.at, self.parted, is_first = end, is_key, False
+            nested, self.nested = "", ""
+        self.last = nested
         return True
+
+    def _is_nested(self, wanted: str) -> bool:
+        """Whether the brackets since the last value are those that the value has there."""
+        if self.nested == wanted:
+            return True
+        self.loose = True
+        # A closer may be missing or one too many, and one list may be closed that nothing opened
+        # (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
+        found, asked = _CLOSERS.sub("", self.nested), _CLOSERS.sub("", wanted)
+        if found == asked:
+            return True
+        self.reopened += 1
+        return self.reopened == 1 and asked == f"[{found}"
 
     def rest(self) -> bool:
         """Whether anything but structure stands behind the cursor."""
@@ -138,7 +174,7 @@ class _Cursor:
             if end is None:
                 return True
             self.at = end
-        return False
+        return not (self.around or self._is_nested(self.last))
 
     def _find(self, atom: JSON) -> int | None:
         """Where an atom ends, if only structure stands before it."""
@@ -157,8 +193,7 @@ class _Cursor:
         text, at = self.text, self.at
         if isinstance(atom, str):
             end = _string_end(text, at, atom)
-            inside = end is not None and atom[-1:].isalnum() and text[end : end + 1].isalnum()
-            return None if inside else end
+            return end if end is not None and self._is_whole(atom, end) else None
         if atom is None or isinstance(atom, bool):
             found = _CONSTANTS[atom].match(text, at)
         else:
@@ -168,6 +203,13 @@ class _Cursor:
         if found is None or text[found.end() : found.end() + 1].isalnum():
             return None
         return found.end()
+
+    def _is_whole(self, atom: str, end: int) -> bool:
+        """Whether a text that ends here is not the beginning of a longer one."""
+        before, behind = self.text[self.at - 1 : self.at], self.text[end : end + 1]
+        if before in _PAIRS and self.at:
+            return behind in ("\\", _PAIRS[before])
+        return not (atom[-1:].isalnum() and behind.isalnum())
 
     def _past(self, at: int) -> int | None:
         """Behind one token of structure, or None where something else stands."""
@@ -197,6 +239,8 @@ class _Cursor:
         return word.end() if is_label or is_name else None
 
     def _nest(self, sign: str) -> None:
+        if sign in "{[(}])":
+            self.nested += _SAME.get(sign, sign)
         if sign in _CLOSER:
             self.open.append(_CLOSER[sign])
         elif sign in ")]}":
@@ -209,20 +253,34 @@ class _Cursor:
             self.parted = True
 
 
+_PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}
 _QUOTES: Final = frozenset("\"'`\\\u201d\u2019")
 
 
-def _atoms(value: JSON) -> Iterator[tuple[JSON, bool]]:
-    """The keys and scalars of a value in order, and which are keys."""
-    stack: list[tuple[JSON, bool]] = [(value, False)]
+_CLOSERS: Final = re.compile(r"[}\]]")
+_SAME: Final = {"(": "[", ")": "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Bracket:
+    """Where an object or a list begins or ends."""
+
+    sign: str
+
+
+def _atoms(value: JSON) -> Iterator[tuple[JSON | _Bracket, bool]]:
+    """The brackets, keys and scalars of a value in order, and which are keys."""
+    stack: list[tuple[JSON | _Bracket, bool]] = [(value, False)]
     while stack:
         item, is_key = stack.pop()
         if is_key or not isinstance(item, dict | list):
             yield item, is_key
         elif isinstance(item, dict):
-            stack += [pair for k, v in reversed(item.items()) for pair in ((v, False), (k, True))]
+            pairs = [pair for k, v in reversed(item.items()) for pair in ((v, False), (k, True))]
+            stack += [(_Bracket("}"), False), *pairs, (_Bracket("{"), False)]
         else:
-            stack += [(inner, False) for inner in reversed(item)]
+            inner = [(one, False) for one in reversed(item)]
+            stack += [(_Bracket("]"), False), *inner, (_Bracket("["), False)]
 
 
 def _is_number(text: str, value: float) -> bool:

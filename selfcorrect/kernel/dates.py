@@ -90,8 +90,8 @@ class _Numbers:
 
 
 def _numbers(text: str) -> _Numbers | None:
-    """The numbers of a date; None where a word in it says anything else."""
-    if len(text) > 80:
+    """The numbers of a date; None where a word or a sign in it says anything else."""
+    if len(text) > 80 or re.search(r"[^\w\s,./:+\-\u2010-\u2015]", text):
         return None
     word: int | None = None
     for piece in re.findall(r"[^\W\d_]+", text):

@@ -38,10 +38,8 @@ FILLERS: Final = frozenset(
 )
 """Words of a key that say only that it is one."""
 SAYS_NOTHING: Final = FILLERS | {"data", "item", "key", "object", "x", "y"}
-_SORTS: Final = frozenset(
-    {"array", "code", "dict", "id", "json", "key", "list", "map", "name", "number", "type"}
-)
-"""Words that tell the sort of a value, and change nothing of what is done."""
+_SORTS: Final = frozenset({"array", "dict", "json", "list", "map"})
+"""Words that tell the type of a value, and change nothing of what is done."""
 _OTHER_END: Final = frozenset(
     {"former", "maximum", "minimum", "old", "parent", "previous", "prior", "secondary"}
 )

@@ -269,7 +269,8 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
         return EXACT
     if is_date_like(runs, slot.formats) and (safety := same_date(written, runs)) is not None:
         return safety
-    return _same_signs(written, runs, slot)
+    is_moment = not slot.formats.isdisjoint({"date", "date-time", "time"})
+    return None if is_moment else _same_signs(written, runs, slot)
 
 
 def _bare(text: str) -> str:
@@ -301,6 +302,9 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
 _EMAILS: Final = frozenset({"email", "idn-email"})
 
 
+_SAID: Final = re.compile(r"[^\w\s\-\u2010-\u2015./:,;()\[\]{}<>\"'`+]")
+
+
 def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     """The same letters and digits in the same order, where format or pattern say how they stand."""
     if not slot.formats and not slot.patterned:
@@ -313,6 +317,8 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     ours = ours.removeprefix("urnuuid") if "uuid" in slot.formats else ours.removeprefix("tel")
     if ours.casefold() != theirs.casefold() or not ours:
         return None
+    if _SAID.search(written) and _marks(written) != _marks(runs):
+        return None  # `?` and its like are no separators
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
     if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
         return None
