@@ -32,6 +32,7 @@ ROWS: tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...] = (
     ({"to_account": TEXT}, {"to": "a"}, {"to_account": "a"}),
     ({"source_id": TEXT, "source": COUNT}, {"id": "a"}, {"source_id": "a"}),
     ({"exclude_tags": TEXTS}, {"tags": ["a"]}, {"exclude_tags": ["a"]}),
+    ({"no_copy": TEXT, "to": TEXT}, {"copy": "a", "to": "b"}, {"no_copy": "a", "to": "b"}),
     # a list in a text: items lost, split, alternatives
     ({"tags": TEXTS}, {"tags": "['a', 'b']"}, {"tags": ["a"]}),
     ({"tags": TEXTS}, {"tags": '["x, y"]'}, {"tags": ["x", "y"]}),
@@ -66,6 +67,8 @@ TEXTS_READ: tuple[tuple[dict[str, Any], str, dict[str, Any]], ...] = (
     ({"to": TEXT, "amount": COUNT, "order": INNER}, '{"to": "a", "order": {"amount": 5}}',
      {"to": "a", "order": {}, "amount": 5}),
     ({"to": TEXT, "order": INNER}, '{"to": "a", "order": {"to": "a"}}', {"to": "a", "order": {}}),
+    ({"to": TEXT, "old_body": TEXT}, '{"to": "a", "body": "b"}', {"to": "a", "old_body": "b"}),
+    ({"a": COUNT, "exclude_b": COUNT}, '{"a": 1, "b": 2}', {"a": 1, "exclude_b": 2}),
 )  # fmt: skip
 """A text, and what a reader says that it read."""
 
