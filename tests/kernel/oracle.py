@@ -172,9 +172,13 @@ class _Place:
             elif key in self.known and key in left:
                 if not self.is_value(value, left.pop(key), self.known[key], key, key):
                     return False
-            else:
+            elif not self._is_said_twice(key, written, runs):
                 open_keys.append(key)
         return self._is_assigned(written, open_keys, left)
+
+    def _is_said_twice(self, key: str, written: dict[str, Any], runs: dict[str, Any]) -> bool:
+        known = (each for each in runs if words(key) == words(each) and each in written)
+        return any(each != key and same(written[key], runs[each]) for each in known)
 
     def _is_assigned(
         self, written: Mapping[str, Any], keys: list[str], left: dict[str, Any]
@@ -214,6 +218,8 @@ class _Place:
             return True
         if any(words(key) == words(each) for each in self.known) or place in written:
             return False
+        if not self.acts and set(words(key)) < set(words(place)):
+            return True
         nearest = min(distance(key.lower(), each.lower()) for each in self.known)
         if distance(key.lower(), place.lower()) > nearest:
             return False
@@ -268,9 +274,10 @@ def _opened(value: Any, schema: Mapping[str, Any], name: str) -> Iterator[Any]:
         if isinstance(each, list) and len(each) == 1 and schema.get("type") != "array":
             yield each[0]
         if isinstance(each, dict):
-            keys = set(each)
-            for key in (*AROUND_ONE, name):
-                if key not in schema.get("properties", {}) and keys in ({key}, {key, "type"}):
+            for key in each:
+                is_known = key in AROUND_ONE or words(key) == words(name)
+                is_alone = set(each) in ({key}, {key, "type"})
+                if is_known and is_alone and key not in schema.get("properties", {}):
                     yield each[key]
 
 
@@ -357,7 +364,8 @@ def _is_listed(written: str, runs: str, listed: Sequence[Any], about: list[str])
 
 
 def _folds(written: str, runs: str) -> bool:
-    return words(written) == words(runs) or written.strip().casefold() == runs.casefold()
+    is_same = "".join(words(written)) == "".join(words(runs))
+    return is_same or written.strip().casefold() == runs.casefold()
 
 
 def _is_date(written: str, runs: str) -> bool:

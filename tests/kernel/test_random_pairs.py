@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections import Counter
@@ -111,6 +112,27 @@ def compared(seeds: range) -> tuple[int, Counter[str], list[str]]:
                 shown = [level, tool.effect, json.dumps([given, runs], ensure_ascii=False)]
                 wrong.append(" ".join([*shown, json.dumps(tool.schema["properties"]), *reasons]))
     return counted.total(), counted, wrong
+
+
+def verdicts(rng: Random, many: int) -> int:
+    """Ask about so many values of each kind, each beside each other one."""
+    values = [*FORMS, *DATES, *(each for some in RIGHT.values() for each in some)]
+    for kind in KINDS:
+        known = {"type": "object", "properties": {"x": kind}, "required": ["x"]}
+        tool = made("pay", known, rng.choice(EFFECTS))
+        for one, other in itertools.product(rng.sample(values, many), repeat=2):
+            ask(("pay", {"x": one}), ("pay", {"x": other}), tool, (tool,))
+    return len(KINDS) * many**2
+
+
+def test_any_pair_has_a_verdict() -> None:
+    """Whatever is asked, nothing is raised."""
+    assert verdicts(Random(1), 30) == 9_900
+
+
+@pytest.mark.nightly
+def test_all_pairs_have_a_verdict() -> None:
+    assert verdicts(Random(2), 120) > 100_000
 
 
 def test_a_few_pairs() -> None:

@@ -1,0 +1,103 @@
+"""What was once let through, each in its smallest form: it is lossy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asking import RUNS_UNASKED, ask
+from random_calls import made
+
+TEXT: dict[str, Any] = {"type": "string"}
+COUNT: dict[str, Any] = {"type": "integer"}
+TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+PAY = {"to": TEXT, "amount": COUNT}
+INNER = {"type": "object", "properties": PAY}
+ARGS = {"to": "ann", "amount": 5}
+DAY = {"type": "string", "format": "date"}
+ROWS: tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...] = (
+    # a word around all, around some, around what an object holds, and in place of its key
+    (PAY, {"cancelled": ARGS}, ARGS),
+    (PAY, {"do_not": ARGS}, ARGS),
+    (PAY, {"to": "ann", "refund": {"amount": 5}}, ARGS),
+    (PAY, {"to": "ann", "取消": {"amount": "5"}}, ARGS),
+    (PAY, {"arguments": {"cancelled": ARGS}}, ARGS),
+    ({"order": INNER}, {"order": {"void": ARGS}}, {"order": ARGS}),
+    ({"order": INNER}, {"refund": ARGS}, {"order": ARGS}),
+    ({"order": INNER, "old": INNER}, {"refund": ARGS}, {"order": ARGS}),
+    ({"lines": {"type": "array", "items": INNER}}, {"refund": [ARGS]}, {"lines": [ARGS]}),
+    # a key that says more
+    ({"dry_run": {"type": "boolean"}}, {"run": True}, {"dry_run": True}),
+    ({"soft_delete": TEXT}, {"delete": "a"}, {"soft_delete": "a"}),
+    ({"to_account": TEXT}, {"to": "a"}, {"to_account": "a"}),
+    ({"source_id": TEXT, "source": COUNT}, {"id": "a"}, {"source_id": "a"}),
+    ({"exclude_tags": TEXTS}, {"tags": ["a"]}, {"exclude_tags": ["a"]}),
+    ({"no_copy": TEXT, "to": TEXT}, {"copy": "a", "to": "b"}, {"no_copy": "a", "to": "b"}),
+    # a list in a text: items lost, split, alternatives
+    ({"tags": TEXTS}, {"tags": "['a', 'b']"}, {"tags": ["a"]}),
+    ({"tags": TEXTS}, {"tags": '["x, y"]'}, {"tags": ["x", "y"]}),
+    ({"order": {"type": "object", "properties": {"tags": TEXTS}}},
+     {"order": '{"tags": ["a b", "c"]}'}, {"order": {"tags": ["a", "b", "c"]}}),
+    ({"sizes": {"type": "array", "items": COUNT}}, {"sizes": "5 or 1"}, {"sizes": [5, 1]}),
+    ({"order": INNER}, {"order": "['a', 'b']"}, {"order": {"to": "a"}}),
+    ({"order": INNER}, {"order": "05"}, {"order": {"amount": 5}}),
+    ({"tags": TEXTS}, {"tags": '["o", "a;b"]'}, {"tags": ["o", "a;"]}),
+    ({"flags": {"type": "array", "items": {"type": "boolean"}}}, {"flags": "[true, true]"},
+     {"flags": [True]}),
+    ({"lines": {"type": "array", "items": INNER}}, {"lines": "[{}]"}, {"lines": [{}, {}]}),
+    # a slip that is nearer to a key that was written, too
+    ({"amount": {"type": "boolean"}, "amounts": TEXT}, {"amout": "5", "amount": True},
+     {"amounts": "5", "amount": True}),
+    # a doubt
+    ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
+)  # fmt: skip
+TEXTS_READ: tuple[tuple[dict[str, Any], str, dict[str, Any]], ...] = (
+    ({"to": TEXT, "tags": TEXTS}, '{"to": "ann"}', {"to": "ann", "tags": []}),
+    ({"to": TEXT, "order": INNER}, '{"to": "ann"}', {"to": "ann", "order": {}}),
+    ({"tags": TEXTS}, '{"tags": ["a b", "c"]}', {"tags": ["a", "b", "c"]}),
+    ({"tags": TEXTS}, '{"tags": ["x, y"]}', {"tags": ["x", "y"]}),
+    ({"lines": {"type": "array", "items": INNER}}, '{"lines": [{"to": "a"}, {}]}',
+     {"lines": [{}, {"to": "a"}]}),
+    ({"lines": {"type": "array", "items": INNER}}, '{"lines": [{"to": "a"}]}',
+     {"lines": [{"to": "a"}, {}]}),
+    ({"lines": {"type": "array", "items": INNER}}, '{"lines": [{"to": "a"}, {}]}',
+     {"lines": [{"to": "a"}]}),
+    ({"lines": {"type": "array", "items": INNER}}, '{"lines": [{"to": "a"}, {"amount": 5}]}',
+     {"lines": [{"to": "a", "amount": 5}, {}]}),
+    ({"to": TEXT, "amount": COUNT, "order": INNER}, '{"to": "a", "order": {"amount": 5}}',
+     {"to": "a", "order": {}, "amount": 5}),
+    ({"to": TEXT, "order": INNER}, '{"to": "a", "order": {"to": "a"}}', {"to": "a", "order": {}}),
+    ({"to": TEXT, "old_body": TEXT}, '{"to": "a", "body": "b"}', {"to": "a", "old_body": "b"}),
+    ({"a": COUNT, "exclude_b": COUNT}, '{"a": 1, "b": 2}', {"a": 1, "exclude_b": 2}),
+)  # fmt: skip
+"""A text, and what a reader says that it read."""
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+@pytest.mark.parametrize("effect", ["mutating", "destructive", None])
+@pytest.mark.parametrize(("known", "written", "runs"), ROWS)
+def test_not_what_was_written(known, written, runs, effect, is_required):
+    required = [*runs] if is_required else []
+    tool = made("pay", {"type": "object", "properties": known, "required": required}, effect)
+    level, reasons = ask(("pay", written), ("pay", runs), tool, (tool,))
+    assert level not in RUNS_UNASKED, (level, reasons)
+
+
+@pytest.mark.parametrize(("known", "written", "runs"), TEXTS_READ)
+def test_not_what_the_text_says(known, written, runs):
+    tool = made("pay", {"type": "object", "properties": known}, None)
+    level, reasons = ask(("pay", written), ("pay", runs), tool, (tool,), at_once=True)
+    assert level not in RUNS_UNASKED, (level, reasons)
+
+
+NO_VERDICT: tuple[tuple[Any, Any], ...] = (
+    ({}, []),
+    ("2026-10-02T00:00:00", "2.10.26"),
+)
+
+
+@pytest.mark.parametrize(("written", "runs"), NO_VERDICT)
+def test_a_verdict_and_no_error(written, runs):
+    tool = made("pay", {"type": "object", "properties": {"x": COUNT}}, None)
+    level, _ = ask(("pay", {"x": written}), ("pay", {"x": runs}), tool, (tool,))
+    assert level not in RUNS_UNASKED
