@@ -133,7 +133,8 @@ def two_values(what: str, key: str, one: JSON, other: JSON) -> str | None:
     texts = canonical(one), canonical(other)
     if texts[0] == texts[1]:
         return None
-    short = (text if len(text) <= 40 else f"{text[:39]}…" for text in texts)
+    # The beginning of a value that may not be shown would not be known as one.
+    short = (text if len(text) <= 40 else f"{len(text)} characters" for text in texts)
     # In single quotes, as the key: a sentence is quoted once more where it is told.
     first, second = (text.replace('"', "'") for text in short)
     return f"the {what} {key[:40]!r} has two different values, {first} and {second}"

@@ -60,7 +60,8 @@ UPPER_FILES = {
     "evidence/wrappers": {"unwrapping"},
     "evidence/waits": {"fields", "prose"},
     "loop/nodes": {"table"},
-    "reading": {"answers", "known_tool", "making", "outcome", "quoting", "reader", "texts"},
+    "reading": {"allowing", "answers", "known_tool", "making", "outcome", "quoting", "reader"}
+    | {"texts"},
 }
 """The second layer of a folder, which stands on its other files and is imported by none of them."""
 HOSTS_OF_LANGGRAPH = ("loop/graph", "integrations/", "notebook/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from selfcorrect import Mender
 from selfcorrect.batch import repair
 from selfcorrect.batch.lines import parse
 from selfcorrect.integrations.chat import written_calls
+from selfcorrect.loop.masking import Mask
 from selfcorrect.models.port import one_object
 from selfcorrect.plain import TwoValues, canonical, one_value
+from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.proxy.frames import frames
 
 PAY = {
@@ -135,3 +138,26 @@ def test_a_frame_of_a_client() -> None:
     same = call.replace("bob", "ann").encode()
     [frame] = frames(same, checks=True)
     assert (frame.fault, frame.raw) == (None, same)
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("long", [1, 60])
+def test_what_may_not_be_shown_is_not_named(quote: str, long: int, caplog: Any) -> None:
+    iban = {"type": "string", "x-sensitive": True}
+    schema = {"type": "object", "properties": {"iban": iban, "to": {"type": "string"}}}
+    one, other = "DE11" * long, "DE22" * long
+    args = json.dumps({"iban": one, "to": "ann"})[:-1] + f', "iban": "{other}"}}'
+    text = args.replace('"', quote)
+    done = Mender([{"name": "pay", "parameters": schema}]).call({"name": "pay", "args": text})
+    told = f"{done.detail} {done.failure} {done.calls[0].for_model} {caplog.text}"
+    assert "the key 'iban' has two different values" in told
+    assert "DE11" not in told
+    assert "DE22" not in told
+
+
+def test_a_name_is_looked_for_in_linear_time() -> None:
+    safety = SafetyPolicy(sensitive=frozenset({"iban"}))
+    started = time.process_time()
+    for text in ("a" * 500_000, 'a:"' * 100_000, "a:'\\" * 100_000, "a=" * 200_000):
+        assert Mask.of({"name": "pay", "raw": text}, None, safety).echoes == ()
+    assert time.process_time() - started < 5

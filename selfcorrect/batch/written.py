@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
+from selfcorrect.forms import langchain
 from selfcorrect.forms.access import get, is_record, part
 from selfcorrect.forms.answers import answered
 from selfcorrect.forms.calls import (
@@ -140,8 +141,9 @@ def written(given: Any) -> Written:
     if found and not _says_more(given, found):
         groups = copies(found)
         calls = tuple(_of_slot(group[0]) for group in groups)
+        refused, cut = _ended(given)
         back = partial(_into_slots, given, groups)
-        return Written(back, calls=calls, finish_reason=_refusal(given), cut=_is_cut(given))
+        return Written(back, calls=calls, finish_reason=refused, cut=cut)
     return _of_value(given)
 
 
@@ -277,18 +279,13 @@ def _open(value: Any, found: tuple[Slot, ...]) -> tuple[Slot, ...]:
     return tuple(s for s in found if answers.get(str(s.id), -1) <= int(s.path[depth]))
 
 
-def _is_cut(value: Any) -> bool:
-    return any(
-        not reading.ending_in(said, reading.Ending()).closers for said in endings_said(value)
-    )
-
-
-def _refusal(value: Any) -> str | None:
-    """Why its provider says that nothing of an answer is to be done, if it says so."""
-    if is_marked_refused(value):
-        return REFUSED
-    reasons = (reason for said in endings_said(value) for reason in reading.reasons_in(said))
-    return next(filter(is_refusal, reasons), None)
+def _ended(value: Any) -> tuple[str | None, bool]:
+    """Why its provider says that nothing of an answer is to be done, and whether it is cut off."""
+    reasons = [each for said in endings_said(value) for each in reading.reasons_in(said)]
+    refused = next(filter(is_refusal, reasons), None)
+    if refused is None and is_marked_refused(value):
+        refused = REFUSED
+    return refused, any(not reading.ending_of(each).closers for each in reasons)
 
 
 def _of_value(given: Any) -> Written:
@@ -302,9 +299,9 @@ def _of_value(given: Any) -> Written:
         raise Unusable(f"an empty {type(given).__name__} holds no call: {WANTED}")
     if (found := problem(value)) is not None:
         raise Unusable(f"at {found[0] or 'the top'}: {found[1]}: {WANTED}")
-    cut = _is_cut(value)
+    refused, cut = _ended(value)
     if (words := words_in(value)) is not None:
-        reason = _refusal(value) or ("length" if cut else None)
+        reason = refused or ("length" if cut else None)
         return Written(partial(_into_words, given, words), words.text, finish_reason=reason)
     if cut:
         raise cut_off()
@@ -341,7 +338,9 @@ def _of_langchain(given: Any) -> Written:
     told = {"response_metadata": getattr(given, "response_metadata", None)}
     ending = reading.ending_in(told, reading.Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
-    reason = _refusal(given) or reason
+    if langchain.is_marked_refused(given):
+        reason = REFUSED
+    reason = next(filter(is_refusal, reading.reasons_in(told)), reason)
     unread = getattr(given, "invalid_tool_calls", None) or ()
     chunks = getattr(given, "tool_call_chunks", None) or ()
     calls = chunks or (*given.tool_calls, *unread)

@@ -18,7 +18,7 @@ _MARKED: Final = ("message", "content", "parts", "output", "value", "additional_
 """Under these keys stands what may be marked as a refusal."""
 _ANSWERS: Final = ("choices", "candidates")
 """Where responses hold one answer or more, which are alternatives of one another."""
-_DEPTH: Final = 8
+_DEPTH: Final = 16
 
 
 def alternatives(value: Any) -> tuple[str, int] | None:
@@ -64,8 +64,10 @@ def is_marked_refused(value: Any, depth: int = 0) -> bool:
     """
     if isinstance(value, list | tuple):
         last = takewhile(lambda item: not is_others(item), reversed(value))
-        return any(is_marked_refused(item, depth) for item in last)
+        return depth <= _DEPTH and any(is_marked_refused(item, depth + 1) for item in last)
     if not is_record(value) or depth > _DEPTH:
         return False
-    held = (get(value, key) for key in (*_ANSWERS, *_MARKED))
-    return bool(get(value, "refusal")) or any(is_marked_refused(each, depth + 1) for each in held)
+    if get(value, "refusal"):
+        return True
+    held = (each for key in (*_ANSWERS, *_MARKED) if (each := get(value, key)))
+    return any(is_marked_refused(each, depth + 1) for each in held if not isinstance(each, str))

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from selfcorrect.forms import endings
 from selfcorrect.plain import is_one_of, one_value
 
 CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
@@ -20,6 +21,12 @@ def is_answer(value: Any) -> bool:
     calls = getattr(value, "tool_calls", None)
     listed = isinstance(calls, list) and all(isinstance(call, Mapping) for call in calls)
     return listed and hasattr(value, "content") and hasattr(value, "additional_kwargs")
+
+
+def is_marked_refused(message: Any) -> bool:
+    """Whether a message is marked as a refusal, where LangChain keeps what a provider says."""
+    told = (message.additional_kwargs, message.content)
+    return any(endings.is_marked_refused(each) for each in told if each)
 
 
 def block_id(block: Any) -> str | None:

@@ -16,7 +16,6 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from selfcorrect.forms import langchain
 from selfcorrect.forms.access import get, is_record
-from selfcorrect.forms.endings import is_marked_refused
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
 from selfcorrect.plain import TwoValues, digest, is_one_of, one_value
@@ -69,7 +68,7 @@ def finish_reason(message: AIMessage) -> str | None:
     """
     metadata = message.response_metadata or {}
     told = [reason.lower() for reason in reasons_in(metadata)]
-    if is_marked_refused(message):
+    if langchain.is_marked_refused(message):
         return REFUSED
     if (refused := next(filter(is_refusal, told), None)) is not None:
         return refused

@@ -6,7 +6,8 @@ prompts get what comes out of here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,6 +28,10 @@ _STRUCTURE: Final = frozenset(
 """Keys whose texts are this library's own words, or names."""
 _PLACES: Final = frozenset({"path", "paths"})
 """Keys whose texts are pointers: a key of the arguments in them may be a secret."""
+_PAIR: Final = re.compile(
+    r"(?<![\w.-])([\w.-]{1,100}+)[\"']?\s{0,9}[:=]\s{0,9}"
+    r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\s,;{}\[\]()]+)"
+)
 _CALLS: Final = ("call", "current", "original")
 _CHANGES: Final = ("changes", "refused", "pending")
 
@@ -50,8 +55,8 @@ class Mask:
         """The mask for everything that is said about this call."""
         if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
             return cls(tool, safety)
-        args = call.get("args")
-        values = [value for path, value in leaves(args, "/args") if cls._hides(tool, safety, path)]
+        found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
+        values = [value for path, value in found if cls._hides(tool, safety, path)]
         return cls(tool, safety, echoes_of(values))
 
     @staticmethod
@@ -152,6 +157,12 @@ class Mask:
             for option in question.get("options") or ()
         ]
         return shown
+
+
+def _named_in(raw: Any) -> Iterator[tuple[str, JSON]]:
+    """What stands behind a name in arguments that could not be read, each with its pointer."""
+    for found in _PAIR.finditer(raw) if isinstance(raw, str) else ():
+        yield f"/args{join(found[1])}", found[2].strip("\"'")
 
 
 def _place(item: Any) -> JSON:
