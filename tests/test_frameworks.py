@@ -48,6 +48,13 @@ class Action(BaseModel):
     to: str
 
 
+class Unfinished:
+    later: Nothing  # noqa: F821
+
+
+Unfinished = dataclass(Unfinished)
+
+
 SCHEMA = Action.model_json_schema()
 GEMINIS = {"type": "OBJECT", "properties": {"to": {"type": "STRING"}}, "required": ["to"]}
 
@@ -64,6 +71,7 @@ GEMINIS = {"type": "OBJECT", "properties": {"to": {"type": "STRING"}}, "required
         ({"type": "text"}, False),
         (list[int], {"type": "array", "items": {"type": "integer"}}),
         (SimpleNamespace, True),
+        (Unfinished, True),
         (GEMINIS, {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_origin
 
-from pydantic import PydanticSchemaGenerationError, TypeAdapter
+from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
 from selfcorrect.forms.endings import endings_said, is_marked_refused
 from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
@@ -28,7 +28,7 @@ class Asked:
 
     tools: tuple[Mapping[str, Any], ...]
     allows: Request
-    settled: Collection[Any]
+    settled: frozenset[Any]
 
     def ended(self, reason: Any = None, *said: Any) -> Asked:
         """The same request, with how its answer ended.
@@ -61,7 +61,8 @@ def asked(
             where there is one that nobody can check.
         settled: Names and ids of calls that are not the framework's to run.
     """
-    return Asked(tuple(tools), Request(plain(tool_choice), None, _form(answer)), settled)
+    allows = Request(plain(tool_choice), None, _form(answer))
+    return Asked(tuple(tools), allows, frozenset(settled) - {None})
 
 
 def any_of(schemas: Iterable[Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
@@ -79,7 +80,7 @@ def _form(answer: Any) -> JSON:
     if isinstance(answer, type) or get_origin(answer) is not None:
         try:
             return TypeAdapter(answer).json_schema()
-        except PydanticSchemaGenerationError:
+        except (PydanticUserError, PydanticUndefinedAnnotation):
             return True  # there is a form, though nobody can check it
     dump = getattr(answer, "model_dump", None)
     form = answer if dump is None else dump(mode="json", by_alias=True, exclude_none=True)

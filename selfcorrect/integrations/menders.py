@@ -131,7 +131,7 @@ def _is_ours(asked: Asked, part: Any, items: Items) -> bool:
     """Whether a part is a call for the framework to run, and nobody has answered it yet."""
     if not items.is_call(part):
         return False
-    return not {_at(part, items.id), _at(part, items.name)} & set(asked.settled)
+    return not {_at(part, items.id), _at(part, items.name)} & asked.settled
 
 
 def _taken(done: Mended, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:

@@ -170,6 +170,50 @@ SAID = {
 """A message of texts alone: no part vanishes, and what is no call becomes none."""
 
 
+ARGS = '{"to": "ann", "amount": 5}'
+WRITTEN = (
+    *(PAY, ANSWER, f"[{PAY}]", f"```json\n{PAY}\n```", f"<tool_call>{PAY}</tool_call>"),
+    *(
+        f"[TOOL_CALLS][{PAY}]",
+        f"<function=pay>{ARGS}</function>",
+        f"Action: pay\nAction Input: {ARGS}",
+    ),
+    *(
+        'pay(to="ann", amount=5)',
+        f'{{"function": "pay", "parameters": {ARGS}}}',
+        PAY.replace('"', "'"),
+    ),
+    '<invoke name="pay"><parameter name="to">ann</parameter><parameter name="amount">5</parameter></invoke>',
+)
+"""One call, in twelve ways: each is made where nothing stands around it."""
+AROUND = (
+    *(CONDITION, "Do not run this.", "That is what I would have called.", "Shall I?"),
+    *("(after Bob has agreed)", "Example:", "If you say so:", "Nothing was paid yet."),
+)
+ANSWERS = (
+    *(ANSWER, FAULTY, json.dumps(json.loads(ANSWER), indent=2), f"```json\n{ANSWER}\n```"),
+    *(ANSWER.replace("5", '5, "why": "asked"'), '{"amount": 5, "to": "ann", "action": "pay"}'),
+)
+
+
+def attacks() -> dict[str, list[Said]]:
+    """Messages in which no call may be seen, by what forbids it; and where nothing does."""
+    pairs = [(call, words) for call in WRITTEN for words in AROUND]
+    return {
+        "nothing": [Said((call,), pays=(5,)) for call in WRITTEN],
+        "words in a later part": [Said((call, words)) for call, words in pairs],
+        "words in an earlier part": [Said((words, call)) for call, words in pairs],
+        "words in the same part": [Said((f"{call}\n{words}",)) for call, words in pairs],
+        "the tool choice": [Said((call,), choice=True) for call in WRITTEN],
+        "a filter": [Said((call,), ended="filter") for call in WRITTEN],
+        "a refusal": [Said((call,), ended="refusal") for call in WRITTEN],
+        "the form of the answer": [Said((answer,), form=True) for answer in ANSWERS],
+    }
+
+
+ATTACKS = attacks()
+
+
 def changed(before: Any, after: Any) -> dict[str, Any]:
     """What differs between two plain objects, by its path; what is gone, too."""
     if isinstance(before, list) and isinstance(after, list):

@@ -9,7 +9,19 @@ from typing import Any
 
 import agent_framework as af
 import pytest
-from frameworks_kit import EACH, SAID, TEXT, Action, Cabin, Case, World, changed, check
+from frameworks_kit import (
+    ATTACKS,
+    EACH,
+    SAID,
+    TEXT,
+    Action,
+    Cabin,
+    Case,
+    Said,
+    World,
+    changed,
+    check,
+)
 
 from selfcorrect.integrations.agent_framework import MendingMiddleware
 
@@ -208,18 +220,16 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
-@pytest.mark.parametrize("title", SAID)
-def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart, form):
-    case, paid = SAID[title], []
+def paid(case: Said, form: str = "a model", *, apart: bool = False) -> tuple[int, ...]:
+    """The amounts with which `pay` runs in an agent whose model says this."""
+    amounts: list[int] = []
     raw = {"type": "refusal", "refusal": "I will not."} if case.ended == "refusal" else None
     texts = [af.Content.from_text(text, raw_representation=raw) for text in case.texts]
     messages = [of(text) for text in texts] if apart else [of(*texts)]
 
     def pay(to: str, amount: int) -> str:
         """Pay."""
-        paid.append(amount)
+        amounts.append(amount)
         return "paid"
 
     done = json.dumps({"action": "none", "to": "nobody", "amount": 0})
@@ -229,7 +239,20 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart, form):
     options: dict[str, Any] = {"tool_choice": "none"} if case.choice else {}
     options |= {"response_format": FORMS[form]} if case.form else {}
     asyncio.run(agent.run("hi", options=options))
-    assert tuple(paid) == case.pays
+    return tuple(amounts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart, form):
+    assert paid(SAID[title], form, apart=apart) == SAID[title].pays
+
+
+@pytest.mark.parametrize("forbids", ATTACKS)
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
 def test_a_choice_that_is_an_object_counts():

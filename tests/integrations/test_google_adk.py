@@ -6,11 +6,24 @@ import asyncio
 import gc
 import json
 from contextlib import suppress
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from frameworks_kit import EACH, GOOD, SAID, Action, Cabin, Case, World, changed, check
+from frameworks_kit import (
+    ATTACKS,
+    EACH,
+    GOOD,
+    SAID,
+    Action,
+    Cabin,
+    Case,
+    Said,
+    World,
+    changed,
+    check,
+)
 from google.adk.agents import Agent, ParallelAgent
 from google.adk.apps import App
 from google.adk.events.event_actions import EventActions
@@ -269,24 +282,37 @@ ENDS = {
 }
 
 
+PLUGIN = MendingPlugin()
+
+
 def pay(to: str, amount: int) -> str:
     """Pay."""
     return "paid"
+
+
+def paid(case: Said, form: str = "a model", **end: Any) -> tuple[int, ...]:
+    """The amounts of the calls of `pay` in what is made of a message."""
+    config: dict[str, Any] = {"tool_config": CHOICE} if case.choice else {}
+    if case.form:
+        config |= {"response_mime_type": "application/json", **FORMS[form]}
+    parts = [types.Part(text=text) for text in case.texts]
+    response, given, _ = whole(*parts, **(end or ENDS[case.ended][0]))
+    after = answered(response, PLUGIN, tool=pay, **config).content.parts
+    calls = [part.function_call for part in after if part.function_call]
+    assert [part for part in after if not part.function_call] == given.parts
+    return tuple(each.args["amount"] for each in calls)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("title", SAID)
 def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
     case = SAID[title]
-    config: dict[str, Any] = {"tool_config": CHOICE} if case.choice else {}
-    if case.form:
-        config |= {"response_mime_type": "application/json", **FORMS[form]}
-    texts = [
-        f"[{text}]" if form.startswith("a list") and case.form else text for text in case.texts
-    ]
-    for end in ENDS[case.ended]:
-        response, given, _ = whole(*(types.Part(text=text) for text in texts), **end)
-        parts = answered(response, tool=pay, **config).content.parts
-        calls = [part.function_call for part in parts if part.function_call]
-        assert tuple(each.args["amount"] for each in calls) == case.pays
-        assert [part for part in parts if not part.function_call] == given.parts
+    if case.form and form == "a list of models":
+        case = replace(case, texts=tuple(f"[{text}]" for text in case.texts))
+    assert {paid(case, form, **end) for end in ENDS[case.ended]} == {case.pays}
+
+
+@pytest.mark.parametrize("forbids", ATTACKS)
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}

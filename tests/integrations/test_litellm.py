@@ -12,7 +12,20 @@ import pytest
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
-from frameworks_kit import EACH, GOOD, SAID, TEXT, Action, Cabin, Case, World, changed, check
+from frameworks_kit import (
+    ATTACKS,
+    EACH,
+    GOOD,
+    SAID,
+    TEXT,
+    Action,
+    Cabin,
+    Case,
+    Said,
+    World,
+    changed,
+    check,
+)
 from litellm.types.utils import Choices, Message, ModelResponse, Usage
 
 from selfcorrect.integrations.litellm import MendingLogger
@@ -187,17 +200,29 @@ def amounts(message: Message) -> tuple[int, ...]:
     return tuple(json.loads(each.function.arguments)["amount"] for each in calls)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("title", [title for title in SAID if len(SAID[title].texts) == 1])
-def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
-    case = SAID[title]
+def paid(case: Said, form: str = "a model") -> tuple[int, ...]:
+    """The amounts of the calls of `pay` in what is made of a message."""
     reason = "content_filter" if case.ended == "filter" else "stop"
     marks = {"provider_specific_fields": {"refusal": "No."}} if case.ended == "refusal" else {}
     asked: dict[str, Any] = {"tools": PAYS, "tool_choice": "none" if case.choice else "auto"}
     asked |= {"response_format": FORMS[form]} if case.form else {}
-    response = response_of(Message(content=case.texts[0], **marks), reason=reason)
+    text = "\n".join(case.texts)  # one text is all that a message has here
+    response = response_of(Message(content=text, **marks), reason=reason)
     [choice] = answered(response, **asked).choices
-    assert (amounts(choice.message), choice.message.content) == (case.pays, case.texts[0])
+    assert choice.message.content == text
+    return amounts(choice.message)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
+    assert paid(SAID[title], form) == SAID[title].pays
+
+
+@pytest.mark.parametrize("forbids", ATTACKS)
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
 def test_the_providers_own_word_for_the_end_counts():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -17,15 +18,18 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.agent_output import AgentOutputSchema
+from agents.exceptions import ModelBehaviorError, ModelRefusalError
 from agents.items import ModelResponse
 from agents.usage import Usage
 from frameworks_kit import (
+    ATTACKS,
     EACH,
     SAID,
     TEXT,
     Action,
     Cabin,
     Case,
+    Said,
     World,
     changed,
     check,
@@ -224,11 +228,9 @@ def test_an_item_that_is_plain_json_is_left_alone():
 # --- what the request allows ----------------------------------------------------------------------
 
 
-# The runner breaks off an answer that a filter ended; for chat completions it drops the reason.
-@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
-@pytest.mark.parametrize("title", [title for title in SAID if title != "a content filter"])
-def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
-    case, paid = SAID[title], []
+def paid(case: Said, *, apart: bool = False) -> tuple[int, ...]:
+    """The amounts with which `pay` runs in an agent whose model says this."""
+    amounts: list[int] = []
     refusal = "I will not." if case.ended == "refusal" else ""
     texts = [(text,) for text in case.texts] if apart else [case.texts]
 
@@ -249,7 +251,7 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
     @function_tool
     def pay(to: str, amount: int) -> str:
         """Pay."""
-        paid.append(amount)
+        amounts.append(amount)
         return "paid"
 
     agent = Agent(
@@ -259,11 +261,23 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
         model_settings=ModelSettings(tool_choice="none") if case.choice else ModelSettings(),
         output_type=AgentOutputSchema(Action) if case.form else None,
     )
-    try:
+    # A refusal, and an answer that is not in its form, end the run.
+    with suppress(ModelRefusalError, ModelBehaviorError):
         asyncio.run(Runner.run(agent, "hi"))
-    except Exception as error:  # a refusal, and an answer in no form, end the run
-        assert type(error).__name__ in {"ModelRefusalError", "ModelBehaviorError"}  # noqa: PT017
-    assert tuple(paid) == case.pays
+    return tuple(amounts)
+
+
+# The runner breaks off an answer that a filter ended; for chat completions it drops the reason.
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
+@pytest.mark.parametrize("title", [title for title in SAID if title != "a content filter"])
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
+    assert paid(SAID[title], apart=apart) == SAID[title].pays
+
+
+@pytest.mark.parametrize("forbids", [each for each in ATTACKS if each != "a filter"])
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
 # --- a wrapper hands on what it does not change ---------------------------------------------------

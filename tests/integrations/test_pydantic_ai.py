@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from frameworks_kit import (
+    ATTACKS,
     EACH,
     GOOD,
     SAID,
@@ -139,10 +140,9 @@ def test_a_call_in_a_text_stands_after_all_that_was_said():
 # --- what the request allows ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("output", [PromptedOutput, ToolOutput])
-@pytest.mark.parametrize("title", SAID)
-def test_a_text_is_a_call_only_where_the_request_allows_it(title, output):
-    case, paid = SAID[title], []
+def paid(case: Said, output: Any = PromptedOutput) -> tuple[int, ...]:
+    """The amounts with which `pay` runs in an agent whose model says this."""
+    amounts: list[int] = []
 
     def script(messages, info):
         if len(messages) > 1:
@@ -157,11 +157,23 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, output):
 
     @agent.tool_plain
     def pay(to: str, amount: int) -> str:
-        paid.append(amount)
+        amounts.append(amount)
         return "paid"
 
     agent.run_sync("hi", model_settings={"tool_choice": "none"} if case.choice else None)
-    assert tuple(paid) == case.pays
+    return tuple(amounts)
+
+
+@pytest.mark.parametrize("output", [PromptedOutput, ToolOutput])
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title, output):
+    assert paid(SAID[title], output) == SAID[title].pays
+
+
+@pytest.mark.parametrize("forbids", ATTACKS)
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
 def ending(case: Said) -> dict[str, Any]:

@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 from frameworks_kit import (
+    ATTACKS,
     EACH,
     GOOD,
     PAY,
     SAID,
     Action,
     Case,
+    Said,
     World,
     changed,
     check,
     not_handed_on,
 )
-from smolagents import ToolCallingAgent, tool
+from smolagents import ActionStep, ToolCallingAgent, tool
 from smolagents.models import (
     REMOVE_PARAMETER,
     ChatMessage,
@@ -154,30 +156,40 @@ def test_a_call_in_one_of_several_parts_stands_beside_them():
 FORM = {"type": "json_schema", "json_schema": {"schema": Action.model_json_schema()}}
 
 
-@pytest.mark.parametrize("title", SAID)
-def test_a_text_is_a_call_only_where_the_request_allows_it(title):
-    case = SAID[title]
+@tool
+def pay(to: str, amount: int) -> str:
+    """Pay.
+
+    Args:
+        to: whom
+        amount: how much
+    """
+    return "paid"
+
+
+def paid(case: Said) -> tuple[int, ...]:
+    """The amounts with which `pay` is called in what is made of a message."""
     reason = "content_filter" if case.ended == "filter" else "stop"
     refusal = {"refusal": "I will not."} if case.ended == "refusal" else {}
     raw = {"choices": [{"finish_reason": reason, "message": refusal}]}
     content = [{"type": "text", "text": text} for text in case.texts]
-
-    @tool
-    def pay(to: str, amount: int) -> str:
-        """Pay.
-
-        Args:
-            to: whom
-            amount: how much
-        """
-        return "paid"
-
     settings = {"tool_choice": "none"} if case.choice else {}
     more = {"response_format": FORM} if case.form else {}
     wrapper = MendedModel(Once(message_of(content, raw=raw), **settings))
     message = wrapper.generate([], tools_to_call_from=[pay], **more)
-    made = [each.function.arguments["amount"] for each in message.tool_calls or ()]
-    assert (tuple(made), message.content) == (case.pays, content)
+    assert message.content == content
+    return tuple(each.function.arguments["amount"] for each in message.tool_calls or ())
+
+
+@pytest.mark.parametrize("title", SAID)
+def test_a_text_is_a_call_only_where_the_request_allows_it(title):
+    assert paid(SAID[title]) == SAID[title].pays
+
+
+@pytest.mark.parametrize("forbids", ATTACKS)
+def test_what_may_be_no_call_becomes_none(forbids):
+    made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
 @pytest.mark.parametrize(
@@ -190,23 +202,11 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title):
     ],
 )
 def test_the_agents_own_parser_makes_no_call_of_an_answer(settings, pays):
-    paid = []
-
-    @tool
-    def pay(to: str, amount: int) -> str:
-        """Pay.
-
-        Args:
-            to: whom
-            amount: how much
-        """
-        paid.append(amount)
-        return "paid"
-
     model = Once(message_of(PAY), **settings)
     agent = ToolCallingAgent(tools=[pay], model=MendedModel(model), max_steps=1, verbosity_level=0)
     agent.run("hi")
-    assert bool(paid) == pays
+    told = [step.observations for step in agent.memory.steps if isinstance(step, ActionStep)]
+    assert ("paid" in str(told)) == pays
 
 
 # --- a wrapper hands on what it does not change ---------------------------------------------------
