@@ -61,7 +61,8 @@ UPPER_FILES = {
     "evidence/waits": {"fields", "prose"},
     "kernel": {"changes", "keys", "origins", "verdicts", "wrappers"},
     "loop/nodes": {"table"},
-    "reading": {"answers", "known_tool", "making", "outcome", "quoting", "reader", "texts"},
+    "reading": {"allowing", "answers", "known_tool", "making", "outcome", "quoting", "reader"}
+    | {"texts"},
 }
 """The second layer of a folder, which stands on its other files and is imported by none of them."""
 HOSTS_OF_LANGGRAPH = ("loop/graph", "integrations/", "notebook/")

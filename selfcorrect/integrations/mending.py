@@ -85,10 +85,12 @@ class Conversation:
     Attributes:
         messages: What was said before.
         tool_choice: What the request says of calls.
+        answer: The form that the request asks for.
     """
 
     messages: Sequence[BaseMessage]
     tool_choice: Any = None
+    answer: Any = None
 
     @property
     def ids(self) -> frozenset[str]:
@@ -123,11 +125,12 @@ class Conversation:
             "messages": last_messages(self.messages),
             "finish_reason": finish_reason(message),
             "tool_choice": self.tool_choice,
+            "answer": self.answer,
         }
 
-    def why_no_call(self, message: AIMessage) -> str | None:
-        """Why the message holds no call, by its request and by how it ended."""
-        return why_no_call(Request(self.tool_choice, finish_reason(message)))
+    def allowed(self, message: AIMessage) -> Request:
+        """What the request allows the message to be, and how it ended."""
+        return Request(self.tool_choice, finish_reason(message), self.answer)
 
 
 async def mended_calls(
@@ -149,7 +152,7 @@ async def mended_calls(
     out: list[Mended] = []
     given: dict[str, Any] | None = None
     failed = conversation.failed()
-    barred = conversation.why_no_call(message)
+    barred = why_no_call(conversation.allowed(message))
     for written in written_calls(message, conversation.ids - settled):
         name = written.name
         if written.given_id in settled or name in settled or name in box.elsewhere:

@@ -17,7 +17,14 @@ from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import Finding, Safety
-from selfcorrect.reading import Candidate, Deviation, Offered, read_calls, said_beside
+from selfcorrect.reading import (
+    Candidate,
+    Deviation,
+    Offered,
+    read_calls,
+    said_beside,
+    why_not_allowed,
+)
 from selfcorrect.reading.quoting import MADE, why_not_made
 
 _LONGEST_TEXT: Final = 200_000
@@ -50,13 +57,15 @@ async def calls_in_text(
     policy = context.strategies.reading
     if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
         return [], text
-    if policy.text == "off" or conversation.why_no_call(message) is not None:
+    if policy.text == "off":
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]
     reading = read_calls(
         text, box.specs, finish_reason=reason, request=request, policy=policy, in_context=True
     )
+    if why_not_allowed(reading, conversation.allowed(message)) is not None:
+        return [], text
     is_marked = _MARKUP.search(text) is not None
     why = why_not_made(reading, box.specs, conversation.messages, request)
     if why is not None:

@@ -112,8 +112,10 @@ class Turn:
     @property
     def conversation(self) -> Conversation:
         """What was said before, the messages that are sent once only left out."""
-        choice = getattr(self.request, "tool_choice", None)
-        return Conversation([*self.request.messages, *self.kept], choice)
+        told = _settings(self.request)
+        choice = getattr(self.request, "tool_choice", None) or told.get("tool_choice")
+        messages = [*self.request.messages, *self.kept]
+        return Conversation(messages, choice, told.get("response_format"))
 
     @property
     def is_untouched(self) -> bool:
@@ -223,6 +225,13 @@ class Turn:
         answers = [_held_answer(item) for item in held["calls"]]
         self.messages += answers
         self.kept += answers
+
+
+def _settings(request: Request) -> Mapping[str, Any]:
+    """What goes to the provider beside the messages: by the model, bound to it, by the request."""
+    model, own = request.model, getattr(request, "model_settings", None)
+    each = (getattr(model, "model_kwargs", None), getattr(model, "kwargs", None), own)
+    return {key: value for one in each if isinstance(one, Mapping) for key, value in one.items()}
 
 
 def answer_to(call: Mended) -> ToolMessage:

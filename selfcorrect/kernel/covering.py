@@ -154,6 +154,11 @@ class _Cursor:
         self.last = nested
         return True
 
+    def _ends_as(self, wanted: str) -> bool:
+        """Whether the text ends with these brackets, but for closers."""
+        self.loose |= self.nested != wanted
+        return _CLOSERS.sub("", self.nested) == _CLOSERS.sub("", wanted)
+
     def _is_nested(self, wanted: str) -> bool:
         """Whether the brackets since the last value are those that the value has there."""
         if self.nested == wanted:
@@ -174,7 +179,7 @@ class _Cursor:
             if end is None:
                 return True
             self.at = end
-        return not (self.around or self._is_nested(self.last))
+        return not (self.around or self._ends_as(self.last))
 
     def _find(self, atom: JSON) -> int | None:
         """Where an atom ends, if only structure stands before it."""

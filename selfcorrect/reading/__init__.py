@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
+    from selfcorrect.reading.allowing import why_not_allowed
     from selfcorrect.reading.contract import (
         MOST_CALLS,
         Candidate,
@@ -56,6 +57,7 @@ _HOMES = {
     "refusal_of": "selfcorrect.reading.outcome",
     "said_beside": "selfcorrect.reading.standing",
     "strict_json": "selfcorrect.reading.strict",
+    "why_not_allowed": "selfcorrect.reading.allowing",
 }
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "refusal_of",
     "said_beside",
     "strict_json",
+    "why_not_allowed",
 ]
 
 __getattr__ = lazily(__name__, _HOMES)

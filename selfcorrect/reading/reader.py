@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from selfcorrect.errors import ToolDefinitionError, UnusableInput
+from selfcorrect.errors import UnusableInput
 from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
-from selfcorrect.model import JSON, Call, Finding, JsonObject
-from selfcorrect.plain import clean, problem
+from selfcorrect.model import Call, Finding
+from selfcorrect.plain import clean
 from selfcorrect.ports import Beside, ReadCall
 from selfcorrect.protocols import TextPolicy, Tool
-from selfcorrect.reading.contract import Fault, ToolCallKeys
+from selfcorrect.reading.allowing import why_not_allowed
+from selfcorrect.reading.contract import ToolCallKeys
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.outcome import Reading, refusal_of
 from selfcorrect.reading.quoting import why_not_made
 from selfcorrect.reading.texts import read_calls
-from selfcorrect.reading.tolerant_json import read_json
-from selfcorrect.schema.checker import Checker
 
 _NOT_AN_OBJECT: Final = "the arguments are text that is not one JSON object"
 
@@ -67,7 +66,7 @@ def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | 
 
 def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
     reading = _reading(raw, tools, beside)
-    if (why := why_no_call(_request(beside), _values(reading), _fits)) is not None:
+    if (why := why_not_allowed(reading, _request(beside))) is not None:
         return _handed_on(raw, _malformed(NOT_ALLOWED, why))
     if _is_no_call(reading) and not reading.doubted:
         reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
@@ -83,23 +82,6 @@ def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
 
 def _request(beside: Beside) -> Request:
     return Request(beside.tool_choice, beside.finish_reason, beside.answer)
-
-
-def _values(reading: Reading) -> list[JSON]:
-    """What stands where the calls of a text were read, each of them and all as one list."""
-    spans = (reading.text[call.start : call.end] for call in reading.calls)
-    read = [(span, read_json(span)) for span in spans]
-    found = [span if isinstance(each, Fault) else each.value for span, each in read]
-    return [*found, found] if found else []
-
-
-def _fits(schema: JsonObject, value: JSON) -> bool:
-    """Whether a value is one of the form; one that cannot be checked leaves nothing out."""
-    try:
-        engine = Checker(dict(schema), "the answer", inside=False).compile()
-    except ToolDefinitionError:
-        return True
-    return problem(value) is None and engine.fits(value)
 
 
 def _handed_on(raw: str, finding: Finding) -> ReadCall:

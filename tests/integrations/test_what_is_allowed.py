@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from agents_kit import World, agent_of, answers, calling, run
+from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from selfcorrect import SelfCorrection
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.testing import ScriptedModel
 
 ARGS = {"to": "CDG", "day": "2026-10-26", "seats": 2}
 TEXT = '{"name": "book_flight", "arguments": {"to": "CDG", "day": "2026-10-26", "seats": "2"}}'
@@ -36,6 +38,17 @@ class Choosing(AgentMiddleware[Any, Any, Any]):
         return handler(request.override(tool_choice=self._choice))
 
 
+class Setting(AgentMiddleware[Any, Any, Any]):
+    """Sets what goes to the provider beside the messages."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        self._settings = settings
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return handler(request.override(model_settings=self._settings))
+
+
 def test_a_text_is_made_into_a_call_where_nothing_forbids_it() -> None:
     world = World()
     run(agent_of(world, [AIMessage(TEXT), "done"], SelfCorrection())[0])
@@ -53,6 +66,33 @@ def test_a_refused_text_is_an_answer(more: dict[str, Any]) -> None:
 def test_a_text_is_an_answer_where_no_tool_was_to_be_chosen(choice: Any) -> None:
     world = World()
     agent, _ = agent_of(world, [AIMessage(TEXT)], Choosing(choice), SelfCorrection())
+    assert (run(agent)[-1].content, world.done) == (TEXT, [])
+
+
+ANSWER = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
+    "required": ["name", "arguments"],
+}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"type": "json_object"},
+        {"type": "json_schema", "json_schema": {"name": "plan", "schema": ANSWER}},
+    ],
+)
+@pytest.mark.parametrize("bound", [True, False])
+def test_an_answer_in_the_form_that_was_asked_for_is_not_run(form: Any, *, bound: bool) -> None:
+    world = World()
+    model: Any = ScriptedModel(script=[AIMessage(TEXT)])
+    settings = Setting(response_format=form)
+    agent = create_agent(
+        model.bind(response_format=form) if bound else model,
+        world.tools,
+        middleware=[SelfCorrection()] if bound else [settings, SelfCorrection()],
+    )
     assert (run(agent)[-1].content, world.done) == (TEXT, [])
 
 

@@ -84,6 +84,16 @@ def test_what_came_first_is_done_first_and_stands_in_the_trail():
     assert [event["node"] for event in first["trail"]] == ["plan", "execute"]
 
 
+def test_what_comes_first_passes_the_guard_too():
+    plant, seen = Plant(), []
+
+    def guard(state: Any, context: Any) -> None:
+        seen.append(state["current"]["name"])
+
+    build_graph(plant.tools, strategies=learned(), before={"execute": guard}).invoke(CALL)
+    assert seen == ["start_pump", "open_valve", "start_pump"]
+
+
 @pytest.mark.parametrize("effect", ["mutating", "destructive", None])
 def test_a_tool_that_acts_is_told_of_and_not_called(effect):
     plant = Plant()

@@ -1,0 +1,29 @@
+"""Whether the calls that a text seems to make are what its request asked for, and no calls."""
+
+from __future__ import annotations
+
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.kernel.requests import Request, why_no_call
+from selfcorrect.model import JSON, JsonObject
+from selfcorrect.plain import problem
+from selfcorrect.reading.contract import Fault
+from selfcorrect.reading.outcome import Reading
+from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.schema.checker import Checker
+
+
+def why_not_allowed(reading: Reading, request: Request) -> str | None:
+    """Why a text is an answer to its request and holds no call; None if it may hold one."""
+    spans = (reading.text[call.start : call.end] for call in reading.calls)
+    read = [(span, read_json(span)) for span in spans]
+    found: list[JSON] = [span if isinstance(each, Fault) else each.value for span, each in read]
+    return why_no_call(request, [*found, found] if found else [], _fits)
+
+
+def _fits(schema: JsonObject, value: JSON) -> bool:
+    """Whether a value is one of the form; one that cannot be checked leaves nothing out."""
+    try:
+        engine = Checker(dict(schema), "the answer", inside=False).compile()
+    except ToolDefinitionError:
+        return True
+    return problem(value) is None and engine.fits(value)
