@@ -15,7 +15,8 @@ PAY = {"to": TEXT, "amount": COUNT}
 INNER = {"type": "object", "properties": PAY}
 ARGS = {"to": "ann", "amount": 5}
 DAY = {"type": "string", "format": "date"}
-ROWS: tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...] = (
+Rows = tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...]
+OF_ANY_TOOL: Rows = (
     # a word around all, around some, around what an object holds, and in place of its key
     (PAY, {"cancelled": ARGS}, ARGS),
     (PAY, {"do_not": ARGS}, ARGS),
@@ -26,13 +27,6 @@ ROWS: tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...] = (
     ({"order": INNER}, {"refund": ARGS}, {"order": ARGS}),
     ({"order": INNER, "old": INNER}, {"refund": ARGS}, {"order": ARGS}),
     ({"lines": {"type": "array", "items": INNER}}, {"refund": [ARGS]}, {"lines": [ARGS]}),
-    # a key that says more
-    ({"dry_run": {"type": "boolean"}}, {"run": True}, {"dry_run": True}),
-    ({"soft_delete": TEXT}, {"delete": "a"}, {"soft_delete": "a"}),
-    ({"to_account": TEXT}, {"to": "a"}, {"to_account": "a"}),
-    ({"source_id": TEXT, "source": COUNT}, {"id": "a"}, {"source_id": "a"}),
-    ({"exclude_tags": TEXTS}, {"tags": ["a"]}, {"exclude_tags": ["a"]}),
-    ({"no_copy": TEXT, "to": TEXT}, {"copy": "a", "to": "b"}, {"no_copy": "a", "to": "b"}),
     # a list in a text: items lost, split, alternatives
     ({"tags": TEXTS}, {"tags": "['a', 'b']"}, {"tags": ["a"]}),
     ({"tags": TEXTS}, {"tags": '["x, y"]'}, {"tags": ["x", "y"]}),
@@ -50,6 +44,15 @@ ROWS: tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...] = (
      {"amounts": "5", "amount": True}),
     # a doubt
     ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
+)  # fmt: skip
+OF_TOOLS_THAT_ACT: Rows = (
+    # a key that says more
+    ({"dry_run": {"type": "boolean"}}, {"run": True}, {"dry_run": True}),
+    ({"soft_delete": TEXT}, {"delete": "a"}, {"soft_delete": "a"}),
+    ({"to_account": TEXT}, {"to": "a"}, {"to_account": "a"}),
+    ({"source_id": TEXT, "source": COUNT}, {"id": "a"}, {"source_id": "a"}),
+    ({"exclude_tags": TEXTS}, {"tags": ["a"]}, {"exclude_tags": ["a"]}),
+    ({"no_copy": TEXT, "to": TEXT}, {"copy": "a", "to": "b"}, {"no_copy": "a", "to": "b"}),
 )  # fmt: skip
 TEXTS_READ: tuple[tuple[dict[str, Any], str, dict[str, Any]], ...] = (
     ({"to": TEXT, "tags": TEXTS}, '{"to": "ann"}', {"to": "ann", "tags": []}),
@@ -74,9 +77,11 @@ TEXTS_READ: tuple[tuple[dict[str, Any], str, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize("is_required", [True, False])
-@pytest.mark.parametrize("effect", ["mutating", "destructive", None])
-@pytest.mark.parametrize(("known", "written", "runs"), ROWS)
+@pytest.mark.parametrize("effect", ["read_only", "idempotent", "mutating", "destructive", None])
+@pytest.mark.parametrize(("known", "written", "runs"), [*OF_ANY_TOOL, *OF_TOOLS_THAT_ACT])
 def test_not_what_was_written(known, written, runs, effect, is_required):
+    if effect == "read_only" and (known, written, runs) in OF_TOOLS_THAT_ACT:
+        return
     required = [*runs] if is_required else []
     tool = made("pay", {"type": "object", "properties": known, "required": required}, effect)
     level, reasons = ask(("pay", written), ("pay", runs), tool, (tool,))
