@@ -95,9 +95,9 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     if around:
         return Cover(Safety.EXACT) if said else Cover(None, text[:_SHOWN].strip())
     if said and cursor.rest():
-        # The same arguments written again say nothing more.
+        # The same arguments written again, whole, say nothing more.
         cursor.loose = True
-        said = cursor.lay(value) and not cursor.rest()
+        said = not cursor.open and cursor.lay(value) and not cursor.rest()
     if not said:
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
@@ -106,50 +106,41 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
 class _Cursor:
     """A place in a text, and what was noticed on the way there."""
 
-    __slots__ = (
-        *(
-            "acts",
-            "around",
-            "at",
-            "last",
-            "loose",
-            "name",
-            "nested",
-            "open",
-            "parted",
-            "reopened",
-            "text",
-        ),
-    )
-
     def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
         self.text, self.acts, self.name, self.around = text, acts, name, around
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
-        self.reopened = 0
+        self.reopened, self.assigned, self.begun = 0, False, False
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
         nested, self.nested = "", ""
-        is_first = True
+        is_first, is_placed = True, False
         for atom, is_key in _atoms(value):
             if isinstance(atom, _Bracket):
                 nested += atom.sign
                 continue
             start, before = self.at, self.nested
+            self.assigned = False
             end = self._find(atom)
             if end is None and is_key:  # a value by position has no key
-                self.at, self.nested, self.loose = start, before, True
+                self.at, self.nested, self.loose, is_placed = start, before, True, True
                 continue
-            if end is None or not (is_first or self.around or self._is_nested(nested)):
+            # Where a key was written, it is the key of that value and no other.
+            if (
+                end is None
+                or (is_placed and self.assigned)
+                or not (is_first or self.around or self._is_nested(nested))
+            ):
                 return False
             is_bare = (
                 isinstance(atom, str) and not is_key and self.text[end : end + 1] not in _QUOTES
             )
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
-            self.at, self.parted, is_first = end, is_key, False
+            self.at, self.parted, is_first, is_placed = end, is_key, False, False
+            self.begun = True
             nested, self.nested = "", ""
         self.last = nested
         return True
@@ -164,10 +155,10 @@ class _Cursor:
         if self.nested == wanted:
             return True
         self.loose = True
-        # A closer may be missing or one too many, and one list may be closed that nothing opened
-        # (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
+        # Inside, a closer may be missing on tools that read, and one list may be closed that
+        # nothing opened (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
         found, asked = _CLOSERS.sub("", self.nested), _CLOSERS.sub("", wanted)
-        if found == asked:
+        if found == asked and not self.acts:
             return True
         self.reopened += 1
         return self.reopened == 1 and asked == f"[{found}"
@@ -226,7 +217,8 @@ class _Cursor:
             self._nest(sign)
             # An escaped line end between values is one: the text was escaped once too often.
             return at + 2 if sign == "\\" and text[at + 1 : at + 2] in ("n", "t", "r") else at + 1
-        if (prefix := _PREFIX.match(text, at)) is not None:
+        prefix = _PREFIX.match(text, at)
+        if prefix is not None and (at == 0 or text[at - 1] not in _QUOTES):
             return prefix.end()
         if not self.acts and (comment := _COMMENT.match(text, at)) is not None:
             self.loose = True
@@ -239,7 +231,7 @@ class _Cursor:
         if word is None:
             return None
         behind = text[word.end() :].lstrip(" \t\"'")[:1]
-        is_label = spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
+        is_label = not self.begun and spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
         is_name = self.name != "" and word[0] == self.name and behind in ("(", ":", "{")
         return word.end() if is_label or is_name else None
 
@@ -256,6 +248,7 @@ class _Cursor:
                 self.loose = True
         if sign in ",;:=\n{[(":
             self.parted = True
+        self.assigned |= sign in ":="
 
 
 _PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}

@@ -66,7 +66,7 @@ def same_date(written: str, runs: str) -> Safety | None:
     if ours is None or theirs is None:
         return None
     day, dated = _day_of(text, ours), _day_of(runs.lower(), theirs)
-    if (day is None) != (dated is None) and (ours.word or dated is not None):
+    if (day is None) != (dated is None):
         return None
     if day is not None and dated is not None and not _is_same_day(day, dated):
         return None
@@ -78,7 +78,7 @@ def same_date(written: str, runs: str) -> Safety | None:
     if not _is_same_time(clock, timed, has_day=day is not None):
         return None
     is_iso = re.fullmatch(r"[\d\-/.:t z+]+", text) is not None and ours.word is None
-    return EXACT if is_iso and (day is None or day[:1] == dated[:1]) else INFERRED  # type: ignore[index]
+    return EXACT if is_iso and (day is None or dated is None or day[0] == dated[0]) else INFERRED
 
 
 @dataclass(frozen=True, slots=True)

@@ -373,7 +373,7 @@ def _loaded(text: str) -> JSON:
 
 
 _BETWEEN: Final = re.compile(
-    r"[\s,;|&]*(?:\b(?:and|or)\b[\s,;]*)?(?:(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s)?\s*",
+    r"[\s,;|&]*(?:\band\b[\s,;]*)?(?:(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s)?\s*",
     re.IGNORECASE,
 )
 """What stands between items; the sign of a list has a space behind it, of a number none."""
@@ -411,5 +411,5 @@ def _ends(rest: str, *, is_last: bool) -> Iterator[int]:
     if is_last:
         yield len(rest)
         yield len(rest.rstrip(" \t\r\n,;|."))
-    found = re.finditer(r"\s*(?:[,;|\n&]|\b(?:and|or)\b)|\s+", rest)
+    found = re.finditer(r"\s*(?:[,;|\n&]|\band\b)|\s+", rest)
     yield from (match.start() for _, match in zip(range(12), found, strict=False))

@@ -142,6 +142,9 @@ def words_around_the_arguments(rng: Random) -> Case:
     forms: list[Any] = [
         pay.call(text),
         json.dumps(pay.call(text)),
+        f"<tool_call>\n{json.dumps(pay.call(text))}\n</tool_call>",
+        json.dumps([pay.call(text)]),
+        json.dumps({"type": "function", "function": pay.call(text)}),
         pay.call({"arguments": text}),
         {"type": "function", "function": pay.call(text)},
         {"type": "tool_use", "id": "t1", "name": pay.tool.name, "input": text},
