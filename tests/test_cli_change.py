@@ -46,7 +46,7 @@ def explain(tmp_path):
             1,
             [
                 "class     lossy  does not run unasked by default",
-                "law 2     lossy  /args/refund/amount  `refund.amount` says something that `pay` has",
+                "law 2     lossy  /args/refund/amount  `refund.amount` says something that `pay`",
             ],
         ),
         (
