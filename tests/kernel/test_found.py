@@ -42,6 +42,8 @@ OF_ANY_TOOL: Rows = (
     # a slip that is nearer to a key that was written, too
     ({"amount": {"type": "boolean"}, "amounts": TEXT}, {"amout": "5", "amount": True},
      {"amounts": "5", "amount": True}),
+    # a number is written in its own digits, where a text is asked for
+    ({"code": TEXT}, {"code": 451}, {"code": "00451"}),
     # a doubt
     ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
 )  # fmt: skip
