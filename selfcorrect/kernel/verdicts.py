@@ -20,6 +20,15 @@ WORST: Final = {
     )
 }
 """How far a class is from what was written; of several, the farthest counts."""
+LAWS: Final = (
+    "what fits is left alone",
+    "nothing is lost",
+    "no key disappears",
+    "nothing is invented",
+    "nothing stands around",
+    "the tool is the one that was named",
+)
+"""The laws, each at its number."""
 
 
 @dataclass(frozen=True, slots=True)

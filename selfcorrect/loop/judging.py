@@ -10,7 +10,7 @@ from typing import Any, Final
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.spellings import Words
-from selfcorrect.kernel.verdicts import Step, Verdict, worst
+from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouches
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
@@ -32,10 +32,12 @@ class Judged:
     Attributes:
         changes: The changes.
         words: What is wrong with them, for people; empty where nothing is.
+        law: The law that they break first, by its name; empty where they break none.
     """
 
     changes: tuple[Change, ...]
     words: str = ""
+    law: str = ""
 
 
 def judged(
@@ -119,10 +121,12 @@ def owned(
 
 
 def refused(
-    changes: Sequence[Change], whys: Iterable[tuple[Change, str]], group: int
+    judgement: Judged, whys: Iterable[tuple[Change, str]], group: int
 ) -> list[dict[str, JSON]]:
     """Refused changes as the state keeps them, those of one answer together."""
-    told = {id(change): why for change, why in whys}
+    changes, words = judgement.changes, judgement.words
+    # What a law says of a change tells more than that its class may not run.
+    told = {id(one): (words if one.safety is Safety.LOSSY else "") or why for one, why in whys}
     whole = "belongs to a change that is refused"
     return [to_json(one) | {"why": told.get(id(one), whole), "group": group} for one in changes]
 
@@ -182,8 +186,9 @@ def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
         else replace(change, safety=worst([change.safety, safety]))
         for change, safety in zip(changes, classes, strict=True)
     ]
-    whys = dict.fromkeys(one.words for one in verdict.reasons if one.words)
-    return Judged(tuple(made), "; ".join(whys))
+    broken = [one for one in verdict.reasons if one.words]
+    law = LAWS[broken[0].law] if broken else ""
+    return Judged(tuple(made), "; ".join(dict.fromkeys(one.words for one in broken)), law)
 
 
 def _words(strategies: Iterable[Any]) -> Words:

@@ -332,9 +332,8 @@ class _Round:
         tool = self.context.tools.get(new.name)
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
-        lost = self.barred is not None
         verdict = judged(
-            self.call, new, made, group, rungs, self.state, self.context, proposes=lost
+            self.call, new, made, group, rungs, self.state, self.context, proposes=bool(self.barred)
         )
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
@@ -342,9 +341,9 @@ class _Round:
         mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
-            self.refused += refused(made, refusals, len(self._all_refused()))
+            self.refused += refused(verdict, refusals, len(self._all_refused()))
             why = verdict.words or "; ".join(sorted({why for _, why in refusals}))
-            self._not_made(asked, item, group, "refused", why)
+            self._not_made(asked, item, group, "refused", why, law=verdict.law)
             return
         by_person = any(each.safety is Safety.HUMAN for each in made)
         if by_person or self.context.is_handler(item["strategy"]):
@@ -361,9 +360,10 @@ class _Round:
         group: list[Finding],
         outcome: str,
         why: str,
+        law: str = "",
     ) -> None:
         """Note it of the strategy that was asked, too: a change may stand in another's name."""
-        self.note(item, group, outcome, why)
+        self.note(item, group, outcome, why, **({"law": law} if law else {}))
         if asked["strategy"] != item["strategy"]:
             self.note(asked, group, "gave_up", f"{item['strategy']}: {why}")
 
