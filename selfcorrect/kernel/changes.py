@@ -51,6 +51,8 @@ def judge(step: Step) -> Verdict:
     judging.tool()
     if step.written.raw is None:
         written, judging.reasons[:0] = unwrapped(step)
+        # What stood in a wrapper is all arguments, not those of one object further down.
+        judging.is_bare = written is step.written.args
         judging.compare(written, step.runs.args, ())
         judging.moves()
     else:
@@ -76,6 +78,7 @@ class _Judging:
         self.gone: list[_Gone] = []
         self.come: list[tuple[Path, JSON]] = []
         self.compared = 0
+        self.is_bare = True
 
     def say(self, safety: Safety, law: int, path: Path, words: str = "") -> None:
         self.reasons.append(Reason(safety, law, join("args", *path), words))
@@ -263,7 +266,9 @@ class _Judging:
         """Look one level deeper: into an object that nobody wrote, and into one that has gone."""
         come: list[tuple[Path, JSON]] = []
         for path, value in self.come:
-            is_level = isinstance(value, dict) and value and self.step.slot(path).declared
+            is_level = (
+                self.is_bare and isinstance(value, dict) and value and self.step.slot(path).declared
+            )
             if is_level and self.origin(path, value) is None:
                 self.say(INFERRED, 2, path)
                 come += [((*path, key), inner) for key, inner in value.items()]
@@ -326,7 +331,9 @@ class _Judging:
     def _lost(self, gone: _Gone) -> None:
         place = join("args", *gone.path)
         slot = self.step.slot(gone.path)
-        if says_nothing(gone.value) and not slot.required:
+        is_word = isinstance(gone.value, str) and gone.value.strip() != ""
+        is_meant = is_word and slot.declared and slot.fits(gone.value)  # a text may be "null"
+        if says_nothing(gone.value) and not slot.required and not is_meant:
             is_text = slot.declared and isinstance(gone.value, str) and not gone.value.strip()
             self.say(INFERRED if is_text else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and _is_given(gone.value, slot):

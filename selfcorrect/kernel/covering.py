@@ -86,8 +86,10 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     'but only if bob agrees'
     """
     try:
-        if json.loads(text) == value:
-            return Cover(Safety.EXACT)
+        # What is strictly valid says one thing; what is read of it is that, or another thing.
+        strict = json.loads(text)
+        if type(strict) is type(value) and not around:
+            return Cover(Safety.EXACT) if strict == value else Cover(None, text[:_SHOWN].strip())
     except (ValueError, RecursionError):
         pass
     cursor = _Cursor(text, acts=acts, name=name, around=around)
@@ -98,7 +100,8 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
         # The same arguments written again, whole, say nothing more.
         cursor.loose = True
         said = not cursor.open and cursor.lay(value) and not cursor.rest()
-    if not said:
+    # Where every bracket has its closer, none is missing: the nesting is another one.
+    if not said or (cursor.shifted and not cursor.open and not cursor.stray):
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
@@ -111,6 +114,7 @@ class _Cursor:
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
+        self.shifted = self.stray = False
         self.reopened, self.assigned, self.begun = 0, False, False
 
     def lay(self, value: JSON) -> bool:
@@ -159,6 +163,7 @@ class _Cursor:
         # nothing opened (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
         found, asked = _CLOSERS.sub("", self.nested), _CLOSERS.sub("", wanted)
         if found == asked and not self.acts:
+            self.shifted = True
             return True
         self.reopened += 1
         return self.reopened == 1 and asked == f"[{found}"
@@ -245,7 +250,7 @@ class _Cursor:
             if self.open[-1:] == [sign]:
                 self.open.pop()
             else:
-                self.loose = True
+                self.loose = self.stray = True
         if sign in ",;:=\n{[(":
             self.parted = True
         self.assigned |= sign in ":="

@@ -91,6 +91,14 @@ def equal(one: JSON, other: JSON) -> bool:
     return bool(one == other)
 
 
+_KINDS: Final = {
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("integer", "number"),
+    str: ("string",),
+}
+
+
 def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | None:
     """How certain it is that two scalars, or a scalar and a list of one, say the same."""
     if equal(written, runs):
@@ -99,6 +107,8 @@ def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | Non
         return INFERRED
     if runs is None:
         return EXACT if _is_null(written, slot) else None
+    if slot.kinds.isdisjoint(_KINDS.get(type(runs), ())) and slot.kinds:
+        return None  # nobody asked for a value of this type: what was written may mean another
     if isinstance(runs, bool):
         return _boolean(written, runs)
     if isinstance(runs, int | float):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.json_forms import to_json
+from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
@@ -129,6 +129,32 @@ def refused(
     told = {id(one): (words if one.safety is Safety.LOSSY else "") or why for one, why in whys}
     whole = "belongs to a change that is refused"
     return [to_json(one) | {"why": told.get(id(one), whole), "group": group} for one in changes]
+
+
+def judged_node(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], context: RunContext
+) -> tuple[Safety, str]:
+    """The class of what a node of the deployment's own made of a call, and what is wrong with it.
+
+    The node answers for the values that it made; what was written and is gone stays lost.
+    """
+    if not isinstance(before, Mapping) or not isinstance(before.get("args"), dict):
+        return Safety.HUMAN, ""
+    written, runs = call_from_json(before), call_from_json(after)
+    tool = context.tools.get(runs.name)
+    if written.raw is not None or tool is None:
+        return Safety.HUMAN, ""
+    step = Step(
+        written,
+        runs,
+        slots_of(tool.schema),
+        context.tools,
+        tool.effect,
+        origins={"/args": Safety.HUMAN, "/name": Safety.HUMAN},
+    )
+    verdict = judge(step)
+    words = "; ".join(dict.fromkeys(one.words for one in verdict.reasons if one.words))
+    return (Safety.LOSSY, words) if verdict.safety is Safety.LOSSY else (Safety.HUMAN, "")
 
 
 def judged_step(
