@@ -85,6 +85,9 @@ AT_THE_TOP_OF = {
 LONGEST = 450
 """Lines of a file."""
 
+TOKENS = 443_000
+"""Tokens of code of the whole package, at most; lowered when the package has become smaller."""
+
 CLASSES = (".EXACT", ".INFERRED")
 UNDER_THE_KERNEL = {
     "kernel",
@@ -429,6 +432,23 @@ def test_an_init_holds_no_logic(file):
 @EACH
 def test_no_file_is_longer_than_one_reads_at_once(file):
     assert len(FILES[file].read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_the_package_has_no_more_code_than_its_budget():
+    assert sum(importing.tokens_of(path.read_text("utf-8")) for path in FILES.values()) <= TOKENS
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('"""Doc."""\n\nx = 1  # why\n', 3),
+        ('def f():\n    """Doc,\n    in two lines."""\n    return "text"\n', 7),
+        ('x = f"{a} and {b!r}"\n', 3),
+        (f"x = {'é' * 300!r}\n", 2 + 602 // 4),
+    ],
+)
+def test_tokens_are_counted_without_what_is_said_beside_the_code(source, count):
+    assert importing.tokens_of(source) == count
 
 
 @EACH
