@@ -128,7 +128,8 @@ class _Cursor:
             start, before = self.at, self.nested
             self.assigned = False
             end = self._find(atom)
-            if end is None and is_key:  # a value by position has no key
+            # Arguments of a call may go by position: such a value has no key.
+            if end is None and is_key and (self.name or self.around):
                 self.at, self.nested, self.loose, is_placed = start, before, True, True
                 continue
             # Where a key was written, it is the key of that value and no other.

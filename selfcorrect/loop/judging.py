@@ -15,6 +15,7 @@ from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouches
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
 from selfcorrect.plain import plain
+from selfcorrect.protocols import Effect, Tool
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
@@ -48,8 +49,6 @@ def judged(
     rungs: Mapping[str, Any],
     state: CorrectionState,
     context: RunContext,
-    *,
-    proposes: bool = False,
 ) -> Judged:
     """The class of each change of one proposal, computed from the call before and after it.
 
@@ -62,7 +61,6 @@ def judged(
             deployment answers for the values that it made.
         state: The run.
         context: What it runs with.
-        proposes: Whether the call is only told, and made by somebody who decides anew.
     """
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
@@ -84,7 +82,7 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
-        effect="read_only" if proposes else tool.effect if tool is not None else "mutating",
+        effect=_effect(tool, state),
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
@@ -97,6 +95,13 @@ def judged(
         source=_source(state),
     )
     return _classed(changes, judge(step))
+
+
+def _effect(tool: Tool | None, state: CorrectionState) -> Effect:
+    """What the tool may do; a call that is only proposed, and made by nobody here, does nothing."""
+    if state.get("barred") is not None:
+        return "read_only"
+    return tool.effect if tool is not None else "mutating"
 
 
 def _takers(call: Call, context: RunContext) -> list[str]:
@@ -118,6 +123,11 @@ def owned(
         )
         for change in changes
     )
+
+
+def is_hidden_loss(claimed: Change, found: Change) -> bool:
+    """Whether a change loses something without saying so."""
+    return found.safety is Safety.LOSSY and claimed.safety is not Safety.LOSSY
 
 
 def refused(

@@ -316,7 +316,7 @@ class _Round:
         self.barred = None
 
     def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
-        from selfcorrect.loop.judging import judged, owned, refused
+        from selfcorrect.loop.judging import is_hidden_loss, judged, owned, refused
 
         if self.context.is_handler(item["strategy"]) and self._is_lost:
             self.note(item, group, "gave_up", "nobody knows whether it was done already")
@@ -332,11 +332,13 @@ class _Round:
         tool = self.context.tools.get(new.name)
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
-        verdict = judged(
-            self.call, new, made, group, rungs, self.state, self.context, proposes=bool(self.barred)
-        )
+        state: Any = {**self.state, "barred": self.barred}
+        verdict = judged(self.call, new, made, group, rungs, state, self.context)
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
+        # A rule allows what its strategy itself calls lossy, and no loss that only the kernel saw.
+        if any(map(is_hidden_loss, answer.changes, made)):
+            allowed -= {Safety.LOSSY}
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
         mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
