@@ -99,7 +99,7 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     if said and cursor.rest():
         # The same arguments written again, whole, say nothing more.
         cursor.loose = True
-        said = not cursor.open and cursor.lay(value) and not cursor.rest()
+        said = cursor.closed and cursor.lay(value) and not cursor.rest()
     # Where every bracket has its closer, none is missing: the nesting is another one.
     if not said or (cursor.shifted and not cursor.open and not cursor.stray):
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
@@ -114,7 +114,7 @@ class _Cursor:
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
-        self.shifted = self.stray = False
+        self.shifted = self.stray = self.closed = False
         self.reopened, self.assigned, self.begun = 0, False, False
 
     def lay(self, value: JSON) -> bool:
@@ -171,10 +171,12 @@ class _Cursor:
 
     def rest(self) -> bool:
         """Whether anything but structure stands behind the cursor."""
+        self.closed = not self.open
         while self.at < len(self.text):
             end = self._past(self.at)
             if end is None:
                 return True
+            self.closed |= not self.open
             self.at = end
         return not (self.around or self._ends_as(self.last))
 
