@@ -233,6 +233,7 @@ def tool_likeness(
     spaces: Collection[str] = (),
     *,
     acts: bool = True,
+    declared: bool = False,
 ) -> Safety | None:
     """How certain a written name means a tool: the same words, or a slip inside one word.
 
@@ -258,10 +259,12 @@ def tool_likeness(
     if [one for one in offered if is_repeated(bare, one)] == [name]:
         return Safety.INFERRED
     behind = [one for one in offered if is_behind_namespace(bare, one)]
+    if behind != [name] or (acts and declared):
+        return None  # it may be another server's: what acts is not called on a likeness of names
     # Every tool here has this namespace; of several servers the call may mean another one's tool.
     length = len(name) - len(bare)
     is_shared = not acts or all(one[:length] == name[:length] for one in offered)
-    return Safety.INFERRED if behind == [name] and is_shared else None
+    return Safety.INFERRED if is_shared else None
 
 
 def is_behind_namespace(bare: str, name: str) -> bool:

@@ -41,6 +41,7 @@ class Step:
         slot: What the schema of the tool that would run says of a place in the arguments.
         offered: The names of the tools on offer.
         effect: What the tool that would run may do.
+        declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
         topic: Words of its name and description.
         origins: By pointer into `runs`, the class of who made the value there, if nobody wrote it.
@@ -59,6 +60,7 @@ class Step:
     slot: Callable[[Path], Slot]
     offered: Collection[str] = ()
     effect: str = "mutating"
+    declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
     topic: frozenset[str] = frozenset()
     origins: Mapping[str, Safety] = field(default_factory=dict)

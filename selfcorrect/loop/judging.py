@@ -15,10 +15,11 @@ from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouches
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
 from selfcorrect.plain import plain
-from selfcorrect.protocols import Effect, Tool
+from selfcorrect.protocols import Effect
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
+from selfcorrect.tools import ToolSpec
 
 _OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
 """Classes by which a proposer says that a value is none that was written."""
@@ -83,6 +84,7 @@ def judged(
         slot=slots_of(schema),
         offered=context.tools,
         effect=_effect(tool, state),
+        declared=tool is not None and tool.declared,
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
@@ -97,7 +99,7 @@ def judged(
     return _classed(changes, judge(step))
 
 
-def _effect(tool: Tool | None, state: CorrectionState) -> Effect:
+def _effect(tool: ToolSpec | None, state: CorrectionState) -> Effect:
     """What the tool may do; a call that is only proposed, and made by nobody here, does nothing."""
     if state.get("barred") is not None:
         return "read_only"
