@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import covers, loaded
+from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
 from selfcorrect.kernel.origins import about, is_blamed, is_tainted
@@ -19,7 +19,6 @@ from selfcorrect.kernel.spellings import (
     EXACT,
     INFERRED,
     Slot,
-    equal,
     lists,
     says_nothing,
     spelled,

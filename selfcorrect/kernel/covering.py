@@ -85,13 +85,11 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     >>> covers('{"to": "ann"} but only if bob agrees', {"to": "ann"}, acts=True).left
     'but only if bob agrees'
     """
-    try:
-        # What is strictly valid says one thing; what is read of it is that, or another thing.
-        strict = json.loads(text)
-        if type(strict) is type(value) and not around:
-            return Cover(Safety.EXACT) if strict == value else Cover(None, text[:_SHOWN].strip())
-    except (ValueError, RecursionError):
-        pass
+    # What is strictly valid says one thing; what is read of it is that, or another thing.
+    strict = loaded(text)
+    if type(strict) is type(value) and not around:
+        is_said = equal(strict, value)
+        return Cover(Safety.EXACT) if is_said else Cover(None, text[:_SHOWN].strip())
     cursor = _Cursor(text, acts=acts, name=name, around=around)
     said = cursor.lay(value)
     if around:
@@ -343,10 +341,33 @@ def _sign_at(text: str, at: int) -> tuple[str, int]:
 
 
 def loaded(value: JSON) -> JSON:
-    """The value of a text that is strictly valid JSON; any other value as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+    """The value of a text that is strictly valid JSON; any other value as it is.
+
+    Two values for one key are no value: whichever ran, the other would be lost.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return value
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for key, value in pairs:
+        if not equal(found.setdefault(key, value), value):
+            raise ValueError(key)
+    return found
+
+
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
+    if kind is list:
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)

@@ -6,7 +6,6 @@ runs follows from what was written, by the letters, digits and words of both.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import covers
+from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.dates import is_date_like, same_date
 from selfcorrect.kernel.likeness import is_listed_alike
 from selfcorrect.kernel.measures import asks_for, is_money
@@ -77,18 +76,6 @@ class Words:
             spelling(word) == spelling(written) and equal(meant, runs)
             for word, meant in self.meanings.items()
         )
-
-
-def equal(one: JSON, other: JSON) -> bool:
-    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    if kind is dict:
-        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
-    if kind is list:
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)
 
 
 _KINDS: Final = {
@@ -365,8 +352,8 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     text = written
     for _ in range(LEVELS):
         bare = text.strip()
-        inner = _loaded(bare) if bare[:1] in '"{[' and len(bare) <= _LONGEST else None
-        if inner is None or not isinstance(inner, str):
+        inner = loaded(bare) if bare[:1] == '"' and len(bare) <= _LONGEST else bare
+        if inner is bare or not isinstance(inner, str):
             break
         text = inner
     else:
@@ -374,13 +361,6 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
         return None
     return covers(text, runs, acts=acts).safety
-
-
-def _loaded(text: str) -> JSON:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 _BULLET: Final = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s+(?=\S)")
