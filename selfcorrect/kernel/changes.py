@@ -298,11 +298,11 @@ class _Judging:
                 continue
             safety = worst([key, *(one.safety for one in judging.reasons)])
             if best is None or WORST[safety] < best[0]:
-                best = (
-                    WORST[safety],
-                    gone,
-                    [*judging.reasons, Reason(key, 2, join("args", *path))],
-                )
+                # One edit of two places: neither is surer than the other.
+                moved = [Reason(key, 2, join("args", *path))]
+                if gone.path != path:
+                    moved.append(Reason(safety, 2, join("args", *gone.path)))
+                best = (WORST[safety], gone, [*judging.reasons, *moved])
             if best[0] == 0:
                 break
         if best is None or best[0] == WORST[LOSSY]:

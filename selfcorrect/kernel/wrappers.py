@@ -42,7 +42,8 @@ def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
             words = f"two values were written for {named(key)}"
             reasons.append(Reason(Safety.LOSSY, 1, join("args", key), words))
         safety = INFERRED if beside else EXACT
-        reasons.append(Reason(safety, 2, join("args", wraps[0])))
+        place = join("args") if beside else join("args", wraps[0])
+        reasons.append(Reason(safety, 2, place))
         args = {**content, **said}
     return args, reasons
 

@@ -12,9 +12,10 @@ from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.repair_context import vouches
+from selfcorrect.loop.repair_context import vouched
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
 from selfcorrect.plain import plain
+from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
@@ -45,7 +46,7 @@ def judged(
     findings: Sequence[Finding],
     rungs: Mapping[str, Any],
     state: CorrectionState,
-    context: RunContext,
+    context: RunContext | RepairContext,
     *,
     proposes: bool = False,
 ) -> Judged:
@@ -65,9 +66,10 @@ def judged(
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
     for change in changes:
-        is_outer = change.safety in _OUTER or vouches(rungs.get(change.strategy or ""))
+        origin = vouched(rungs.get(change.strategy or ""), change.safety)
+        is_outer = change.safety in _OUTER or origin is not None
         if is_outer and change.after is not ABSENT:
-            origins[change.path] = change.safety
+            origins[change.path] = origin or change.safety
         if change.safety in (Safety.MODEL, Safety.HUMAN):
             waived[change.path] = change.safety
         if change.path == "/raw" and is_outer:
@@ -97,7 +99,7 @@ def judged(
     return _classed(changes, judge(step))
 
 
-def _takers(call: Call, context: RunContext) -> list[str]:
+def _takers(call: Call, context: RunContext | RepairContext) -> list[str]:
     """The tools that take these arguments as they are, or without a nameless key around them."""
     inner = [v for k, v in call.args.items() if not normal(k) and isinstance(v, dict)]
     forms = [call.args, *(inner if len(call.args) == 1 else ())]

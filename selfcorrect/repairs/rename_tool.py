@@ -12,12 +12,12 @@ from selfcorrect.model import (
     ABSENT,
     JSON,
     Call,
-    Change,
     Changed,
     Diagnosis,
     GiveUp,
     Repair,
     Safety,
+    edit,
 )
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading import read_call_object
@@ -89,21 +89,21 @@ class RenameTool:
             near = tuple(filter(None, [takes, *similar_names(call.name, names).names]))
             near = tuple(dict.fromkeys(near))
             return GiveUp(tool_not_found_feedback(call.name, near, names))
-        name, safety, reason = found
+        name, reason = found
         if context.tools[name].effect == "destructive":
             return GiveUp("a call is never renamed onto a destructive tool")
-        return Changed(Change("/name", call.name or ABSENT, name, safety, reason))
+        return Changed(edit("/name", call.name or ABSENT, name, reason))
 
 
-def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | None:
+def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, str] | None:
     names = list(tools)[:_MOST]
     bare = _without_residue(call.name)
     if bare is None or not normal(bare):
         return _by_arguments(names, call, tools)
     if same := [name for name in names if name == bare] or _spelled(bare, names):
-        return _only(same, Safety.EXACT, "another spelling of a tool's name")
+        return _only(same, "another spelling of a tool's name")
     if equal := _equal_letters(bare, names):
-        return _only(equal, Safety.INFERRED, "the same letters and digits as a tool's name")
+        return _only(equal, "the same letters and digits as a tool's name")
     spaces, typos = _without_namespace(bare, names), _typos(bare, names)
     if any(destroys(tools[name]) for name in spaces + typos):
         return None
@@ -113,9 +113,9 @@ def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, Safety, str] | N
     near = list(dict.fromkeys([*_repeated(bare, names), *spaces, *typos]))
     if not near and (name := _takes(names, call, tools)) is not None:
         reads = tools[name].effect == "read_only" and _leaves_out(bare, name, names)
-        return (name, Safety.INFERRED, "the tool that takes the arguments") if reads else None
+        return (name, "the tool that takes the arguments") if reads else None
     reason = "a slip of the pen in a tool's name" if typos else "a tool's name but for a namespace"
-    return _only(near, Safety.INFERRED, reason)
+    return _only(near, reason)
 
 
 def _takes(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> str | None:
@@ -138,7 +138,7 @@ def _leaves_out(bare: str, name: str, names: Collection[str]) -> bool:
 
 def _by_arguments(
     names: Collection[str], call: Call, tools: Mapping[str, Tool]
-) -> tuple[str, Safety, str] | None:
+) -> tuple[str, str] | None:
     """The one tool that the arguments of a call without a name fit."""
     forms = [call.args]
     if len(call.args) == 1:
@@ -151,7 +151,7 @@ def _by_arguments(
             form and tools[name].is_valid(form) and _asks_for(tools[name], form) for form in forms
         )
     ]
-    return _only(fitting, Safety.INFERRED, "no name, and arguments that fit one tool")
+    return _only(fitting, "no name, and arguments that fit one tool")
 
 
 def _asks_for(tool: Tool, args: Mapping[str, JSON]) -> bool:
@@ -179,8 +179,8 @@ def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
     reason = "a call inside the arguments of a call"
     before, after = dict(call.args), dict(inner.args)
     return Changed(
-        Change("/name", call.name or ABSENT, inner.name, Safety.INFERRED, reason),
-        Change("/args", before, after, Safety.INFERRED, reason),
+        edit("/name", call.name or ABSENT, inner.name, reason),
+        edit("/args", before, after, reason),
     )
 
 
@@ -194,8 +194,8 @@ def _fitting(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> l
     return [name for name in names if tools[name].is_valid(call.args)]
 
 
-def _only(found: list[str], safety: Safety, reason: str) -> tuple[str, Safety, str] | None:
-    return (found[0], safety, reason) if len(found) == 1 else None
+def _only(found: list[str], reason: str) -> tuple[str, str] | None:
+    return (found[0], reason) if len(found) == 1 else None
 
 
 def _without_residue(requested: str) -> str | None:

@@ -51,7 +51,7 @@ def meant(name, tools):
             "FindTrains",
             ["Trains_1_FindTrains", "Events_3_FindEvents"],
             "Trains_1_FindTrains",
-            "inferred",
+            "lossy",
         ),
         ("generate_scale", ["music.generate_scale"], "music.generate_scale", "inferred"),
         ("get_weather_tool", TRAVEL, "get_weather", "inferred"),
@@ -135,12 +135,11 @@ def taking(name, *params):
     return ToolSpec.from_schema({"name": name, "parameters": schema})
 
 
-def test_arguments_break_a_tie_of_namespaces():
+def test_arguments_break_no_tie_of_namespaces():
     tools = [taking("money.convert", "amount", "currency"), taking("unit.convert", "value", "unit")]
     rename = RenameTool()
     assert isinstance(try_rename(rename, "convert", tools), GiveUp)
-    (change,) = try_rename(rename, "convert", tools, {"value": 1, "unit": "km"}).changes
-    assert (change.after, change.safety.value) == ("unit.convert", "inferred")
+    assert isinstance(try_rename(rename, "convert", tools, {"value": 1, "unit": "km"}), GiveUp)
     assert isinstance(try_rename(rename, "convert", tools, {"value": 1}), GiveUp)
     assert isinstance(try_rename(rename, "transform", tools, {"value": 1, "unit": "km"}), GiveUp)
 

@@ -15,7 +15,7 @@ from selfcorrect.mending.place import (
     changes_of,
     faults_after,
 )
-from selfcorrect.model import Call, Change, Safety
+from selfcorrect.model import Call, Change
 from selfcorrect.pointer import join
 from selfcorrect.protocols import Tool
 from selfcorrect.redaction import quoted
@@ -69,10 +69,10 @@ def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
         return {keys[0]: missing} if fits and is_placeholder(keys[0]) else {}
 
     return (
-        KeyEdge("key-spelling", Safety.EXACT, spelled),
-        KeyEdge("key-like", Safety.INFERRED, alike),
-        KeyEdge("key-described", Safety.INFERRED, described),
-        KeyEdge("key-unnamed", Safety.INFERRED, unnamed),
+        KeyEdge("key-spelling", spelled),
+        KeyEdge("key-like", alike),
+        KeyEdge("key-described", described),
+        KeyEdge("key-unnamed", unnamed),
     )
 
 

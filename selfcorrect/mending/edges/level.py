@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.place import Level
-from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, Safety
+from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, edit
 from selfcorrect.pointer import join, put, split
 from selfcorrect.protocols import Tool
 from selfcorrect.reading import Fault, read_json
@@ -41,12 +41,10 @@ class _Opened(NamedTuple):
     Attributes:
         after: The object.
         wraps: Whether the key around them was one that only wraps.
-        exact: Whether nothing stood beside it.
     """
 
     after: JsonObject
     wraps: bool
-    exact: bool
 
 
 def opened(
@@ -54,30 +52,29 @@ def opened(
 ) -> list[Change] | Unclear:
     """The changes that take away what is around keys, if an object then fits better."""
     for level in levels:
-        found, exact, now = None, True, level.given
+        found, now = None, level.given
         for _step in range(_DEEPEST):
             one = _without_one(now, level, prices)
             if one is None:
                 break
-            found, exact, now = one, exact and one.exact, one.after
+            found, now = one, one.after
             if not one.wraps:
                 break
         if found is not None and _is_better(level, found, tool):
-            return [*_changes(level, found, exact=exact)]
+            return [*_changes(level, found)]
     return Unclear("nothing fits better at another level")
 
 
-def _changes(level: Level, found: _Opened, *, exact: bool) -> Iterator[Change]:
+def _changes(level: Level, found: _Opened) -> Iterator[Change]:
     given, after = dict(level.given), found.after
     if found.wraps:
-        safety = Safety.EXACT if exact else Safety.INFERRED
-        yield Change(level.path, given, after, safety, "arguments inside a wrapper")
+        yield edit(level.path, given, after, "arguments inside a wrapper")
         return
     for key in [*given, *(key for key in after if key not in given)]:
         before, value = given.get(key, ABSENT), after.get(key, ABSENT)
         if before is not value:
             reason = "an argument at another level"
-            yield Change(level.path + join(key), before, value, Safety.INFERRED, reason)
+            yield edit(level.path + join(key), before, value, reason)
 
 
 def _without_one(given: JsonObject, level: Level, prices: Mapping[str, float]) -> _Opened | None:
@@ -106,7 +103,7 @@ def _unwrapped(key: str, given: JsonObject, level: Level) -> _Opened | None:
         key, content, given, level
     ):
         return None
-    return _Opened({**content, **beside}, wraps=True, exact=not beside)
+    return _Opened({**content, **beside}, wraps=True)
 
 
 def _wraps(key: str, level: Level) -> bool:
@@ -132,7 +129,7 @@ def _spread(key: str, given: JsonObject, level: Level) -> _Opened | None:
         if len(found) != 1 or found[0] in after:
             return None
         after[found[0]] = value
-    return None if _is_argument(key, content, given, level) else _Opened(after, False, False)
+    return None if _is_argument(key, content, given, level) else _Opened(after, wraps=False)
 
 
 def _is_argument(key: str, content: JsonObject, given: JsonObject, level: Level) -> bool:

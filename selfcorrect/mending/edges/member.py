@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from selfcorrect.mending.choice import Contested, Fit
-from selfcorrect.model import JSON, Safety
+from selfcorrect.mending.choice import Contested, Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
@@ -62,7 +62,7 @@ class Member:
         said = _as_text(value)
         if not members:
             if said is not None and not want.own and said.strip() not in ("", said):
-                yield Fit(said.strip(), "spelling", Safety.EXACT, "white space around a value")
+                yield candidate(said.strip(), "spelling", "white space around a value")
                 return
             raise Unclear("the schema lists no values here")
         if said is None or len(said) > LONGEST:
@@ -72,17 +72,17 @@ class Member:
             raise Contested("capital and small letters mean different things here")
         if equal:
             one = _only(equal)
-            yield Fit(one, "spelling", Safety.EXACT, "another spelling of a listed value")
+            yield candidate(one, "spelling", "another spelling of a listed value")
             return
         known = {spelling(key): meant for key, meant in self.synonyms.items()}
         if (meant := known.get(spelling(said))) is not None and meant in members:
-            yield Fit(meant, "synonym", Safety.INFERRED, "a synonym that the map gives")
+            yield candidate(meant, "synonym", "a synonym that the map gives")
             return
         for cost, reason, matches in _TIERS:
             found = [*matches(said, strings(members), want)]
             if found and not (len(found) == 1 and is_pulled_apart(said, found[0])):
                 _only(_begun_by(said, _only(found), members))
-                yield Fit(found[0], cost, Safety.INFERRED, reason)
+                yield candidate(found[0], cost, reason)
             if found:
                 return
         shown = quoted(said, 60)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import ABSENT, JSON, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import ABSENT, JSON
 from selfcorrect.pointer import split
 from selfcorrect.schema.keys import is_spelled, loosely_fits
 from selfcorrect.schema.places import Place
@@ -33,7 +33,7 @@ def value_wrapper(value: JSON, want: Place) -> Iterator[Fit]:
         inner = inner[keys[0]]
         if want.fits(inner) or isinstance(inner, str):
             reason = "a value inside a wrapper"
-            yield Fit(inner, "value-wrapper", Safety.INFERRED, reason, opens=True)
+            yield candidate(inner, "value-wrapper", reason, opens=True)
             return
 
 
@@ -58,7 +58,7 @@ def bare_items(value: JSON, want: Place) -> Iterator[Fit]:
     bare = [inner for item in value for inner in item.values()]
     reason = "items inside an object of one key each"
     if want.fits(bare) or (items and all(_could_be(inner, items) for inner in bare)):
-        yield Fit(bare, "value-wrapper", Safety.INFERRED, reason, opens=True)
+        yield candidate(bare, "value-wrapper", reason, opens=True)
 
 
 def _could_be(value: JSON, items: Any) -> bool:
