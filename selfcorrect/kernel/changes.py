@@ -327,8 +327,9 @@ class _Judging:
         place = join("args", *gone.path)
         slot = self.step.slot(gone.path)
         if says_nothing(gone.value) and not slot.required:
-            is_text = slot.declared and isinstance(gone.value, str) and not gone.value.strip()
-            self.say(INFERRED if is_text else EXACT, 1, gone.path)
+            is_text = slot.declared and isinstance(gone.value, str)
+            is_read = is_text and (not gone.value.strip() or _is_given(gone.value, slot))
+            self.say(INFERRED if is_read else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and _is_given(gone.value, slot):
             self.say(INFERRED, 1, gone.path)
         elif self._is_said_again(gone):

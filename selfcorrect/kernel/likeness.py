@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from selfcorrect.kernel.measures import is_measure
 from selfcorrect.model import Safety
 from selfcorrect.text import (
     LONGEST,
@@ -187,7 +188,7 @@ def _is_slip_of_name(word: str, meant: str, *, alone: bool) -> bool:
 
 def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bool:
     """Whether one name says less than the other, and nothing else."""
-    if (ours & theirs) <= SAYS_NOTHING:
+    if (ours & theirs) <= SAYS_NOTHING or any(map(is_measure, ours ^ theirs)):
         return False
     if ours < theirs:
         more = theirs - ours
@@ -203,7 +204,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bo
 
 # --- tools ----------------------------------------------------------------------------------------
 
-_SPACES: Final = frozenset({"functions", "tools", "default_api", "multi_tool_use"})
+_SPACES: Final = frozenset({"functions", "tools", "default_api"})
 _RESIDUE: Final = re.compile(r"\s*+(?:<[|\uff5c].*|\(\))", re.DOTALL)
 _NUMBERED: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
 _BORDER: Final = re.compile(r"__|[.:/]")
@@ -240,28 +241,45 @@ def tool_likeness(
     >>> tool_likeness("functions.Pay", "pay", offered), tool_likeness("!pay", "pay", offered)
     (<Safety.EXACT: 'exact'>, None)
     """
+    found, safety = tools_like(written, offered, spaces)
+    if found != [name]:
+        return None
+    bare = _without(written, spaces)
+    if not acts or not is_behind_namespace(bare, name):
+        return safety
+    # Every tool here has this namespace; of several servers the call may mean another one's tool.
+    length = len(name) - len(bare)
+    return safety if all(one[:length] == name[:length] for one in offered) else None
+
+
+def tools_like(
+    written: str, offered: Collection[str], spaces: Collection[str] = ()
+) -> tuple[list[str], Safety]:
+    """The tools that a written name may mean, and how certain it is where there is only one.
+
+    >>> tools_like("serach", ["search", "book"])
+    (['search'], <Safety.INFERRED: 'inferred'>)
+    """
+    bare = _without(written, spaces)
+    if bare in offered:
+        return [bare], Safety.EXACT
+    if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
+        return [], Safety.EXACT  # a sign of its own is said: `!pay` is no call of `pay`
+    if same := [one for one in offered if spelling(one) == spelling(bare) != ""]:
+        return same, Safety.EXACT
+    if alike := [one for one in offered if has_same_letters(bare, one)]:
+        return alike, Safety.INFERRED
+    typos = [one for one in offered if typo(bare, one) is not None]
+    near = [other for one in typos for other in rivals(bare, one, offered)]
+    near += [one for one in offered if is_repeated(bare, one) or is_behind_namespace(bare, one)]
+    return list(dict.fromkeys([*typos, *near])), Safety.INFERRED
+
+
+def _without(written: str, spaces: Collection[str]) -> str:
     bare = bare_tool(written)
     for space in spaces:
         bare = bare.removeprefix(space)
-    if bare == name:
-        return Safety.EXACT
-    if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
-        return None  # a sign of its own is said: `!pay` is no call of `pay`
-    same = [one for one in offered if spelling(one) == spelling(bare) != ""]
-    if same:
-        return Safety.EXACT if same == [name] else None
-    if has_same_letters(bare, name):
-        alike = [one for one in offered if has_same_letters(bare, one)]
-        return Safety.INFERRED if alike == [name] else None
-    if typo(bare, name) is not None:
-        return None if rivals(bare, name, offered) else Safety.INFERRED
-    if [one for one in offered if is_repeated(bare, one)] == [name]:
-        return Safety.INFERRED
-    behind = [one for one in offered if is_behind_namespace(bare, one)]
-    # Every tool here has this namespace; of several servers the call may mean another one's tool.
-    length = len(name) - len(bare)
-    is_shared = not acts or all(one[:length] == name[:length] for one in offered)
-    return Safety.INFERRED if behind == [name] and is_shared else None
+    return bare
 
 
 def is_behind_namespace(bare: str, name: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from kernels import is_refused
+
 from selfcorrect.model import ABSENT, Changed, GiveUp
 from selfcorrect.testing.conformance import try_strategy
 

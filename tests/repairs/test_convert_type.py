@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from kernels import is_refused
+
 from selfcorrect.model import ABSENT, Changed, Finding
 from selfcorrect.repairs.convert_type import ConvertType
 

@@ -96,7 +96,7 @@ def test_the_map_goes_first(mend):
     schema = {"type": "integer", "default": 1}
     assert mend(DefaultValue(values={"x": 2}), schema, ABSENT, required=True) == (2, "lossy")
     assert mend(DefaultValue(values={"x": "no"}), schema, ABSENT, required=True) is None
-    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "exact")
+    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "inferred")
 
 
 def test_nested_names():

@@ -108,7 +108,14 @@ def test_reads_instants(mend, value, after, safety):
 
 @pytest.mark.parametrize(
     "value",
-    ["2026-10-26 14:00:00", "2026-10-26", "03/04/2026 14:00Z", "20261026T140000Z", "2026-10-26T25:00:00Z", "14:00Z"],
+    [
+        "2026-10-26 14:00:00",
+        "2026-10-26",
+        "03/04/2026 14:00Z",
+        "20261026T140000Z",
+        "2026-10-26T25:00:00Z",
+        "14:00Z",
+    ],
 )
 def test_never_makes_up_a_zone_or_a_time(mend, value):
     assert mend(FormatDate(), INSTANT, value) is None

@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from kernels import is_refused
+
 from selfcorrect.model import Call, Changed, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.repairs.unwrap_arguments import UnwrapArguments
@@ -71,6 +71,7 @@ def test_what_is_left_to_mend_may_be_left(schema, args, after):
         (BOOK, {"name": "tool", "arguments": INNER}, INNER),
         (BOOK, {"function": "tool", "type": "function", "parameters": INNER}, INNER),
         (BOOK, {"arguments": INNER, "verbose": True}, {"verbose": True, **INNER}),
+        (BOOK, {"properties": INNER, "type": "object", "x": 1}, {"x": 1, **INNER}),
     ],
 )
 def test_other_levels_are_inferred(schema, args, after):
@@ -103,7 +104,6 @@ def test_other_levels_are_inferred(schema, args, after):
         (FLAT, {"location": {}}),
         (FLAT, {"location": {"lat": 1.5, "lon": 2}}),
         (BOOK, {"whatever": INNER}),
-        (BOOK, {"properties": INNER, "type": "object", "required": ["city"]}),
     ],
 )
 def test_refuses(schema, args):

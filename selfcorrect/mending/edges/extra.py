@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.redaction import quoted
-from selfcorrect.schema.keys import is_spelled, resembles
+from selfcorrect.schema.keys import resembles
 from selfcorrect.schema.nested import names_below
 from selfcorrect.schema.places import Place, object_at, parent
 from selfcorrect.schema.subschema import alternatives, same, types_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from selfcorrect.kernel.likeness import is_placeholder
 from selfcorrect.mending.place import (
     Assignment,
     Claims,
@@ -21,9 +22,7 @@ from selfcorrect.protocols import Tool
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import (
     Surroundings,
-    is_described,
     is_open,
-    is_placeholder,
     loosely_fits,
     spelled_alike,
     suitors,
@@ -39,7 +38,7 @@ _REASON: Final = "an argument under another name"
 
 
 def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
-    """Why a key may stand for an argument: by its name, or by what the schema tells of it."""
+    """Why a key may stand for an argument: by its name, or as the only one left."""
     around = _surroundings(level, synonyms)
     same = spelled_alike(level.unknown, around.names)
     compared = dict.fromkeys([key for key in level.unknown if not same.get(key)][:_MOST_COMPARED])
@@ -50,14 +49,6 @@ def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
     def alike(keys: Sequence[str], _: frozenset[str]) -> Claims:
         near = [key for key in keys if key in compared]
         return {key: suitors(key, level.given[key], around) for key in near}
-
-    def described(keys: Sequence[str], taken: frozenset[str]) -> Claims:
-        names = [name for name in around.names if name not in taken]
-        return {
-            key: [n for n in names if is_described(key, level.given[key], n, around)]
-            for key in ([] if around.is_open else keys)
-            if key in compared
-        }
 
     def unnamed(keys: Sequence[str], taken: frozenset[str]) -> Claims:
         missing = [name for name in around.required if name not in taken]
@@ -71,7 +62,6 @@ def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
     return (
         KeyEdge("key-spelling", spelled),
         KeyEdge("key-like", alike),
-        KeyEdge("key-described", described),
         KeyEdge("key-unnamed", unnamed),
     )
 
@@ -85,7 +75,6 @@ def _surroundings(level: Level, synonyms: Mapping[str, str]) -> Surroundings:
         required=frozenset(name for name in absent if required(level.schemas, name)),
         synonyms=synonyms,
         is_open=is_open(level.schemas),
-        present={name: told for name, told in said.items() if name in level.given},
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.kernel.wrappers import ordered
 from selfcorrect.mending.choice import Edge, Fit, candidate
 from selfcorrect.mending.edges.boolean import boolean
 from selfcorrect.mending.edges.number import Number, numbers
 from selfcorrect.mending.edges.text import text
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.pointer import look, split
-from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, parent
 from selfcorrect.schema.subschema import at, has_type, members, strings, types_of
 from selfcorrect.text import Unclear, is_spelling_of, spelling, tokens
@@ -80,8 +80,13 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         if want.fits([item.value]):
             yield replace(item, value=[item.value])
             return
-    if isinstance(value, Mapping) and (listed := _in_named_order(want, value)):
-        yield listed
+    if (
+        isinstance(value, Mapping)
+        and 1 < len(value) <= _MOST_NAMED
+        and not any(isinstance(v, Mapping | list) for v in value.values())
+        and (listed := ordered(value, want.description))
+    ):
+        yield candidate(listed, "named-order", "in the order that the description gives")
     elif any(has_type(value, types_of(item)) for item in items):
         yield candidate([value], "one-item", reason, opens=True)
 
@@ -112,19 +117,6 @@ def _is_in_row(want: Place) -> bool:
     """Whether several values stand side by side where lists are asked for: `[1, 2]` for points."""
     above = look(want.call, parent(want.path))
     return isinstance(above, list) and sum(not isinstance(item, list) for item in above) > 1
-
-
-def _in_named_order(want: Place, value: Mapping[str, JSON]) -> Fit | None:
-    """The values of an object as a list, in the order in which the description names its keys."""
-    if not 2 <= len(value) <= _MOST_NAMED or any(
-        isinstance(v, Mapping | list) for v in value.values()
-    ):
-        return None
-    order = named_order(want.description, value.keys())
-    if order is None:
-        return None
-    reason = "in the order that the description gives"
-    return candidate([value[key] for key in order], "named-order", reason)
 
 
 # --- a text that lists several --------------------------------------------------------------------
