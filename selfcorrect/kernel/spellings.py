@@ -16,7 +16,7 @@ from typing import Final
 
 from selfcorrect.kernel.covering import covers
 from selfcorrect.kernel.dates import is_date_like, same_date
-from selfcorrect.kernel.likeness import is_listed_alike
+from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import asks_for, is_money
 from selfcorrect.model import JSON, Safety
 from selfcorrect.text import is_spelling_of, spelling
@@ -296,8 +296,8 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
         return (EXACT if folded else INFERRED) if len(same) == 1 else None
     if same:
         return None
-    others = [one for one in slot.listed if isinstance(one, str) and one != runs]
-    return INFERRED if is_listed_alike(written, runs, others, slot.name, slot.said) else None
+    listed = [one for one in slot.listed if isinstance(one, str)]
+    return INFERRED if meant_values(written, listed, slot.name, slot.said)[0] == [runs] else None
 
 
 _EMAILS: Final = frozenset({"email", "idn-email"})
