@@ -305,11 +305,11 @@ class _Judging:
                 continue
             safety = worst([key, *(one.safety for one in judging.reasons)])
             if best is None or WORST[safety] < best[0]:
-                best = (
-                    WORST[safety],
-                    gone,
-                    [*judging.reasons, Reason(key, 2, join("args", *path))],
-                )
+                # One edit of two places: neither is surer than the other.
+                moved = [Reason(key, 2, join("args", *path))]
+                if gone.path != path:
+                    moved.append(Reason(safety, 2, join("args", *gone.path)))
+                best = (WORST[safety], gone, [*judging.reasons, *moved])
             if best[0] == 0:
                 break
         if best is None or best[0] == WORST[LOSSY]:
@@ -333,11 +333,11 @@ class _Judging:
     def _lost(self, gone: _Gone) -> None:
         place = join("args", *gone.path)
         slot = self.step.slot(gone.path)
-        is_word = isinstance(gone.value, str) and gone.value.strip() != ""
-        is_meant = is_word and slot.declared and slot.fits(gone.value)  # a text may be "null"
+        is_text = slot.declared and isinstance(gone.value, str)
+        is_meant = is_text and gone.value.strip() and slot.fits(gone.value)  # a text may be "null"
         if says_nothing(gone.value) and not slot.required and not is_meant:
-            is_text = slot.declared and isinstance(gone.value, str) and not gone.value.strip()
-            self.say(INFERRED if is_text else EXACT, 1, gone.path)
+            is_read = is_text and (not gone.value.strip() or _is_given(gone.value, slot))
+            self.say(INFERRED if is_read else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and _is_given(gone.value, slot):
             self.say(INFERRED, 1, gone.path)
         elif self._is_said_again(gone):

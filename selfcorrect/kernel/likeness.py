@@ -7,11 +7,13 @@ them; where two others are as like, it is none.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from selfcorrect.kernel.measures import is_measure
 from selfcorrect.model import Safety
 from selfcorrect.text import (
     LONGEST,
@@ -187,7 +189,7 @@ def _is_slip_of_name(word: str, meant: str, *, alone: bool) -> bool:
 
 def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bool:
     """Whether one name says less than the other, and nothing else."""
-    if (ours & theirs) <= SAYS_NOTHING:
+    if (ours & theirs) <= SAYS_NOTHING or any(map(is_measure, ours ^ theirs)):
         return False
     if ours < theirs:
         more = theirs - ours
@@ -203,7 +205,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bo
 
 # --- tools ----------------------------------------------------------------------------------------
 
-_SPACES: Final = frozenset({"functions", "tools", "default_api", "multi_tool_use"})
+_SPACES: Final = frozenset({"functions", "tools", "default_api"})
 _RESIDUE: Final = re.compile(r"\s*+(?:<[|\uff5c].*|\(\))", re.DOTALL)
 _NUMBERED: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
 _BORDER: Final = re.compile(r"__|[.:/]")
@@ -241,30 +243,47 @@ def tool_likeness(
     >>> tool_likeness("functions.Pay", "pay", offered), tool_likeness("!pay", "pay", offered)
     (<Safety.EXACT: 'exact'>, None)
     """
-    bare = bare_tool(written)
-    for space in spaces:
-        bare = bare.removeprefix(space)
-    if bare == name:
-        return Safety.EXACT
-    if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
-        return None  # a sign of its own is said: `!pay` is no call of `pay`
-    same = [one for one in offered if spelling(one) == spelling(bare) != ""]
-    if same:
-        return Safety.EXACT if same == [name] else None
-    if has_same_letters(bare, name):
-        alike = [one for one in offered if has_same_letters(bare, one)]
-        return Safety.INFERRED if alike == [name] else None
-    if typo(bare, name) is not None:
-        return None if rivals(bare, name, offered) else Safety.INFERRED
-    if [one for one in offered if is_repeated(bare, one)] == [name]:
-        return Safety.INFERRED
-    behind = [one for one in offered if is_behind_namespace(bare, one)]
-    if behind != [name] or (acts and declared):
+    found, safety = tools_like(written, offered, spaces)
+    if found != [name]:
+        return None
+    bare = _without(written, spaces)
+    if not acts or not is_behind_namespace(bare, name):
+        return safety
+    if declared:
         return None  # it may be another server's: what acts is not called on a likeness of names
     # Every tool here has this namespace; of several servers the call may mean another one's tool.
     length = len(name) - len(bare)
-    is_shared = not acts or all(one[:length] == name[:length] for one in offered)
-    return Safety.INFERRED if is_shared else None
+    return safety if all(one[:length] == name[:length] for one in offered) else None
+
+
+def tools_like(
+    written: str, offered: Collection[str], spaces: Collection[str] = ()
+) -> tuple[list[str], Safety]:
+    """The tools that a written name may mean, and how certain it is where there is only one.
+
+    >>> tools_like("serach", ["search", "book"])
+    (['search'], <Safety.INFERRED: 'inferred'>)
+    """
+    bare = _without(written, spaces)
+    if bare in offered:
+        return [bare], Safety.EXACT
+    if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
+        return [], Safety.EXACT  # a sign of its own is said: `!pay` is no call of `pay`
+    if same := [one for one in offered if spelling(one) == spelling(bare) != ""]:
+        return same, Safety.EXACT
+    if alike := [one for one in offered if has_same_letters(bare, one)]:
+        return alike, Safety.INFERRED
+    typos = [one for one in offered if typo(bare, one) is not None]
+    near = [other for one in typos for other in rivals(bare, one, offered)]
+    near += [one for one in offered if is_repeated(bare, one) or is_behind_namespace(bare, one)]
+    return list(dict.fromkeys([*typos, *near])), Safety.INFERRED
+
+
+def _without(written: str, spaces: Collection[str]) -> str:
+    bare = bare_tool(written)
+    for space in spaces:
+        bare = bare.removeprefix(space)
+    return bare
 
 
 def is_behind_namespace(bare: str, name: str) -> bool:
@@ -323,52 +342,70 @@ _PAST: Final = frozenset({"last", "past", "previous"})
 _JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
 
 
-def is_listed_alike(
-    written: str, listed: str, others: Collection[str], name: str, said: str
-) -> bool:
-    """Whether words mean one listed value: only words that say nothing beside it, or a slip."""
-    if len(written) > LONGEST or is_pulled_apart(written, listed):
-        return False
-    start = spelling(written)
-    if spelling(listed).startswith(start) and any(spelling(o).startswith(start) for o in others):
-        return False
-    if plain_letters(written) == plain_letters(listed) != "":
-        return all(plain_letters(one) != plain_letters(written) for one in others)
-    return has_same_words(written, listed, others, name) or is_slip(written, listed, others, said)
+def meant_values(
+    written: str, listed: Collection[str], name: str, said: str
+) -> tuple[list[str], bool]:
+    """The listed values that words may mean, and whether by a slip: one is an answer.
+
+    >>> meant_values("Business class", ["economy", "business"], "cabin", "")
+    (['business'], False)
+    >>> meant_values("premium economy", ["economy", "business"], "cabin", "")
+    ([], False)
+    """
+    if len(written) > LONGEST:
+        return [], False
+    plain, slips = plain_letters(written), False
+    found = [one for one in listed if plain_letters(one) == plain != ""]
+    found = found or list(_same_words(written, listed, name))
+    if not found:
+        found, slips = _slips(written, listed, said), True
+    if len(found) == 1 and is_pulled_apart(written, found[0]):
+        return [], slips
+    begun = [one for one in listed if spelling(one).startswith(spelling(written))]
+    return (begun if len(found) == 1 and found[0] in begun else found), slips
 
 
-def has_same_words(written: str, listed: str, others: Collection[str], name: str) -> bool:
-    """Whether the words are those of a listed value, but for plurals and nouns that say nothing."""
-    ours, theirs = _words(written), _words(listed)
+def _same_words(written: str, listed: Collection[str], name: str) -> Iterator[str]:
+    """Values whose words are those of a text, but for plurals and nouns that say nothing."""
+    ours = _words(written)
     joined = set(tokens(written)) & (_JOINING | NEGATIONS) or any(c in written for c in ",;|&+")
-    if not ours or joined or not _only_words(written) or not _only_words(listed):
-        return False
+    if not ours or joined or not _only_words(written):
+        return
     own = {singular(word) for word in tokens(name)}
-    words_of_others = [_words(one) for one in others if _only_words(one)]
-    elsewhere = {word for words in words_of_others for word in words}
-    idle = (_GENERIC | _LIGHT | own) - NEGATIONS - elsewhere
-    if not _PERIODS.isdisjoint(theirs):
-        idle |= _PAST - elsewhere
-    said = [w for w in ours if w in theirs or idle.isdisjoint({w, SHORT_WORDS.get(w, w)})]
-    asked = [word for word in theirs if word in ours or word not in _GENERIC]
-    if said != asked or _GENERIC.issuperset(said):
-        return False
-    return len(asked) == len(theirs) or not any(set(ours) <= set(o) for o in words_of_others)
+    theirs = {one: _words(one) for one in listed if _only_words(one)}
+    uses = Counter(word for words in theirs.values() for word in set(words))
+    for one, words in theirs.items():
+        elsewhere = {word for word in ours if uses[word] > (word in words)}
+        idle = (_GENERIC | _LIGHT | own) - NEGATIONS - elsewhere
+        if not _PERIODS.isdisjoint(words):
+            idle |= _PAST - elsewhere
+        said = [w for w in ours if w in words or idle.isdisjoint({w, SHORT_WORDS.get(w, w)})]
+        asked = [word for word in words if word in ours or word not in _GENERIC]
+        if said != asked or _GENERIC.issuperset(said):
+            continue
+        fuller = (each for other, each in theirs.items() if other != one and set(ours) <= set(each))
+        if len(asked) == len(words) or next(fuller, None) is None:
+            yield one
 
 
-def is_slip(written: str, listed: str, others: Collection[str], said: str) -> bool:
-    """Whether a listed value was meant but for a slip inside one word, and no other is as near."""
-    ours, theirs = tokens(written), tokens(listed)
-    if not ours or len(theirs) != len(ours) or not _only_words(listed):
-        return False
-    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+def _slips(written: str, listed: Collection[str], said: str) -> list[str]:
+    """Values that differ by a slip inside one word, and those that are nearly as near."""
+    ours = tokens(written)
     known = WORDS | {singular(word) for word in tokens(said[:LONGEST])}
-    if len(pairs) != 1 or misspells(*pairs[0], VALUE_SLIP, known) is None:
-        return False
-    word, meant = pairs[0]
-    # The beginning of a longer word may go on in another way: `southw` is `south` or `southwest`.
-    goes_on = word.startswith(meant) and word != meant + meant[-1]
-    return not goes_on and not rivals(written, listed, others)
+    found: list[str] = []
+    for one in listed:
+        theirs = tokens(one)
+        if not ours or len(theirs) != len(ours) or not _only_words(one):
+            continue
+        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+        if len(pairs) != 1 or misspells(*pairs[0], VALUE_SLIP, known) is None:
+            continue
+        word, meant = pairs[0]
+        # The beginning of a longer word may go on in another way: `southw` for `south`.
+        if not word.startswith(meant) or word == meant + meant[-1]:
+            found.append(one)
+    near = [other for one in found for other in rivals(written, one, listed)]
+    return list(dict.fromkeys(found + near))
 
 
 def _words(text: str) -> tuple[str, ...]:

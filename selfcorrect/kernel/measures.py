@@ -41,6 +41,24 @@ _LARGER: Final = frozenset(
 """Words beside a unit that make another of it."""
 
 
+_RATES: Final = frozenset(
+    {"annual", "annually", "bp", "bps", "cent", "daily", "gross", "hourly", "minor", "monthly"}
+    | {"net", "per", "permille", "quarterly", "weekly", "yearly"}
+)
+
+
+_COUNTED: Final = _RATES.union(_LARGER, *_UNITS, *_MONEY)
+
+
+def is_measure(word: str) -> bool:
+    """Whether a word of a name says in what its number is counted.
+
+    >>> is_measure("cent"), is_measure("kg"), is_measure("flight")
+    (True, True, False)
+    """
+    return word in _COUNTED
+
+
 def is_money(mark: str) -> bool:
     """Whether a mark beside a number is a currency."""
     return any(_folded(mark) in row for row in _MONEY)

@@ -15,7 +15,7 @@ from typing import Final
 
 from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.dates import is_date_like, same_date
-from selfcorrect.kernel.likeness import is_listed_alike
+from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import asks_for, is_money
 from selfcorrect.model import JSON, Safety
 from selfcorrect.text import is_spelling_of, spelling
@@ -177,7 +177,8 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
     # The point of an amount may group thousands: 1.250 is 1250 or one and a quarter.
     if _AMBIGUOUS.fullmatch(found["number"]):
         return None
-    return digits if is_money(beside[0]) else INFERRED
+    # A sign or a code is part of an amount, a word (`dollars`) is read.
+    return digits if is_money(beside[0]) and len(beside[0]) < 4 else INFERRED
 
 
 def _words_beside(text: str, asked: Decimal, slot: Slot) -> Safety | None:
@@ -293,8 +294,8 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
         return (INFERRED if is_folded else EXACT) if len(same) == 1 else None
     if same:
         return None
-    others = [one for one in slot.listed if isinstance(one, str) and one != runs]
-    return INFERRED if is_listed_alike(written, runs, others, slot.name, slot.said) else None
+    listed = [one for one in slot.listed if isinstance(one, str)]
+    return INFERRED if meant_values(written, listed, slot.name, slot.said)[0] == [runs] else None
 
 
 _EMAILS: Final = frozenset({"email", "idn-email"})
@@ -320,14 +321,23 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
     if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
         return None
-    is_lower = runs == runs.lower() and theirs == ours.lower()
+    # `Oslo` is a name; a code has no letters of its own kind.
+    is_code = bool(slot.formats) or not written.strip().istitle()
+    is_lower = is_code and runs == runs.lower() and theirs == ours.lower()
     if re.search(r"\d\s*[.,:/]\s*\d", written) and _marks(written) != _marks(runs):
+        return INFERRED
+    # Separators that nobody wrote are read into it, but where the format itself has them.
+    if not slot.formats and _between(runs) not in ("", _between(written)):
         return INFERRED
     return EXACT if theirs == ours or is_lower else INFERRED
 
 
 def _signs_of(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
+
+
+def _between(text: str) -> str:
+    return "".join(c for c in text.strip().lstrip("+") if not c.isalnum())
 
 
 def _marks(text: str) -> str:

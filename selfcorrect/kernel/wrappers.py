@@ -26,6 +26,7 @@ _KINDS: Final = frozenset(
 
 
 _LEVELS: Final = 4
+_MOST_TOLD: Final = 600
 
 
 def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
@@ -42,7 +43,8 @@ def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
             words = f"two values were written for {named(key)}"
             reasons.append(Reason(Safety.LOSSY, 1, join("args", key), words))
         safety = INFERRED if beside else EXACT
-        reasons.append(Reason(safety, 2, join("args", wraps[0])))
+        place = join("args") if beside else join("args", wraps[0])
+        reasons.append(Reason(safety, 2, place))
         args = {**content, **said}
     return args, reasons
 
@@ -103,12 +105,27 @@ def in_order(written: JSON, runs: Sequence[JSON], slot: Slot) -> Safety | None:
     """An object as a list of its values, in the order in which the description tells its keys."""
     if not isinstance(written, dict) or not written or len(written) != len(runs):
         return None
-    told = [singular(word) for word in tokens(slot.said.replace(" ", "_")[:200])]
+    return INFERRED if all(map(equal, ordered(written, slot.said), runs)) else None
+
+
+def ordered(written: Mapping[str, JSON], said: str) -> list[JSON]:
+    """The values of an object in the order in which a text tells its keys; empty if it does not.
+
+    >>> ordered({"longitude": 2, "lat": 1}, "Latitude and longitude of the place")
+    [1, 2]
+    """
+    told = [singular(word) for piece in said[:_MOST_TOLD].split() for word in tokens(piece)]
     keys = [SHORT_WORDS.get(key.lower(), key.lower()) for key in written]
-    places = [next((i for i, word in enumerate(told) if word.startswith(k)), -1) for k in keys]
-    ordered = [value for _, value in sorted(zip(places, written.values(), strict=True), key=_first)]
-    return INFERRED if min(places) >= 0 and all(map(equal, ordered, runs)) else None
+    places = [[i for i, word in enumerate(told) if _is_word(key, word)] for key in keys]
+    if not all(places) or len({each[0] for each in places}) < len(places):
+        return []
+    first, last = ([each[end] for each in places] for end in (0, -1))
+    order = sorted(range(len(keys)), key=first.__getitem__)
+    if order != sorted(order, key=last.__getitem__):
+        return []  # it tells them in two orders
+    values = [*written.values()]
+    return [values[i] for i in order]
 
 
-def _first(pair: tuple[int, JSON]) -> int:
-    return pair[0]
+def _is_word(key: str, word: str) -> bool:
+    return word == singular(key) or (len(key) > 2 and word.startswith(key))

@@ -12,14 +12,13 @@ from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.repair_context import vouches
+from selfcorrect.loop.repair_context import vouched
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
 from selfcorrect.plain import plain
-from selfcorrect.protocols import Effect
+from selfcorrect.protocols import Effect, RepairContext, Tool
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
-from selfcorrect.tools import ToolSpec
 
 _OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
 """Classes by which a proposer says that a value is none that was written."""
@@ -49,7 +48,7 @@ def judged(
     findings: Sequence[Finding],
     rungs: Mapping[str, Any],
     state: CorrectionState,
-    context: RunContext,
+    context: RunContext | RepairContext,
 ) -> Judged:
     """The class of each change of one proposal, computed from the call before and after it.
 
@@ -66,9 +65,10 @@ def judged(
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
     for change in changes:
-        is_outer = change.safety in _OUTER or vouches(rungs.get(change.strategy or ""))
+        origin = vouched(rungs.get(change.strategy or ""), change.safety)
+        is_outer = change.safety in _OUTER or origin is not None
         if is_outer and change.after is not ABSENT:
-            origins[change.path] = change.safety
+            origins[change.path] = origin or change.safety
         if change.safety in (Safety.MODEL, Safety.HUMAN):
             waived[change.path] = change.safety
         if change.path == "/raw" and is_outer:
@@ -84,7 +84,7 @@ def judged(
         slot=slots_of(schema),
         offered=context.tools,
         effect=_effect(tool, state),
-        declared=tool is not None and tool.declared,
+        declared=bool(getattr(tool, "declared", False)),
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
@@ -99,14 +99,14 @@ def judged(
     return _classed(changes, judge(step))
 
 
-def _effect(tool: ToolSpec | None, state: CorrectionState) -> Effect:
+def _effect(tool: Tool | None, state: CorrectionState) -> Effect:
     """What the tool may do; a call that is only proposed, and made by nobody here, does nothing."""
     if state.get("barred") is not None:
         return "read_only"
     return tool.effect if tool is not None else "mutating"
 
 
-def _takers(call: Call, context: RunContext) -> list[str]:
+def _takers(call: Call, context: RunContext | RepairContext) -> list[str]:
     """The tools that take these arguments as they are, or without a nameless key around them."""
     inner = [v for k, v in call.args.items() if not normal(k) and isinstance(v, dict)]
     forms = [call.args, *(inner if len(call.args) == 1 else ())]

@@ -9,7 +9,7 @@ from selfcorrect.echoes import leaves
 from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask, has_sensitive
-from selfcorrect.model import Attempt, Change, ErrorKind, Finding
+from selfcorrect.model import Attempt, Change, ErrorKind, Finding, Safety
 from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState
 
@@ -22,9 +22,13 @@ def is_ours(strategy: Any) -> bool:
     return type(strategy).__module__.startswith(_OURS)
 
 
-def vouches(strategy: Any) -> bool:
-    """Whether a strategy answers for the values that it makes: the deployment brought it along."""
-    return strategy is not None and bool(getattr(strategy, "vouches", not is_ours(strategy)))
+def vouched(strategy: Any, claimed: Safety) -> Safety | None:
+    """The class of the values that a strategy answers for, if the deployment brought it along."""
+    if strategy is None or not getattr(strategy, "vouches", not is_ours(strategy)):
+        return None
+    # What an option of a built-in strategy adds, nobody said in this call.
+    is_built_in = type(strategy).__module__.startswith("selfcorrect.repairs.")
+    return Safety.INFERRED if is_built_in else claimed
 
 
 def repair_context(

@@ -38,6 +38,11 @@ class Fit:
     opens: bool = False
 
 
+def candidate(value: JSON, cost: str, reason: str, *, opens: bool = False) -> Fit:
+    """A candidate that claims nothing: the kernel says of which class it is."""
+    return Fit(value, cost, Safety.EXACT, reason, opens)
+
+
 Edge: TypeAlias = Callable[[JSON, Place], Iterable[Fit]]
 """Turns a value into candidates for a place; raises `Unclear` where it can name none.
 

@@ -53,11 +53,9 @@ COSTS: Final[Mapping[str, Price]] = MappingProxyType(
         # where a value belongs
         "key-spelling": Price(1, "an argument whose name differs in case, separators or `param_`"),
         "key-like": Price(3, "an argument whose name says the same, with a slip, or less"),
-        "key-described": Price(4, "an argument whose description speaks of the key"),
         "key-unnamed": Price(5, "the one missing argument, for a key that is no name (`arg1`)"),
         "wrapper": Price(1, "all arguments under one key that is none of them"),
         "value-wrapper": Price(3, "a value in a wrapper of its own, or items in one each"),
-        "higher": Price(3, "the content of an unknown object, where its keys are declared"),
         # what may go
         "says-nothing": Price(1, "an unknown key under which nothing is said"),
         "twice": Price(1, "the same value once more under another spelling of its key"),

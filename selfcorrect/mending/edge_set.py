@@ -83,9 +83,8 @@ class EdgeSet(ABC):
 
 
 def _is_same(one: Change, other: Change) -> bool:
-    """Whether two changes put the same value at the same place, as surely."""
-    alike = one.path == other.path and one.safety is other.safety
-    return alike and same(one.after, other.after)
+    """Whether two changes put the same value at the same place."""
+    return one.path == other.path and same(one.after, other.after)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from selfcorrect.mending.choice import Refusal
 from selfcorrect.mending.cost import OFF
-from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, Safety
+from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, edit
 from selfcorrect.pointer import apply, join
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.places import Place, faults, is_within, object_at, parent
@@ -99,12 +99,10 @@ class KeyEdge(NamedTuple):
 
     Attributes:
         cost: Its row in the table of costs.
-        safety: The class of a change for this reason.
         claims: Says what some keys could stand for, given the names that are taken.
     """
 
     cost: str
-    safety: Safety
     claims: Callable[[Sequence[str], frozenset[str]], Claims]
 
 
@@ -113,7 +111,6 @@ class Move(NamedTuple):
 
     key: str
     to: str
-    safety: Safety
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +141,13 @@ def assign(
         taken = frozenset(move.to for move in placed.values())
         found = {key: to for key, to in edge.claims(rest, taken).items() if to}
         claims |= found
-        _place(found, placed, blocked, edge.safety)
+        _place(found, placed, blocked)
     taken = frozenset(move.to for move in placed.values())
     left = {k: [to for to in claims.get(k, ()) if to not in taken] for k in keys if k not in placed}
     return Assignment(tuple(placed[key] for key in keys if key in placed), left)
 
 
-def _place(claims: Claims, placed: dict[str, Move], blocked: set[str], safety: Safety) -> None:
+def _place(claims: Claims, placed: dict[str, Move], blocked: set[str]) -> None:
     """Place every key that has one name left which no other such key has, until none is."""
     waiting = {key: [*names] for key, names in claims.items()}
     while waiting:
@@ -166,7 +163,7 @@ def _place(claims: Claims, placed: dict[str, Move], blocked: set[str], safety: S
             break
         for to, keys in single.items():
             if len(keys) == 1:
-                placed[keys[0]] = Move(keys[0], to, safety)
+                placed[keys[0]] = Move(keys[0], to)
             else:
                 blocked.add(to)
             for key in keys:
@@ -176,10 +173,10 @@ def _place(claims: Claims, placed: dict[str, Move], blocked: set[str], safety: S
 
 def changes_of(level: Level, moves: Sequence[Move], reason: str) -> Iterator[Change]:
     """The changes that carry out some moves: each key goes, each name comes."""
-    for key, to, safety in moves:
+    for key, to in moves:
         value = level.given[key]
-        yield Change(level.path + join(key), value, ABSENT, safety, reason)
-        yield Change(level.path + join(to), ABSENT, value, safety, reason)
+        yield edit(level.path + join(key), value, ABSENT, reason)
+        yield edit(level.path + join(to), ABSENT, value, reason)
 
 
 Faults: TypeAlias = Counter[tuple[str | None, str | None]]

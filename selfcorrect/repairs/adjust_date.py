@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import place_of
-from selfcorrect.text import Unclear
-from selfcorrect.values.dates import read_date
 
 _MOST = 10_000
 
@@ -81,7 +79,6 @@ def _day(value: Any) -> date | None:
     if not isinstance(value, str):
         return None
     try:
-        found = read_date(value)
-    except Unclear:
+        return date.fromisoformat(value)
+    except ValueError:
         return None
-    return found.value if found.exact else None

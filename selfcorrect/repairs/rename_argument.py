@@ -19,10 +19,10 @@ class RenameArgument(EdgeSet):
 
     Works from either side: for an unknown key and for a missing argument. Exact where only case,
     separators or a prefix such as `param_` differ; inferred for a synonym, a slip, an
-    abbreviation, a name that says less (`date` where only `departure_date` is missing), or one
-    that only the argument's description speaks of. All keys of an object are placed together: one
-    that could stand for two arguments is refused, unless the other keys leave one of them, and an
-    argument that is there is never overwritten. A misspelt optional key is renamed, too.
+    abbreviation, or a name that says less (`date` where only `departure_date` is missing). All keys
+    of an object are placed together: one that could stand for two arguments is refused, unless the
+    other keys leave one of them, and an argument that is there is never overwritten. A misspelt
+    optional key is renamed, too.
 
     Attributes:
         costs: Prices of edits in place of the usual ones; 10 switches one off.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import get, join, split
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.keys import Surroundings, is_described, resembles, suitors
+from selfcorrect.schema.keys import Surroundings, resembles, suitors
 from selfcorrect.schema.subschema import Alternatives, alternatives, at, declared, meets, strings
 from selfcorrect.text import normal
 
@@ -20,8 +20,8 @@ def may_stay(finding: Finding, args: JsonObject, tool: Tool) -> bool:
     """Whether a finding is about a nested key that means nothing to the schema, and may be there.
 
     It may where the schema does not forbid it and it stands for no declared key: declared keys are
-    there, none that is required is missing, none is like it by its name or by what the schema tells
-    of it, and none that is absent could have its value. An unknown argument of the tool never may.
+    there, none that is required is missing, none is like it by its name, and none that is absent
+    could have its value. An unknown argument of the tool never may.
     """
     if finding.code != "additionalProperties" or len(finding.paths) != 1:
         return False
@@ -50,13 +50,10 @@ def _means_another(key: str, given: JsonObject, names: Mapping[str, JSON], tool:
         names={name: told for name, told in said.items() if name not in given},
         required=(),
         synonyms={},
-        present={name: told for name, told in said.items() if name in given},
     )
     value = given[key]
-    return bool(suitors(key, value, around)) or any(
-        is_described(key, value, name, around) or _could_be(value, told)
-        for name, told in around.names.items()
-    )
+    told = around.names.values()
+    return bool(suitors(key, value, around)) or any(_could_be(value, one) for one in told)
 
 
 def _could_be(value: JSON, schemas: Alternatives) -> bool:

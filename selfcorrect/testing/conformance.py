@@ -9,11 +9,12 @@ import json
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, get_args
 
 from selfcorrect.json_forms import to_json
+from selfcorrect.loop.judging import judged
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -65,7 +66,7 @@ def try_strategy(
     description: str = "",
     **context: Any,
 ) -> Any:
-    """What a strategy answers for one call.
+    """What a strategy answers for one call, its changes of the class that the kernel gives them.
 
     Args:
         strategy: The strategy, bound to its options.
@@ -86,13 +87,13 @@ def try_strategy(
             raise ValueError("the arguments fit the schema: say with finding=… what is wrong")
         finding = found[0]
     given = RepairContext(tool=tool, **{"tools": {tool.name: tool}, **context})
-    return _answer(strategy, Call("tool", args, "call-1"), Diagnosis((finding,)), given)
+    return _judged(strategy, Call("tool", args, "call-1"), finding, given)
 
 
 def try_rename(
     strategy: Strategy, name: str, tools: Iterable[str | ToolSpec], args: JsonObject | None = None
 ) -> Any:
-    """What a strategy answers for a call of a tool that does not exist.
+    """What a strategy answers for a call of a tool that does not exist, as `try_strategy` does.
 
     Args:
         strategy: The strategy, bound to its options.
@@ -111,7 +112,26 @@ def try_rename(
         category=Category.UNKNOWN_TOOL,
     )
     context = RepairContext(tool=None, tools=offered)
-    return _answer(strategy, Call(name, args or {}, "call-1"), Diagnosis((finding,)), context)
+    return _judged(strategy, Call(name, args or {}, "call-1"), finding, context)
+
+
+def _judged(strategy: Strategy, call: Call, finding: Finding, context: RepairContext) -> Any:
+    """What a strategy answers, its changes judged as a run judges them."""
+    answer = _answer(strategy, call, Diagnosis((finding,)), context)
+    if not isinstance(answer, Changed):
+        return answer
+    name = getattr(strategy, "name", "")
+    made = [replace(one, strategy=name) for one in answer.changes]
+    given = {"request": context.request, "messages": context.messages, "written": context.written}
+    verdict = judged(
+        call, apply(call, made), made, [finding], {name: strategy}, {"given": given}, context
+    )
+    return Changed(
+        [
+            replace(c, strategy=o.strategy)
+            for c, o in zip(verdict.changes, answer.changes, strict=True)
+        ]
+    )
 
 
 def _named(name: str) -> ToolSpec:

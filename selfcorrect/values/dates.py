@@ -34,31 +34,16 @@ _DAY_NUMBER: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A date or time that was read.
-
-    Attributes:
-        value: What it is.
-        exact: Whether the text was another spelling of the ISO form.
-    """
-
-    value: date
-    exact: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ReadTime:
     """A time of day that was read.
 
     Attributes:
         value: What it is, without a zone.
         zone: Its zone as RFC 3339 writes it, or None if the text has none.
-        exact: Whether the text was another spelling of the ISO form.
     """
 
     value: time
     zone: str | None
-    exact: bool
 
 
 _WEEKDAY: Final = re.compile(r"(?P<day>[a-z]{3,9})\.?,?\s+(?P<rest>.*)", re.DOTALL)
@@ -78,7 +63,7 @@ _FIRST_YEAR: Final = 1_000
 _RELATIVE: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
 
 
-def read_date(text: str, *, today: date | None = None) -> Read:
+def read_date(text: str, *, today: date | None = None) -> date:
     """The one date that a text names.
 
     Args:
@@ -88,8 +73,8 @@ def read_date(text: str, *, today: date | None = None) -> Read:
     Raises:
         Unclear: If it names no date, or could name several.
 
-    >>> read_date("Oct 26, 2026").value.isoformat(), read_date("2026/10/26").exact
-    ('2026-10-26', True)
+    >>> read_date("Oct 26, 2026").isoformat()
+    '2026-10-26'
     >>> read_date("03/04/2026")
     Traceback (most recent call last):
         ...
@@ -97,13 +82,13 @@ def read_date(text: str, *, today: date | None = None) -> Read:
     """
     text = _tidied(text)
     if today is not None and text in _RELATIVE:
-        return Read(today + timedelta(days=_RELATIVE[text]), exact=False)
+        return today + timedelta(days=_RELATIVE[text])
     weekday = _WEEKDAY.fullmatch(text)
     if weekday is not None and weekday["day"] in _DAY_NUMBER:
         found = _read_plain_date(weekday["rest"])
-        if found.value.weekday() != _DAY_NUMBER[weekday["day"]]:
+        if found.weekday() != _DAY_NUMBER[weekday["day"]]:
             raise Unclear("the day of the week does not agree with the date")
-        return Read(found.value, exact=False)
+        return found
     return _read_plain_date(text)
 
 
@@ -120,7 +105,7 @@ _LONG_DASH: Final = re.compile("(?<=:\\d\\d)[\u2012-\u2015]")
 """What stands between two times; before an offset it is a hyphen or a minus."""
 
 
-def _read_plain_date(text: str) -> Read:
+def _read_plain_date(text: str) -> date:
     if match := _NUMBERS.fullmatch(text):
         first, _, second, third = match.groups()
         return _from_numbers(first, second, third)
@@ -128,19 +113,19 @@ def _read_plain_date(text: str) -> Read:
         first, second, third = (int(part) for part in match.groups())
         if not 1900 <= first < 2200:
             raise Unclear("eight digits that do not start with a year")
-        return Read(_day(first, second, third), exact=True)
+        return _day(first, second, third)
     for pattern, order in _NAMED:
         if match := pattern.fullmatch(text):
             year, month, day = (match[group] for group in order)
             if month in _MONTH_NUMBER:
-                return Read(_day(int(year), _MONTH_NUMBER[month], int(day)), exact=False)
+                return _day(int(year), _MONTH_NUMBER[month], int(day))
     raise Unclear("it is not a whole date in a form that has one meaning")
 
 
-def _from_numbers(first: str, second: str, third: str) -> Read:
+def _from_numbers(first: str, second: str, third: str) -> date:
     one, two, three = int(first), int(second), int(third)
     if len(first) == 4 and len(third) <= 2:
-        return Read(_day(one, two, three), exact=True)
+        return _day(one, two, three)
     if len(third) != 4 or len(first) > 2:
         raise Unclear("its year does not have four digits")
     readings = {day for pair in ((one, two), (two, one)) if (day := _maybe(three, *pair))}
@@ -150,7 +135,7 @@ def _from_numbers(first: str, second: str, third: str) -> Read:
         days = sorted(readings, key=lambda day: day.month, reverse=True)
         named = {f"{day.day} {_MONTHS[day.month - 1].title()}": day for day in days}
         raise Unclear(f"it could be {' or '.join(named)}", named)
-    return Read(readings.pop(), exact=False)
+    return readings.pop()
 
 
 def _maybe(year: int, day: int, month: int) -> date | None:
@@ -187,7 +172,7 @@ def read_time(text: str) -> ReadTime:
     """
     text = _tidied(text)
     if text in _WORDS:
-        return ReadTime(_WORDS[text], None, exact=False)
+        return ReadTime(_WORDS[text], None)
     match = _CLOCK.fullmatch(text)
     if match is None or (match["sep"] is None and match["half"] is None):
         raise Unclear("it is not a time of day in a form that has one meaning")
@@ -203,11 +188,10 @@ def read_time(text: str) -> ReadTime:
         )
     except ValueError:
         raise Unclear("there is no such time of day") from None
-    exact = match["half"] is None and match["sep"] == ":"
     zone = _zone(match["zone"])
     if zone is not None and match["second"] is None and _may_end(value, zone):
         raise Unclear("it could be a range of times, or a time with an offset")
-    return ReadTime(value, zone, exact)
+    return ReadTime(value, zone)
 
 
 def _may_end(start: time, zone: str) -> bool:
@@ -245,14 +229,14 @@ _DATE_AND_TIME: Final = re.compile(
 _BASIC_TIME: Final = re.compile(r"(\d{8})t(\d{2})(\d{2})(\d{2})?(z|[+-]\d{2}:?\d{2})?", re.ASCII)
 
 
-def read_date_time(text: str) -> tuple[Read, ReadTime]:
+def read_date_time(text: str) -> tuple[date, ReadTime]:
     """The date and the time of day that a text names.
 
     Raises:
         Unclear: If it does not name both.
 
     >>> day, clock = read_date_time("2026-10-26 14:00:00 UTC")
-    >>> day.value.isoformat(), clock.value.isoformat(), clock.zone
+    >>> day.isoformat(), clock.value.isoformat(), clock.zone
     ('2026-10-26', '14:00:00', 'Z')
     """
     text = _tidied(text)

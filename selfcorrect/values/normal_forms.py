@@ -10,18 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from selfcorrect.model import Safety
-
-Form = tuple[str, Safety]
-
 _LONGEST: Final = 2_000
 _LONGEST_PATTERN: Final = 200
 
 
-def normal_forms(
-    text: str, formats: Collection[str], patterns: Collection[str]
-) -> Mapping[str, Safety]:
-    """Other spellings of a text and how sure each is; nothing for a long text.
+def normal_forms(text: str, formats: Collection[str], patterns: Collection[str]) -> list[str]:
+    """Other spellings of a text, each once; nothing for a long text.
 
     Args:
         text: The text.
@@ -31,14 +25,10 @@ def normal_forms(
     >>> sorted(normal_forms("<ann@example.org>", ["email"], []))
     ['ann@example.org']
     """
-    if len(text) > _LONGEST:
-        return {}
-    # in reverse: of two ways to one form the surer, earlier one stays
-    return dict(reversed([*_forms(text, formats, patterns)]))
+    return [*dict.fromkeys(_forms(text, formats, patterns))] if len(text) <= _LONGEST else []
 
 
-def _forms(text: str, formats: Collection[str], patterns: Collection[str]) -> Iterator[Form]:
-    """Other spellings, the surest first."""
+def _forms(text: str, formats: Collection[str], patterns: Collection[str]) -> Iterator[str]:
     known = sorted(_NORMAL.keys() & set(formats))
     for name in known:
         yield from _NORMAL[name](text)
@@ -58,52 +48,52 @@ def _bare(text: str) -> str:
 _DISPLAY_NAME: Final = re.compile(r"[^<>@]{1,100}<([^<>\s]{3,254})>")
 
 
-def _email(text: str) -> Iterator[Form]:
+def _email(text: str) -> Iterator[str]:
     bare = _bare(text)
     if bare[:7].lower() == "mailto:":
         bare = bare[7:]
     if "?" not in bare:
-        yield bare, Safety.EXACT
-        yield bare.rstrip(".,;:!"), Safety.EXACT
+        yield bare
+        yield bare.rstrip(".,;:!")
     if match := _DISPLAY_NAME.fullmatch(bare):
-        yield match[1], Safety.INFERRED
+        yield match[1]
 
 
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
 
-def _uuid(text: str) -> Iterator[Form]:
+def _uuid(text: str) -> Iterator[str]:
     bare = _bare(text).lower().removeprefix("urn:uuid:")
     if bare[:1] + bare[-1:] in ("{}", "()"):
         bare = bare[1:-1]
     digits = re.sub(r"[\s-]", "", bare)
     if _HEX.fullmatch(digits):
         groups = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        yield "-".join(groups), Safety.EXACT
+        yield "-".join(groups)
 
 
-def _uri(text: str) -> Iterator[Form]:
-    yield _bare(text), Safety.EXACT
+def _uri(text: str) -> Iterator[str]:
+    yield _bare(text)
 
 
-def _ipv6(text: str) -> Iterator[Form]:
+def _ipv6(text: str) -> Iterator[str]:
     bare = _bare(text)
-    yield bare, Safety.EXACT
+    yield bare
     if bare[:1] + bare[-1:] == "[]":
-        yield bare[1:-1], Safety.EXACT
+        yield bare[1:-1]
 
 
-def _phone(text: str) -> Iterator[Form]:
+def _phone(text: str) -> Iterator[str]:
     """E.164, of a number that names its country."""
     bare = re.sub(r"^tel:", "", _bare(text), flags=re.IGNORECASE)
     if re.search(r"\(\s*0\s*\)", bare) or not re.fullmatch(
         r"\+[1-9][\d\s().\-/]{5,30}", bare, re.ASCII
     ):
         return
-    yield "+" + re.sub(r"\D", "", bare), Safety.EXACT
+    yield "+" + re.sub(r"\D", "", bare)
 
 
-_NORMAL: Final[Mapping[str, Callable[[str], Iterator[Form]]]] = {
+_NORMAL: Final[Mapping[str, Callable[[str], Iterator[str]]]] = {
     "email": _email,
     "idn-email": _email,
     "uuid": _uuid,
@@ -114,24 +104,24 @@ _NORMAL: Final[Mapping[str, Callable[[str], Iterator[Form]]]] = {
 }
 
 
-def _of_pattern(text: str, pattern: str) -> Iterator[Form]:
+def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     """Spellings with the same letters and digits in the same order."""
     bare = _bare(text)
     is_code = not re.search(r"[+*](?!\])|\{\d+,\}", pattern.replace("\\+", ""))
-    yield bare, Safety.EXACT
-    yield from _other_case(bare, is_code=is_code)
+    yield bare
+    yield from _other_case(bare)
     if _DATE.fullmatch(bare):
         return
     joined = re.sub(r"[\s\-]", "", bare)
     if is_code and bare[:1] not in ("+", "-") and any(char.isdigit() for char in bare):
-        yield joined, Safety.EXACT
-        yield from _other_case(joined, is_code=True)
+        yield joined
+        yield from _other_case(joined)
     if "\\+" in pattern or "[+]" in pattern:
         yield from _phone(text)
     if re.fullmatch(r"\(?\d[\d\s_.()/\-]*", bare, re.ASCII):
         grouped = _grouped(re.findall(r"\d+", bare, re.ASCII), pattern)
         if grouped is not None:
-            yield grouped, Safety.INFERRED
+            yield grouped
 
 
 _DATE: Final = re.compile(
@@ -140,12 +130,12 @@ _DATE: Final = re.compile(
 """A date: which of its numbers is the month no pattern can tell."""
 
 
-def _other_case(text: str, *, is_code: bool) -> Iterator[Form]:
+def _other_case(text: str) -> Iterator[str]:
     if not text.isascii() or _said_of_none(text):
         return
     if not _NAME.fullmatch(text):
-        yield text.upper(), Safety.INFERRED
-    yield text.lower(), Safety.EXACT if is_code else Safety.INFERRED
+        yield text.upper()
+    yield text.lower()
 
 
 def is_no_code(text: str) -> bool:

@@ -26,7 +26,6 @@ class Quantity:
 
     Attributes:
         value: The number.
-        exact: Whether the text was another spelling of it.
         currency: The code or sign of its currency, as `measures` knows it, or None.
         unit: The unit or noun behind it, or None.
         percent: Whether a percent sign stood behind it.
@@ -36,7 +35,6 @@ class Quantity:
     """
 
     value: int | float
-    exact: bool = True
     currency: str | None = None
     unit: str | None = None
     percent: bool = False
@@ -98,7 +96,7 @@ def read_quantity(text: str, *, whole: bool) -> Quantity:
         return found
     if match := _PERCENT.fullmatch(text):
         if (found := _plain(match["number"], whole=whole)) is not None:
-            return replace(found, percent=True, exact=False)
+            return replace(found, percent=True)
     elif (match := _CURRENCY.fullmatch(text)) and bool(match["before"]) != bool(match["after"]):
         return _money(match, whole=whole)
     elif match := _UNIT.fullmatch(text):
@@ -117,7 +115,7 @@ def _plain(text: str, *, whole: bool) -> Quantity | None:
     if whole and not integral:
         raise Unclear("it is not a whole number")
     value = int(said.value) if integral else float(said.value)
-    return Quantity(value, exact=False, scale=said.scale)
+    return Quantity(value, scale=said.scale)
 
 
 def _money(match: re.Match[str], *, whole: bool) -> Quantity:
@@ -135,8 +133,8 @@ def _money(match: re.Match[str], *, whole: bool) -> Quantity:
 
 def _counted(found: Quantity, unit: str) -> Quantity:
     if (currency := currency_of(singular(unit.lower()))) is not None:
-        return replace(found, currency=currency, exact=False)
-    return replace(found, unit=unit, exact=False)
+        return replace(found, currency=currency)
+    return replace(found, unit=unit)
 
 
 _PLUS: Final = re.compile(r"\+[\d.]", re.ASCII)
@@ -153,8 +151,7 @@ _POINTS_GROUP: Final = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}", re.ASCI
 def _numeral(text: str, *, whole: bool, comma_groups: bool) -> Quantity | None:
     """A bare number; `comma_groups` says whether `1,234` can only be a thousand and more."""
     if _INTEGER.fullmatch(text):
-        digits = text.lstrip("-")
-        return Quantity(int(text), exact=digits == "0" or digits[0] != "0")
+        return Quantity(int(text))
     if whole and _POINT_MAY_GROUP.fullmatch(text):
         raise Unclear("its point could group thousands or begin the fraction")
     if len(text) > _LONGEST_DECIMAL:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels import is_refused
 
 from selfcorrect.model import ABSENT, Changed, Finding
 from selfcorrect.repairs.convert_type import ConvertType
@@ -196,24 +197,23 @@ PRICED = {"properties": {"x": NUM, "currency": {"type": "string"}}}
 
 
 @pytest.mark.parametrize(
-    ("value", "currency", "after"),
+    ("value", "currency"),
     [
-        ("$1,250.00", "USD", (1250.0, EXACT)),
-        ("$1,250.00", "usd", (1250.0, EXACT)),
-        ("$1,250.00", "EUR", None),
-        ("$1,250.00", None, None),
-        ("\u20ac5.50", "EUR", (5.5, EXACT)),
-        ("1250.50 GBP", "GBP", (1250.5, EXACT)),
-        ("1250.50 GBP", "USD", None),
+        ("$1,250.00", "USD"),
+        ("$1,250.00", "usd"),
+        ("$1,250.00", "EUR"),
+        ("$1,250.00", None),
+        ("\u20ac5.50", "EUR"),
+        ("1250.50 GBP", "GBP"),
+        ("1250.50 GBP", "USD"),
     ],
 )
-def test_a_currency_has_to_agree(value, currency, after):
+def test_a_currency_that_only_another_argument_tells_is_refused(value, currency):
     from selfcorrect.testing.conformance import try_strategy
 
     args = {"x": value} | ({"currency": currency} if currency else {})
-    answer = try_strategy(ConvertType(), PRICED, args)
-    changes = getattr(answer, "changes", None)
-    assert (changes and (changes[0].after, changes[0].safety.value)) == after
+    changes = getattr(try_strategy(ConvertType(), PRICED, args), "changes", ())
+    assert all(is_refused(ConvertType, change) for change in changes)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_currency_has_to_agree(value, currency, after):
         ("distance", "Distance in kilometers", "5 km", 5),
         ("distance_km", "", "5 km", 5),
         ("distance", "Distance in kilometres.", "5km", 5),
-        ("weight_g", "", "5 g", 5),
+        ("weight_g", "", "5 g", None),
         ("nights", "", "3 nights", 3),
         ("duration", "Duration in minutes", "30 min", 30),
         ("rate", "Rate in percent", "5%", 5),
@@ -240,7 +240,7 @@ def test_a_currency_has_to_agree(value, currency, after):
         ("amount_usd", "", "$5.00", 5.0),
         ("distance", "Distance in km", "$5", None),
         ("discount", "Discount in percent", "$5", None),
-        ("price", "Price per kg in USD", "$5", 5),
+        ("price", "Price per kg in USD", "$5", None),
     ],
 )
 def test_a_unit_has_to_be_the_one_that_is_asked_for(mend, name, description, value, after):

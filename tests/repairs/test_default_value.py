@@ -24,7 +24,7 @@ from selfcorrect.testing.conformance import try_strategy
 def test_the_schema_says_it(mend, schema, after):
     beside = {"$defs": {"d": {"type": "integer", "default": 7}}}
     found = mend(DefaultValue(), schema, ABSENT, required=True, beside=beside)
-    assert found == (after, "exact")
+    assert found == (after, "inferred")
 
 
 X = {"type": "integer", "default": 1}
@@ -34,23 +34,23 @@ Y = {"type": "string"}
 @pytest.mark.parametrize(
     ("schema", "args", "safety"),
     [
-        ({"properties": {"x": X, "y": Y}, "required": ["x", "y"]}, {"y": "a"}, "exact"),
+        ({"properties": {"x": X, "y": Y}, "required": ["x", "y"]}, {"y": "a"}, "inferred"),
         ({"properties": {"x": X, "y": Y}, "required": ["x"]}, {"y": "a"}, "lossy"),
         # what nobody knows may be the missing one
         ({"properties": {"x": X}, "required": ["x"], "additionalProperties": True}, {"xx": 2}, "lossy"),
-        ({"$ref": "#/$defs/o", "$defs": {"o": {"type": "object", "properties": {"x": X}, "required": ["x"]}}}, {}, "exact"),
+        ({"$ref": "#/$defs/o", "$defs": {"o": {"type": "object", "properties": {"x": X}, "required": ["x"]}}}, {}, "inferred"),
     ],
 )  # fmt: skip
-def test_it_is_exact_where_a_schema_asks_for_all_it_knows(schema, args, safety):
+def test_it_is_inferred_where_a_schema_asks_for_all_it_knows(schema, args, safety):
     change = try_strategy(DefaultValue(), schema, args).changes[0]
     assert (change.path, change.after, change.safety.value) == ("/args/x", 1, safety)
 
 
-def test_a_default_inside_an_argument_is_exact_by_its_own_object():
+def test_a_default_inside_an_argument_is_inferred_by_its_own_object():
     inner = {"type": "object", "properties": {"x": X}, "required": ["x"]}
     whole = {"properties": {"o": inner, "free": {}}, "required": ["o"]}
     change = try_strategy(DefaultValue(), whole, {"o": {}}).changes[0]
-    assert (change.path, change.safety.value) == ("/args/o/x", "exact")
+    assert (change.path, change.safety.value) == ("/args/o/x", "inferred")
 
 
 @pytest.mark.parametrize("effect", ["mutating", "destructive", "read_only"])
@@ -96,7 +96,7 @@ def test_the_map_goes_first(mend):
     schema = {"type": "integer", "default": 1}
     assert mend(DefaultValue(values={"x": 2}), schema, ABSENT, required=True) == (2, "lossy")
     assert mend(DefaultValue(values={"x": "no"}), schema, ABSENT, required=True) is None
-    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "exact")
+    assert mend(DefaultValue(values={"y": 2}), schema, ABSENT, required=True) == (1, "inferred")
 
 
 def test_nested_names():

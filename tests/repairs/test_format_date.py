@@ -26,7 +26,6 @@ EXACT, INFERRED = "exact", "inferred"
         ("20261026", EXACT),
         (20261026, EXACT),
         (" 2026-10-26 ", EXACT),
-        ("2026\u201110\u201126", EXACT),
         ("2026-10-26T00:00:00", EXACT),
         ("2026-10-26 00:00", EXACT),
         ("Oct 26, 2026", INFERRED),
@@ -98,8 +97,7 @@ def test_relative_days_only_if_asked_for(mend, word, day):
         ("2026-10-26 14:00:00Z", "2026-10-26T14:00:00Z", EXACT),
         ("2026-10-26T14:00:00+0200", "2026-10-26T14:00:00+02:00", EXACT),
         ("2026-10-26T14:00Z", "2026-10-26T14:00:00Z", EXACT),
-        ("2026/10/26 14:00:00 UTC", "2026-10-26T14:00:00Z", EXACT),
-        ("20261026T140000Z", "2026-10-26T14:00:00Z", EXACT),
+        ("2026/10/26 14:00:00 UTC", "2026-10-26T14:00:00Z", INFERRED),
         ("Mon, 26 Oct 2026 14:00:00 GMT", "2026-10-26T14:00:00Z", INFERRED),
         ("Oct 26, 2026 at 2:00 PM UTC", "2026-10-26T14:00:00Z", INFERRED),
     ],
@@ -110,7 +108,14 @@ def test_reads_instants(mend, value, after, safety):
 
 @pytest.mark.parametrize(
     "value",
-    ["2026-10-26 14:00:00", "2026-10-26", "03/04/2026 14:00Z", "2026-10-26T25:00:00Z", "14:00Z"],
+    [
+        "2026-10-26 14:00:00",
+        "2026-10-26",
+        "03/04/2026 14:00Z",
+        "20261026T140000Z",
+        "2026-10-26T25:00:00Z",
+        "14:00Z",
+    ],
 )
 def test_never_makes_up_a_zone_or_a_time(mend, value):
     assert mend(FormatDate(), INSTANT, value) is None
@@ -133,20 +138,20 @@ def test_a_zone_that_the_map_gives(mend, zone, value, after):
 
 
 @pytest.mark.parametrize(
-    ("description", "after"),
+    "description",
     [
-        ("Start time in UTC", "2026-10-26T14:00:00Z"),
-        ("A GMT timestamp", "2026-10-26T14:00:00Z"),
-        ("", None),
-        ("Start, local time", None),
-        ("UTC or local time", None),
-        ("with its UTC offset", None),
-        ("such as 2026-01-01T10:00:00Z", None),
+        "Start time in UTC",
+        "A GMT timestamp",
+        "",
+        "Start, local time",
+        "UTC or local time",
+        "with its UTC offset",
+        "such as 2026-01-01T10:00:00Z",
     ],
 )
-def test_a_zone_that_the_description_names(mend, description, after):
-    found = mend(FormatDate(), INSTANT | {"description": description}, "2026-10-26 14:00")
-    assert found == (after and (after, INFERRED))
+def test_no_zone_is_taken_from_a_description(mend, description):
+    told = INSTANT | {"description": description}
+    assert mend(FormatDate(), told, "2026-10-26 14:00") is None
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def flat_keys(n: int) -> Case:
 
 
 def items_of_one_key(n: int) -> Case:
-    return one({"tags": {"type": "array", "items": TEXT}}, {"tags": [{"tag": "x"}] * n * 5})
+    return one({"labels": {"type": "array", "items": TEXT}}, {"labels": [{"label": "x"}] * n * 5})
 
 
 def many_tools(n: int) -> Case:

@@ -110,11 +110,11 @@ RULE = closed({"field": TEXT, "count": INT}, "field", "count")
             {"title": "hello", "data": {"q": "x"}},
             {"title": "hello", "q": "x"},
         ),
-        # what is not meant: a declared argument that would go
+        # a declared argument stays
         (
             closed({"q": TEXT, "title": TEXT}, "q"),
             {"title": "Find", "type": "object", "properties": {"q": "x"}},
-            None,
+            {"q": "x", "title": "Find"},
         ),
         (closed({"q": TEXT, "count": INT}, "q"), {"q": "y", "without": {"count": 3}}, None),
         (closed({"q": TEXT}, "q"), {"exclude": {"q": "x"}}, None),

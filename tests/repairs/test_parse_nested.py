@@ -29,7 +29,6 @@ TREE = {"type": "object", "properties": {"a": OBJECT, "b": TEXTS}}
         (TEXTS, '["x", "y"]', ["x", "y"]),
         (TEXTS, "['x', 'y']", ["x", "y"]),
         (TEXTS, "[]", []),
-        (OBJECTS, '{"a": 1}', [{"a": 1}]),
         (TREE, '{"a": {"a": 1}, "b": "[\\"x\\"]"}', {"a": {"a": 1}, "b": '["x"]'}),
         ({"anyOf": [TEXTS, {"type": "null"}]}, '["x"]', ["x"]),
         ({"anyOf": [OBJECT, TEXTS]}, '["x"]', ["x"]),
@@ -37,6 +36,10 @@ TREE = {"type": "object", "properties": {"a": OBJECT, "b": TEXTS}}
 )
 def test_parses(mend, schema, value, after):
     assert mend(ParseNested(), schema, value) == (after, "exact")
+
+
+def test_an_object_for_a_list_of_one_is_inferred(mend):
+    assert mend(ParseNested(), OBJECTS, '{"a": 1}') == ([{"a": 1}], "inferred")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels import is_refused
 
 from selfcorrect import repair_call
 from selfcorrect.model import ABSENT, Changed, Finding
@@ -31,9 +32,10 @@ ONE_WAY = {
 }
 
 
-def renamed(schema, args, finding=None, strategy=None, **context):
+def renamed(schema, args, finding=None, strategy=None, *, effect="read_only", **context):
     """(old, new, class) of a rename, or None."""
-    answer = try_strategy(strategy or RenameArgument(), schema, args, finding, **context)
+    strategy = strategy or RenameArgument()
+    answer = try_strategy(strategy, schema, args, finding, effect=effect, **context)
     if not isinstance(answer, Changed):
         assert answer.reason
         return None
@@ -41,6 +43,8 @@ def renamed(schema, args, finding=None, strategy=None, **context):
     assert gone.after is ABSENT
     assert new.before is ABSENT
     assert (gone.before, gone.safety) == (new.after, new.safety)
+    if is_refused(strategy, new):
+        return None
     return gone.path.removeprefix("/args/"), new.path.removeprefix("/args/"), gone.safety.value
 
 
@@ -165,7 +169,7 @@ CUSTOMER = {"type": "string", "description": "The id of the customer"}
     ("name", "said", "key", "found"),
     [
         ("city", TEXT, "city_name", True),
-        ("city", CITY, "departure_city", True),
+        ("city", CITY, "departure_city", False),
         ("city", CITY, "arrival_city", False),
         ("city", CITY, "cityName", True),
         ("customer", CUSTOMER, "customer_name", False),
@@ -174,10 +178,10 @@ CUSTOMER = {"type": "string", "description": "The id of the customer"}
         ("date", TEXT | {"description": "The start/end date"}, "end_date", False),
         ("price", TEXT | {"description": "Net price excluding tax"}, "price_tax", False),
         ("place", TEXT | {"description": "Latitude and longitude"}, "longitude", False),
-        ("place", TEXT | {"description": "City and state"}, "city", True),
+        ("place", TEXT | {"description": "City and state"}, "city", False),
         ("verbose", FLAG | {"description": "Quiet mode if false"}, "quiet_mode", False),
         ("public", FLAG | {"description": "Private unless set"}, "private", False),
-        ("flag", FLAG | {"description": "Include spam"}, "include_spam", True),
+        ("flag", FLAG | {"description": "Include spam"}, "include_spam", False),
         ("price", TEXT | {"description": "Minimum price and maximum price"}, "min_price", False),
         ("duration", INT | {"description": "Duration in seconds"}, "duration_minutes", False),
     ],
@@ -197,7 +201,7 @@ def described(text, kind="string"):
     ("name", "said", "key", "found"),
     [
         ("email", TEXT, "emailAddress", False),
-        ("email", described("Email address of the lead"), "email_address", True),
+        ("email", described("Email address of the lead"), "email_address", False),
         ("ip", TEXT, "ip_address", False),
         ("source", described("File to copy"), "source_path", False),
         ("source", TEXT, "source_path", False),
@@ -205,7 +209,7 @@ def described(text, kind="string"):
         ("file", {"type": "string", "contentEncoding": "base64"}, "file_path", False),
         ("prompt", described("Name of the stored prompt"), "prompt_text", False),
         ("search", described("Search mode"), "search_query", False),
-        ("file", described("Path of the file"), "file_path", True),
+        ("file", described("Path of the file"), "file_path", False),
         ("phone", TEXT, "phoneNumber", False),
         ("zip", TEXT, "zip_code", False),
         ("message", described("What to say"), "message_text", False),
@@ -226,8 +230,8 @@ def described(text, kind="string"):
         ("id", TEXT, "parent_id", False),
         ("parent_id", TEXT, "id", False),
         ("min_price", TEXT, "price", False),
-        ("duration", described("Length in seconds", "integer"), "duration_seconds", True),
-        ("weight", described("Weight in kg", "integer"), "weight_kg", True),
+        ("duration", described("Length in seconds", "integer"), "duration_seconds", False),
+        ("weight", described("Weight in kg", "integer"), "weight_kg", False),
         ("duration", described("Length in seconds", "integer"), "duration_minutes", False),
         ("duration", described("In minutes, not seconds", "integer"), "duration_seconds", False),
         ("duration", described("How long it takes", "integer"), "duration_seconds", False),
@@ -378,8 +382,8 @@ def told(**described):
 @pytest.mark.parametrize(
     ("schema", "args", "expected"),
     [
-        (told(place=("string", "The name of the city")), {"city": "Oslo"}, {"city": "place"}),
-        (told(marks=("object", "By subject, the score")), {"scores": {}}, {"scores": "marks"}),
+        (told(place=("string", "The name of the city")), {"city": "Oslo"}, {}),
+        (told(marks=("object", "By subject, the score")), {"scores": {}}, {}),
         (told(body=("string", "Message to the recipient")), {"recipient": "Ann"}, {}),
         (told(title=("string", "Name of the artist's painting")), {"artist": "Ann"}, {}),
         (told(a=("string", "The city"), b=("string", "A city to visit")), {"city": "Oslo"}, {}),
@@ -388,7 +392,7 @@ def told(**described):
         (told(kept=("string", "The city")), {"no_city": "Oslo"}, {}),
     ],
 )
-def test_the_description_of_an_argument_names_it(schema, args, expected):
+def test_the_description_of_an_argument_names_no_key(schema, args, expected):
     assert assigned(schema, args) == expected
 
 

@@ -51,7 +51,7 @@ def meant(name, tools):
             "FindTrains",
             ["Trains_1_FindTrains", "Events_3_FindEvents"],
             "Trains_1_FindTrains",
-            "inferred",
+            "lossy",
         ),
         ("generate_scale", ["music.generate_scale"], "music.generate_scale", "inferred"),
         ("get_weather_tool", TRAVEL, "get_weather", "inferred"),
@@ -135,12 +135,11 @@ def taking(name, *params):
     return ToolSpec.from_schema({"name": name, "parameters": schema})
 
 
-def test_arguments_break_a_tie_of_namespaces():
+def test_arguments_break_no_tie_of_namespaces():
     tools = [taking("money.convert", "amount", "currency"), taking("unit.convert", "value", "unit")]
     rename = RenameTool()
     assert isinstance(try_rename(rename, "convert", tools), GiveUp)
-    (change,) = try_rename(rename, "convert", tools, {"value": 1, "unit": "km"}).changes
-    assert (change.after, change.safety.value) == ("unit.convert", "inferred")
+    assert isinstance(try_rename(rename, "convert", tools, {"value": 1, "unit": "km"}), GiveUp)
     assert isinstance(try_rename(rename, "convert", tools, {"value": 1}), GiveUp)
     assert isinstance(try_rename(rename, "transform", tools, {"value": 1, "unit": "km"}), GiveUp)
 
@@ -153,29 +152,28 @@ EVENTS = {"country": "x", "year": 1}
 
 
 @pytest.mark.parametrize(
-    ("name", "tools", "found"),
+    ("name", "tools"),
     [
-        ("history.events", [reading("history.key_events", *EVENTS)], "history.key_events"),
-        ("get_events", [reading("get_key_events", *EVENTS), taking("book")], "get_key_events"),
+        ("history.events", [reading("history.key_events", *EVENTS)]),
+        ("get_events", [reading("get_key_events", *EVENTS), taking("book")]),
         # a tool that acts, or two that take the arguments
-        ("get_events", [taking("get_key_events", *EVENTS)], None),
-        ("events", [reading("key_events", *EVENTS), reading("new_events", *EVENTS)], None),
+        ("get_events", [taking("get_key_events", *EVENTS)]),
+        ("events", [reading("key_events", *EVENTS), reading("new_events", *EVENTS)]),
         # something missing or unknown
-        ("get_events", [reading("get_key_events", *EVENTS, "day")], None),
-        ("get_events", [reading("get_key_events", "country")], None),
+        ("get_events", [reading("get_key_events", *EVENTS, "day")]),
+        ("get_events", [reading("get_key_events", "country")]),
         # another word, one more, or a verb less
-        ("find_fastest_route", [reading("prime_numbers_in_range", *EVENTS)], None),
-        ("schedule_events", [reading("events", *EVENTS)], None),
-        ("past_events", [reading("key_events", *EVENTS)], None),
-        ("events", [reading("delete_events", *EVENTS)], None),
-        ("func1", [reading("get_key_events", *EVENTS)], None),
+        ("find_fastest_route", [reading("prime_numbers_in_range", *EVENTS)]),
+        ("schedule_events", [reading("events", *EVENTS)]),
+        ("past_events", [reading("key_events", *EVENTS)]),
+        ("events", [reading("delete_events", *EVENTS)]),
+        ("func1", [reading("get_key_events", *EVENTS)]),
         # a word that another tool has as well
-        ("get_events", [reading("get_key_events", *EVENTS), taking("list_events")], None),
+        ("get_events", [reading("get_key_events", *EVENTS), taking("list_events")]),
     ],
 )
-def test_the_one_tool_that_takes_the_arguments(name, tools, found):
-    answer = try_rename(RenameTool(), name, tools, EVENTS)
-    assert (answer.changes[0].after if isinstance(answer, Changed) else None) == found
+def test_arguments_rename_nothing(name, tools):
+    assert isinstance(try_rename(RenameTool(), name, tools, EVENTS), GiveUp)
 
 
 @pytest.mark.parametrize("name", ["func1", "transform"])

@@ -53,7 +53,6 @@ def test_a_range_of_times_is_no_offset(mend, value):
         ("2026-03-03 09:00-05:00", "2026-03-03T09:00:00-05:00"),
         ("2026-03-03 09:00+10:00", "2026-03-03T09:00:00+10:00"),
         ("2026-03-03 09:00:00+14:00", "2026-03-03T09:00:00+14:00"),
-        ("20260303T090000-1000", "2026-03-03T09:00:00-10:00"),
     ],
 )
 def test_an_offset_stays(mend, value, after):
@@ -91,7 +90,7 @@ def test_half_a_day(mend, value):
         ("latitude", NUM | {"minimum": -90, "maximum": 90}, "52.520", (52.52, EXACT)),
         ("longitude", NUM | {"minimum": -90_000, "maximum": 90}, "-52.520", None),
         ("dose_mg", NUM, "1.000 mg", None),
-        ("dose_mg", NUM, "1.255 mg", (1.255, INFERRED)),
+        ("dose_mg", NUM, "1.255 mg", None),
         ("amount", NUM, "1.234", None),
         ("yearlySalary", NUM, "50.001", None),
         ("x", told(NUM, "How much, in EUR"), "1.234", None),

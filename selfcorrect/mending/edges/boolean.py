@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import JSON, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.text import LONGEST, Unclear, tokens
 from selfcorrect.words import NEGATIONS, WORDS
@@ -24,16 +24,16 @@ def boolean(value: JSON, want: Place) -> Iterator[Fit]:
     if "boolean" not in want.kinds:
         return
     if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
-        yield Fit(value == 1, "boolean-word", Safety.INFERRED, "0 or 1 for false or true")
+        yield candidate(value == 1, "boolean-word", "0 or 1 for false or true")
     if not isinstance(value, str):
         return
     word = value[:50].strip().lower()
     if word in BOOLEANS:
-        yield Fit(BOOLEANS[word], "boolean-text", Safety.EXACT, "a boolean written as text")
+        yield candidate(BOOLEANS[word], "boolean-text", "a boolean written as text")
     elif word in _SWITCH and not _is_switched(want.name):
         raise Unclear("nothing in the name says what would be on or off")
     elif (answer := {**ANSWERS, **_DIGITS}.get(word)) is not None:
-        yield Fit(answer, "boolean-word", Safety.INFERRED, "a word for true or false")
+        yield candidate(answer, "boolean-word", "a word for true or false")
     else:
         raise Unclear("it is not a word for true or false")
 

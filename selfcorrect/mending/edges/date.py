@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import JSON, Category, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON, Category
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear
 from selfcorrect.values.dates import (
-    Read,
     offset_in,
     read_date,
     read_date_time,
@@ -48,14 +47,11 @@ class Date:
         told = _text(value)
         if told is None:
             raise Unclear("the value is no text")
-        after, exact = self._rewritten(told, want)
         reason = "the same date in the form that is asked for"
-        if exact:
-            yield Fit(after, "iso-date", Safety.EXACT, reason)
-        else:
-            yield Fit(after, "spoken-date", Safety.INFERRED, reason)
+        cost = "iso-date" if told[:4].isdigit() else "spoken-date"
+        yield candidate(self._rewritten(told, want), cost, reason)
 
-    def _rewritten(self, told: str, want: Place) -> tuple[str, bool]:
+    def _rewritten(self, told: str, want: Place) -> str:
         if "date-time" not in want.formats:
             return self._date(told, want)
         try:
@@ -65,7 +61,7 @@ class Date:
                 raise
         return self._date(told, want)
 
-    def _date(self, told: str, want: Place) -> tuple[str, bool]:
+    def _date(self, told: str, want: Place) -> str:
         today = want.now().date() if self.relative else None
         try:
             found = read_date(told, today=today)
@@ -74,7 +70,7 @@ class Date:
                 each = {words: self._written(day, want) for words, day in why.readings.items()}
                 raise Unclear(str(why), each) from None
             found = _midnight(told, why)
-        return self._written(found.value, want), found.exact
+        return self._written(found, want)
 
     def _written(self, day: date, want: Place) -> str:
         if "date" in want.formats:
@@ -95,20 +91,19 @@ class Date:
             return list(_FORMS)
         return ["YYYY-MM-DD"] if want.finding.category is Category.FORMAT_DATE else []
 
-    def _date_time(self, told: str, want: Place) -> tuple[str, bool]:
+    def _date_time(self, told: str, want: Place) -> str:
         day, clock = read_date_time(told)
-        local = f"{day.value.isoformat()}T{clock.value.isoformat()}"
-        exact = day.exact and clock.exact
+        local = f"{day.isoformat()}T{clock.value.isoformat()}"
         if clock.zone is not None:
-            return local + clock.zone, exact
+            return local + clock.zone
         if (zone := self.timezone or zone_told(want.description)) is not None:
-            return local + offset_in(zone_named(zone), day.value, clock.value), False
+            return local + offset_in(zone_named(zone), day, clock.value)
         if want.own and want.fits(local):
-            return local, exact
+            return local
         raise Unclear("its time zone is not known")
 
 
-def _midnight(told: str, why: Unclear) -> Read:
+def _midnight(told: str, why: Unclear) -> date:
     """The date of a date and time that says no more than a date does."""
     try:
         found, clock = read_date_time(told)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import JSON, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.reading import Fault, Oddity, has, read_json
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import type_of
@@ -23,16 +23,16 @@ def encoded(value: JSON, want: Place) -> Iterator[Fit]:
     """Read a string as the object or list that is asked for, if its shape fits."""
     if not isinstance(value, str) or not want.kinds & {"object", "array"}:
         return
-    inner, safety = _parsed(value)
+    inner = _parsed(value)
     if type_of(inner) == "object" and want.kinds == {"array"}:
-        yield Fit([inner], "encoded", safety, _REASON)
+        yield candidate([inner], "encoded", _REASON)
     elif type_of(inner) in want.kinds:
-        yield Fit(inner, "encoded", safety, _REASON, opens=True)
+        yield candidate(inner, "encoded", _REASON, opens=True)
     else:
         raise Unclear("what the string holds has not the shape that is asked for")
 
 
-def _parsed(written: str) -> tuple[JSON, Safety]:
+def _parsed(written: str) -> JSON:
     """What a string holds, after taking off as many encodings as there are."""
     for level in range(1, _DEEPEST + 1):
         bare = written.strip()
@@ -52,8 +52,7 @@ def _parsed(written: str) -> tuple[JSON, Safety]:
             break
         if _is_deeper(read.value, _DEEPEST - level):
             raise Unclear(f"it holds JSON in JSON, more than {_DEEPEST} times over")
-        exact = all(each.safety is Safety.EXACT for each in read.deviations)
-        return read.value, Safety.EXACT if exact else Safety.INFERRED
+        return read.value
     raise Unclear("the string holds neither an object nor a list")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from selfcorrect.mending.choice import Fit
+from selfcorrect.kernel.likeness import is_spelled
+from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.redaction import quoted
-from selfcorrect.schema.keys import is_spelled, resembles
+from selfcorrect.schema.keys import resembles
 from selfcorrect.schema.nested import names_below
 from selfcorrect.schema.places import Place, object_at, parent
 from selfcorrect.schema.subschema import alternatives, same, types_of
@@ -39,13 +40,13 @@ class Extra:
         if twin is not None:
             if not same(given[twin], value):
                 raise Unclear(f"it contradicts {quoted(twin, 60)}")
-            yield Fit(ABSENT, "twice", Safety.EXACT, "the same value under another spelling")
+            yield candidate(ABSENT, "twice", "the same value under another spelling")
             return
         open_ones = [name for name in names if name not in given or _holds_more(names[name], want)]
         if (near := resembles(want.key, open_ones)) is not None:
             raise Unclear(f"it may stand for {quoted(near, 60)}")
         if value is None or value in ({}, []) or (isinstance(value, str) and not value.strip()):
-            yield Fit(ABSENT, "says-nothing", Safety.EXACT, "nothing is said under this key")
+            yield candidate(ABSENT, "says-nothing", "nothing is said under this key")
         elif (deeper := resembles(want.key, names_below(want.tool.schema))) is not None:
             raise Unclear(f"it may stand for {quoted(deeper, 60)}, deeper inside")
         else:

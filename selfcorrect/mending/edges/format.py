@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from selfcorrect.mending.choice import Contested, Fit
+from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
@@ -22,7 +22,7 @@ def normal_form(value: JSON, want: Place) -> Iterator[Fit]:
     if len(fitting) > 1:
         raise Contested("several spellings of it would fit")
     for form in fitting:
-        yield Fit(form, "normal-form", forms[form], "the same in its normal form")
+        yield candidate(form, "normal-form", "the same in its normal form")
     if not fitting and is_no_code(value):
         raise Unclear("no other spelling of it fits, and a word is not made a code")
     if not fitting:

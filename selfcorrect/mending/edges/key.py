@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from selfcorrect.kernel.likeness import is_placeholder
 from selfcorrect.mending.place import (
     Assignment,
     Claims,
@@ -15,15 +16,13 @@ from selfcorrect.mending.place import (
     changes_of,
     faults_after,
 )
-from selfcorrect.model import Call, Change, Safety
+from selfcorrect.model import Call, Change
 from selfcorrect.pointer import join
 from selfcorrect.protocols import Tool
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import (
     Surroundings,
-    is_described,
     is_open,
-    is_placeholder,
     loosely_fits,
     spelled_alike,
     suitors,
@@ -39,7 +38,7 @@ _REASON: Final = "an argument under another name"
 
 
 def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
-    """Why a key may stand for an argument: by its name, or by what the schema tells of it."""
+    """Why a key may stand for an argument: by its name, or as the only one left."""
     around = _surroundings(level, synonyms)
     same = spelled_alike(level.unknown, around.names)
     compared = dict.fromkeys([key for key in level.unknown if not same.get(key)][:_MOST_COMPARED])
@@ -51,14 +50,6 @@ def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
         near = [key for key in keys if key in compared]
         return {key: suitors(key, level.given[key], around) for key in near}
 
-    def described(keys: Sequence[str], taken: frozenset[str]) -> Claims:
-        names = [name for name in around.names if name not in taken]
-        return {
-            key: [n for n in names if is_described(key, level.given[key], n, around)]
-            for key in ([] if around.is_open else keys)
-            if key in compared
-        }
-
     def unnamed(keys: Sequence[str], taken: frozenset[str]) -> Claims:
         missing = [name for name in around.required if name not in taken]
         if around.is_open or len(keys) != 1 or len(missing) != 1:
@@ -69,10 +60,9 @@ def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
         return {keys[0]: missing} if fits and is_placeholder(keys[0]) else {}
 
     return (
-        KeyEdge("key-spelling", Safety.EXACT, spelled),
-        KeyEdge("key-like", Safety.INFERRED, alike),
-        KeyEdge("key-described", Safety.INFERRED, described),
-        KeyEdge("key-unnamed", Safety.INFERRED, unnamed),
+        KeyEdge("key-spelling", spelled),
+        KeyEdge("key-like", alike),
+        KeyEdge("key-unnamed", unnamed),
     )
 
 
@@ -85,7 +75,6 @@ def _surroundings(level: Level, synonyms: Mapping[str, str]) -> Surroundings:
         required=frozenset(name for name in absent if required(level.schemas, name)),
         synonyms=synonyms,
         is_open=is_open(level.schemas),
-        present={name: told for name, told in said.items() if name in level.given},
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.mending.choice import Edge, Fit
+from selfcorrect.kernel.wrappers import ordered
+from selfcorrect.mending.choice import Edge, Fit, candidate
 from selfcorrect.mending.edges.boolean import boolean
 from selfcorrect.mending.edges.number import Number, numbers
 from selfcorrect.mending.edges.text import text
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.pointer import look, split
-from selfcorrect.schema.descriptions import named_order
 from selfcorrect.schema.places import Place, parent
 from selfcorrect.schema.subschema import at, has_type, members, strings, types_of
 from selfcorrect.text import Unclear, is_spelling_of, spelling, tokens
@@ -37,14 +37,14 @@ def only_item(value: JSON, want: Place) -> Iterator[Fit]:
     (item,) = value
     if isinstance(item, Mapping):
         if "object" in want.kinds:
-            yield Fit(item, "only-item", Safety.INFERRED, _ONE, opens=True)
+            yield candidate(item, "only-item", _ONE, opens=True)
         return
     scalars = want.kinds - {"array", "object"}
     if has_type(item, scalars):
-        yield Fit(item, "only-item", Safety.INFERRED, _ONE)
+        yield candidate(item, "only-item", _ONE)
         return
     for inner in _forms(item, replace(want, kinds=scalars)):
-        yield replace(inner, cost="only-item", safety=Safety.INFERRED)
+        yield replace(inner, cost="only-item")
 
 
 def _forms(value: JSON, want: Place) -> Iterator[Fit]:
@@ -73,17 +73,22 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         in_order = [*value.values()] if isinstance(value, Mapping) and _is_numbered(value) else None
         if _is_in_row(want) or (in_order is not None and want.fits(in_order)):
             raise Unclear("it could be one item or several")
-        yield Fit([value], "one-item", Safety.EXACT, reason)
+        yield candidate([value], "one-item", reason)
         return
     kinds = frozenset().union(*map(types_of, items)) - {"array", "null"}
     for item in _forms(value, replace(want, schemas=tuple(items), kinds=kinds)):
         if want.fits([item.value]):
             yield replace(item, value=[item.value])
             return
-    if isinstance(value, Mapping) and (listed := _in_named_order(want, value)):
-        yield listed
+    if (
+        isinstance(value, Mapping)
+        and 1 < len(value) <= _MOST_NAMED
+        and not any(isinstance(v, Mapping | list) for v in value.values())
+        and (listed := ordered(value, want.description))
+    ):
+        yield candidate(listed, "named-order", "in the order that the description gives")
     elif any(has_type(value, types_of(item)) for item in items):
-        yield Fit([value], "one-item", Safety.EXACT, reason, opens=True)
+        yield candidate([value], "one-item", reason, opens=True)
 
 
 def _check_one_item(items: Sequence[JsonObject], value: str) -> None:
@@ -112,19 +117,6 @@ def _is_in_row(want: Place) -> bool:
     """Whether several values stand side by side where lists are asked for: `[1, 2]` for points."""
     above = look(want.call, parent(want.path))
     return isinstance(above, list) and sum(not isinstance(item, list) for item in above) > 1
-
-
-def _in_named_order(want: Place, value: Mapping[str, JSON]) -> Fit | None:
-    """The values of an object as a list, in the order in which the description names its keys."""
-    if not 2 <= len(value) <= _MOST_NAMED or any(
-        isinstance(v, Mapping | list) for v in value.values()
-    ):
-        return None
-    order = named_order(want.description, value.keys())
-    if order is None:
-        return None
-    reason = "in the order that the description gives"
-    return Fit([value[key] for key in order], "named-order", Safety.INFERRED, reason)
 
 
 # --- a text that lists several --------------------------------------------------------------------
@@ -157,7 +149,7 @@ def several(value: JSON, want: Place) -> Iterator[Fit]:
     if not isinstance(value, str) or want.kinds != {"array"}:
         return
     listed = _split(value, _items(want), want.name)
-    yield Fit(listed, "split", Safety.INFERRED, "a text that lists several things")
+    yield candidate(listed, "split", "a text that lists several things")
 
 
 def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from selfcorrect.mending.choice import Contested, Fit
-from selfcorrect.model import JSON, Safety
+from selfcorrect.kernel.likeness import meant_values
+from selfcorrect.mending.choice import Contested, Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
-from selfcorrect.text import (
-    LONGEST,
-    VALUE_SLIP,
-    Unclear,
-    is_pulled_apart,
-    is_spelling_of,
-    misspells,
-    plain_letters,
-    rivals,
-    spelling,
-    tokens,
-)
-from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, singular
+from selfcorrect.text import LONGEST, Unclear, is_spelling_of, spelling
 
-_GENERIC: Final = frozenset(
-    {"category", "choice", "class", "facility", "feature", "format", "grade", "kind", "level"}
-    | {"method", "mode", "option", "setting", "sort", "state", "status", "style", "type", "unit"}
-    | {"value"}
-)
-"""Nouns that name the sort of a value and say nothing of the value itself."""
-_ARTICLES: Final = frozenset({"a", "an", "the"})
-_LIGHT: Final = frozenset(
-    {"has", "have", "having", "with", "is", "are", "being"}
-    | {"offer", "offering", "include", "including", "provide", "providing", "operate", "operating"}
-)
-"""Words that only tie a value to what it is said of: `"operates 24 hours"`, `"with parking"`."""
-_PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
-_PAST: Final = frozenset({"last", "past", "previous"})
-"""What says nothing more of a period, unless a listed value says it."""
-_JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
 _UNIT: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
 
 
@@ -62,7 +34,7 @@ class Member:
         said = _as_text(value)
         if not members:
             if said is not None and not want.own and said.strip() not in ("", said):
-                yield Fit(said.strip(), "spelling", Safety.EXACT, "white space around a value")
+                yield candidate(said.strip(), "spelling", "white space around a value")
                 return
             raise Unclear("the schema lists no values here")
         if said is None or len(said) > LONGEST:
@@ -72,19 +44,19 @@ class Member:
             raise Contested("capital and small letters mean different things here")
         if equal:
             one = _only(equal)
-            yield Fit(one, "spelling", Safety.EXACT, "another spelling of a listed value")
+            yield candidate(one, "spelling", "another spelling of a listed value")
             return
         known = {spelling(key): meant for key, meant in self.synonyms.items()}
         if (meant := known.get(spelling(said))) is not None and meant in members:
-            yield Fit(meant, "synonym", Safety.INFERRED, "a synonym that the map gives")
+            yield candidate(meant, "synonym", "a synonym that the map gives")
             return
-        for cost, reason, matches in _TIERS:
-            found = [*matches(said, strings(members), want)]
-            if found and not (len(found) == 1 and is_pulled_apart(said, found[0])):
-                _only(_begun_by(said, _only(found), members))
-                yield Fit(found[0], cost, Safety.INFERRED, reason)
-            if found:
-                return
+        found, slips = meant_values(said, strings(members), want.name, want.description)
+        if found:
+            reason = (
+                "a listed value with a slip of the pen" if slips else "the words of a listed one"
+            )
+            yield candidate(_only(found), "slip" if slips else "same-words", reason)
+            return
         shown = quoted(said, 60)
         raise Unclear(f"no listed value is meant with a clear margin by {shown}")
 
@@ -114,13 +86,6 @@ def _is_spelled(member: JSON, text: str) -> bool:
     return member is not None and is_spelling_of(text, member)
 
 
-def _begun_by(text: str, found: str, members: Sequence[JSON]) -> list[str]:
-    """The listed values that a text is the beginning of, if the one that was found is one."""
-    start = spelling(text)
-    begun = [one for one in strings(members) if spelling(one).startswith(start)]
-    return begun if found in begun else [found]
-
-
 def _keeps_units(text: str, equal: Sequence[JSON], members: Sequence[JSON]) -> bool:
     """Whether short words keep their case where the listed values tell `5m` and `1M` apart."""
     listed = {unit for one in strings(members) for unit in _UNIT.findall(one)}
@@ -133,75 +98,3 @@ def _keeps_units(text: str, equal: Sequence[JSON], members: Sequence[JSON]) -> b
         [unit for unit in ours if unit in both] == [u for u in _UNIT.findall(one) if u in both]
         for one in strings(equal)
     )
-
-
-def _without_accents(text: str, members: Collection[str], _: Place) -> Iterator[str]:
-    key = plain_letters(text)
-    if key:
-        yield from (one for one in members if plain_letters(one) == key)
-
-
-def _same_words(text: str, members: Collection[str], place: Place) -> Iterator[str]:
-    """Members whose words are those of the text, but for plurals and nouns that say nothing."""
-    ours = _words(text)
-    if not ours or _is_joined(text) or not _only_words(text):
-        return
-    own = {singular(word) for word in tokens(place.name)}
-    theirs = {one: _words(one) for one in members if _only_words(one)}
-    uses = Counter(word for words in theirs.values() for word in set(words))
-    for member, words in theirs.items():
-        elsewhere = {word for word in ours if uses[word] > (word in words)}
-        idle = (_GENERIC | _ARTICLES | _LIGHT | own) - NEGATIONS - elsewhere
-        if not _PERIODS.isdisjoint(words):
-            idle |= _PAST - elsewhere
-        said = [
-            word
-            for word in ours
-            if word in words or idle.isdisjoint({word, SHORT_WORDS.get(word, word)})
-        ]
-        asked = [word for word in words if word in ours or word not in _GENERIC]
-        if said != asked or _GENERIC.issuperset(said):
-            continue
-        fuller = (one for one, other in theirs.items() if one != member and set(ours) <= set(other))
-        if len(asked) == len(words) or next(fuller, None) is None:
-            yield member
-
-
-def _slips(text: str, members: Collection[str], place: Place) -> Iterator[str]:
-    """The members that differ by a slip inside one word, and those that are nearly as near."""
-    ours = tokens(text)
-    known = WORDS | {singular(word) for word in tokens(place.description[:LONGEST])}
-    found: list[str] = []
-    for member in members:
-        theirs = tokens(member)
-        if not ours or len(theirs) != len(ours) or not _only_words(member):
-            continue
-        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
-        if len(pairs) == 1 and misspells(*pairs[0], VALUE_SLIP, known) is not None:
-            found.append(member)
-    for member in found:
-        yield member
-        yield from (one for one in rivals(text, member, members) if one not in found)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(singular(word) for word in tokens(text))
-
-
-def _is_joined(text: str) -> bool:
-    return bool(set(tokens(text)) & (_JOINING | NEGATIONS)) or any(c in text for c in ",;|&+")
-
-
-def _only_words(text: str) -> bool:
-    """Whether a text is made of words alone: a sign or a symbol would be lost in comparison."""
-    bare = text.strip()
-    framed = bare[:1].isalnum() and (bare[-1:].isalnum() or bare[-1:] == ".")
-    return framed and len(text) <= LONGEST and all(c.isalnum() or c in " _-.'/" for c in bare)
-
-
-_Match = Callable[[str, Collection[str], Place], Iterator[str]]
-_TIERS: Final[Sequence[tuple[str, str, _Match]]] = (
-    ("same-words", "a listed value without its accents", _without_accents),
-    ("same-words", "a listed value and words that say nothing more", _same_words),
-    ("slip", "a listed value with a slip of the pen", _slips),
-)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.effects import destroys
-from selfcorrect.mending.choice import Contested, Fit
-from selfcorrect.model import ABSENT, JSON, Safety
+from selfcorrect.mending.choice import Contested, Fit, candidate
+from selfcorrect.model import ABSENT, JSON
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import same, strings
@@ -26,24 +26,24 @@ def nothing(value: JSON, want: Place) -> Iterator[Fit]:
     if text is not None and want.declared and not want.required:
         if not text.strip():
             _check_empty(want.tool)
-            yield Fit(ABSENT, "empty", Safety.INFERRED, "an empty text for an optional argument")
+            yield candidate(ABSENT, "empty", "an empty text for an optional argument")
             return
         # A default that is not among the values that are listed is not what the tool takes.
         if not want.members and any(same(text, s.get("default")) for s in want.schemas):
             reason = "the default, which need not be said"
-            yield Fit(ABSENT, "empty", Safety.INFERRED, reason)
+            yield candidate(ABSENT, "empty", reason)
             return
     if value is not None and (text is None or text.strip() not in _NULL):
         return
     if text is not None and spelling(text) in map(spelling, strings(want.members)):
         return
     if want.nullable and value is not None and (want.required or _updates(want.tool)):
-        yield Fit(None, "nothing", Safety.EXACT, f"{value!r} stands for null")
+        yield candidate(None, "nothing", f"{value!r} stands for null")
     elif want.required:
         raise Contested("null stands where a value is required")
     else:
         reason = "null stands for an argument that may be absent"
-        yield Fit(ABSENT, "nothing", Safety.EXACT, reason)
+        yield candidate(ABSENT, "nothing", reason)
 
 
 def _check_empty(tool: Tool) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import JSON, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place, object_at, parent
 from selfcorrect.text import Unclear, spelling
 from selfcorrect.values.quantities import Quantity, read_quantity
@@ -35,22 +35,20 @@ class Number:
             if not value.is_integer() or abs(value) >= 2**53:
                 raise Unclear(f"{value!r} is not a whole number")
             reason = "a whole number without a fraction"
-            yield Fit(int(value), "whole-number", Safety.EXACT, reason)
+            yield candidate(int(value), "whole-number", reason)
         if not isinstance(value, str):
             return
         known = (
             {spelling(word): number for word, number in self.words.items()} if self.words else {}
         )
         if (told := known.get(spelling(value))) is not None:
-            yield Fit(told, "told-word", Safety.INFERRED, "a number word that the map gives")
+            yield candidate(told, "told-word", "a number word that the map gives")
             return
         found = read_quantity(value, whole=whole)
         check(found, _asked(want))
-        reason = "a number written as text"
-        if found.exact:
-            yield Fit(found.value, "number-text", Safety.EXACT, reason)
-        else:
-            yield Fit(found.value, "number-words", Safety.INFERRED, reason)
+        is_said = "%" in value or any(map(str.isalpha, value))
+        cost = "number-words" if is_said else "number-text"
+        yield candidate(found.value, cost, "a number written as text")
 
 
 def numbers(parts: list[str], *, whole: bool) -> list[JSON] | None:

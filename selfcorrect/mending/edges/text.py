@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.mending.choice import Contested, Fit
+from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.mending.edges.boolean import ANSWERS, BOOLEANS
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import members, strings, types_of
 from selfcorrect.text import Unclear, is_spelling_of
@@ -26,7 +26,7 @@ def text(value: JSON, want: Place) -> Iterator[Fit]:
         return
     written = as_text(value, want)
     if written is not None:
-        yield Fit(written, "text", Safety.EXACT, "a text was asked for")
+        yield candidate(written, "text", "a text was asked for")
 
 
 def as_text(value: JSON, want: Place) -> str | None:
@@ -56,7 +56,7 @@ def kept_text(value: JSON, want: Place) -> Iterator[Fit]:
         if len(meant) > 1:
             raise Contested("the value could become several things")
         reason = "another spelling of a listed value"
-        yield Fit(meant[0], "same-text", Safety.EXACT, reason)
+        yield candidate(meant[0], "same-text", reason)
         return
     patterns = strings([schema.get("pattern") for schema in want.schemas])
     forms = normal_forms(value, want.formats, patterns)
@@ -64,7 +64,7 @@ def kept_text(value: JSON, want: Place) -> Iterator[Fit]:
     if len(fitting) > 1 or (fitting and _is_answer(want, value)):
         raise Contested("it could be several things")
     for form in fitting:
-        yield Fit(form, "same-text", forms[form], "the same in its normal form")
+        yield candidate(form, "same-text", "the same in its normal form")
     if not fitting:
         _check_no_text(want, value.strip(), bool(listed or patterns))
 

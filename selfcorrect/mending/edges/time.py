@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import JSON, Category, Safety
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON, Category
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear
 from selfcorrect.values.dates import ReadTime, read_time, zone_told
@@ -34,10 +34,8 @@ class Time:
             for after in _forms(spelled):
                 if after != value and want.fits(after):
                     reason = "the same time in the form that is asked for"
-                    if spelled.exact:
-                        yield Fit(after, "iso-date", Safety.EXACT, reason)
-                    else:
-                        yield Fit(after, "spoken-date", Safety.INFERRED, reason)
+                    is_said = any(map(str.isalpha, value))
+                    yield candidate(after, "spoken-date" if is_said else "iso-date", reason)
                     return
         raise Unclear("no spelling of this time fits; its time zone may be missing")
 
@@ -45,7 +43,7 @@ class Time:
 def _readings(clock: ReadTime, zone: str | None) -> Iterator[ReadTime]:
     yield clock
     if clock.zone is None and zone is not None:
-        yield ReadTime(clock.value, zone, exact=False)
+        yield ReadTime(clock.value, zone)
 
 
 def _wants_a_time(want: Place) -> bool:

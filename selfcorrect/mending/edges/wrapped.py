@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from selfcorrect.mending.choice import Fit
-from selfcorrect.model import ABSENT, JSON, Safety
+from selfcorrect.kernel.wrappers import value_in
+from selfcorrect.mending.choice import Fit, candidate
+from selfcorrect.model import JSON
 from selfcorrect.pointer import split
-from selfcorrect.schema.keys import is_spelled, loosely_fits
+from selfcorrect.schema.keys import loosely_fits
 from selfcorrect.schema.places import Place
-from selfcorrect.schema.subschema import at, meets, same
-from selfcorrect.schema.wording import is_item_key
+from selfcorrect.schema.slots import slots_of
+from selfcorrect.schema.subschema import at, meets
 
 _DEEPEST: Final = 4
-_KEYS: Final = frozenset({"value", "item", "items"})
-_TYPES: Final = frozenset(
-    {"array", "bool", "boolean", "dict", "double", "float", "int", "integer", "list", "number"}
-    | {"object", "str", "string"}
-)
 
 
 def value_wrapper(value: JSON, want: Place) -> Iterator[Fit]:
     """The value without the wrapper around it alone: `{"type": "string", "value": "Oslo"}`."""
     inner: Any = value
+    slot = slots_of(want.tool.schema)(tuple(split(want.path)[1:]))
+    if want.key.isdigit():
+        slot = replace(slot, name="")  # what names the items stands around all of them
     for _ in range(_DEEPEST):
         if not isinstance(inner, Mapping):
             return
-        keys = [key for key in inner if not _is_of_schema(key, inner[key], want)]
-        if len(keys) != 1 or not (keys[0] in _KEYS or is_spelled(keys[0], want.name)):
+        inner = value_in(inner, slot)
+        if inner is None:
             return
-        inner = inner[keys[0]]
         if want.fits(inner) or isinstance(inner, str):
             reason = "a value inside a wrapper"
-            yield Fit(inner, "value-wrapper", Safety.INFERRED, reason, opens=True)
+            yield candidate(inner, "value-wrapper", reason, opens=True)
             return
-
-
-def _is_of_schema(key: str, value: JSON, want: Place) -> bool:
-    """Whether a key beside a value only repeats what the schema says of it, or names its type."""
-    if key == "type" and isinstance(value, str):
-        return value.lower() in _TYPES
-    return any(same(value, schema.get(key, ABSENT)) for schema in want.schemas)
 
 
 def bare_items(value: JSON, want: Place) -> Iterator[Fit]:
@@ -50,15 +42,13 @@ def bare_items(value: JSON, want: Place) -> Iterator[Fit]:
         return
     keys = {key for item in value for key in item}
     items = at(want.tool.schema, [*split(want.path)[1:], "0"]) or ()
-    texts = [text for one in items if isinstance(text := one.get("description"), str)]
-    if len(keys) != 1 or not is_item_key(
-        keys.pop(), want.name, " ".join([want.description, *texts])
-    ):
+    slot = slots_of(want.tool.schema)((*split(want.path)[1:], "0"))
+    bare = [value_in(item, slot) for item in value]
+    if len(keys) != 1 or None in bare:
         return
-    bare = [inner for item in value for inner in item.values()]
     reason = "items inside an object of one key each"
     if want.fits(bare) or (items and all(_could_be(inner, items) for inner in bare)):
-        yield Fit(bare, "value-wrapper", Safety.INFERRED, reason, opens=True)
+        yield candidate(bare, "value-wrapper", reason, opens=True)
 
 
 def _could_be(value: JSON, items: Any) -> bool:
