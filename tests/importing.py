@@ -1,12 +1,21 @@
-"""Who imports whom, read from source with `ast`: modules, and the circles among them."""
+"""A package read from source: its modules, who imports whom, circles among them, its tokens."""
 
 from __future__ import annotations
 
 import ast
+import tokenize
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 
 Graph = dict[str, set[str]]
+LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT} | {
+    tokenize.ENDMARKER
+}
+WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+LONG = 200
+"""Characters of a text that is counted by its bytes: a table in one text is not one token."""
+PER_TOKEN = 4
 
 
 def modules(folder: Path) -> dict[str, Path]:
@@ -111,3 +120,37 @@ def _imported(
 
 def _known(module: str, files: Mapping[str, Path]) -> str | None:
     return module if module in files else None
+
+
+def tokens_of(source: str) -> int:
+    """The tokens of code: no comments, no docstrings and texts that stand alone, no layout."""
+    alone = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, WITH_DOCSTRINGS)
+        for each in node.body
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        if isinstance(each.value.value, str)
+        for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+    }
+    return sum(
+        _weight(each.string) if each.type == tokenize.STRING else 1
+        for each in _with_whole_strings(source)
+        if each.type not in LAYOUT
+        if not (each.type == tokenize.STRING and each.start[0] in alone)
+    )
+
+
+def _weight(text: str) -> int:
+    return 1 if len(text) <= LONG else max(1, len(text.encode()) // PER_TOKEN)
+
+
+def _with_whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
+    """Tokens as Python 3.11 has them, where an f-string is one and not all that stands in it."""
+    start, end = (getattr(tokenize, f"FSTRING_{each}", None) for each in ("START", "END"))
+    depth = 0
+    for each in tokenize.generate_tokens(StringIO(source).readline):
+        depth -= each.type == end
+        if depth == 0 and each.type != end:
+            yield each
+        depth += each.type == start

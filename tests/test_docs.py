@@ -117,6 +117,12 @@ def test_the_first_hour_is_eight_files_and_two_thousand_lines() -> None:
     assert sum(lines) <= 2_000
 
 
+def test_the_page_of_the_kernel_names_every_file() -> None:
+    page = (ROOT / "docs" / "pages" / "kernel.md").read_text(encoding="utf-8")
+    files = {path.name for path in (ROOT / "selfcorrect" / "kernel").glob("*.py")}
+    assert set(re.findall(r"^\| `(\w+\.py)` \|", page, re.MULTILINE)) == files - {"__init__.py"}
+
+
 def test_there_are_notebooks_to_look_at() -> None:
     assert len(NOTEBOOKS) == 4
 

@@ -85,6 +85,68 @@ AT_THE_TOP_OF = {
 LONGEST = 450
 """Lines of a file."""
 
+TOKENS = 443_000
+"""Tokens of code of the whole package, at most; lowered when the package has become smaller."""
+
+CLASSES = (".EXACT", ".INFERRED")
+UNDER_THE_KERNEL = {
+    "kernel",
+    "model",
+    "plain",
+    "pointer",
+    "protocols",
+    "redaction",
+    "text",
+    "words",
+}
+"""What the kernel imports: data and small pure functions."""
+MAY_NAME_A_CLASS = {
+    "handlers/handling.py",  # whether a fixer is code or a model: an origin
+    "loop/context.py",  # what a handler may do under the policy
+    "mapping/linting.py",  # what a map's policy allows
+    "policies/safety.py",  # which classes run unasked
+}
+CLAIMS_LEFT = {
+    "batch/threads.py",
+    "mending/edge_set.py",
+    "mending/edges/boolean.py",
+    "mending/edges/date.py",
+    "mending/edges/encoded.py",
+    "mending/edges/extra.py",
+    "mending/edges/key.py",
+    "mending/edges/level.py",
+    "mending/edges/list.py",
+    "mending/edges/member.py",
+    "mending/edges/null.py",
+    "mending/edges/number.py",
+    "mending/edges/text.py",
+    "mending/edges/time.py",
+    "mending/edges/wrapped.py",
+    "reading/arguments.py",
+    "reading/choosing.py",
+    "reading/element_calls.py",
+    "reading/envelopes.py",
+    "reading/json_calls.py",
+    "reading/making.py",
+    "reading/named_arguments.py",
+    "reading/nesting.py",
+    "reading/python_calls.py",
+    "reading/python_literals.py",
+    "reading/react_calls.py",
+    "reading/scalars.py",
+    "reading/strings.py",
+    "reading/tagged_calls.py",
+    "reading/texts.py",
+    "reading/tolerant_json.py",
+    "repairs/default_value.py",
+    "repairs/drop_extra.py",
+    "repairs/fix_json.py",
+    "repairs/rename_tool.py",
+    "repairs/suggest_alternative.py",
+    "values/normal_forms.py",
+}
+"""Files that still say of a change what the kernel computes; a file that stops leaves the list."""
+
 CIRCLES_LEFT: tuple[str, ...] = ()
 """Packages with a circle of modules in them, until it is cut."""
 
@@ -288,6 +350,40 @@ def test_a_folder_has_at_most_two_layers(folder):
     ]
 
 
+@pytest.mark.parametrize("file", [file for file in IMPORTS if room(file) == "kernel"])
+def test_the_kernel_imports_data_alone(file):
+    ours = {found.room for found in IMPORTS[file] if found.root == "selfcorrect"}
+    assert ours <= UNDER_THE_KERNEL
+    others = {found.root for found in IMPORTS[file]} - {"selfcorrect"}
+    assert others <= set(sys.stdlib_module_names)
+
+
+def is_claim(node: ast.AST) -> bool:
+    """Whether code says `exact` or `inferred`, or hands a class over as it is written there."""
+    if isinstance(node, ast.Attribute) and node.attr in ("EXACT", "INFERRED"):
+        return isinstance(node.value, ast.Name) and node.value.id == "Safety"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Safety":
+        return any(isinstance(each, ast.Constant) for each in node.args)
+    if not isinstance(node, ast.keyword) or node.arg != "safety":
+        return False
+    return any(isinstance(each, ast.Constant) for each in getattr(node.value, "elts", [node.value]))
+
+
+def test_nobody_but_the_kernel_makes_a_class():
+    found = {
+        file
+        for file in IMPORTS
+        if room(file) != "kernel"
+        if any(map(is_claim, ast.walk(ast.parse(FILES[file].read_text(encoding="utf-8")))))
+        or any(
+            each.module.startswith("selfcorrect.kernel") and each.module.endswith(CLASSES)
+            for each in IMPORTS[file]
+        )
+    }
+    assert found - MAY_NAME_A_CLASS == CLAIMS_LEFT
+    assert found >= MAY_NAME_A_CLASS
+
+
 def logic(tree: ast.Module) -> list[str]:
     """What an `__init__` holds besides its docstring, imports, `__all__` and lazy names."""
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
@@ -336,6 +432,23 @@ def test_an_init_holds_no_logic(file):
 @EACH
 def test_no_file_is_longer_than_one_reads_at_once(file):
     assert len(FILES[file].read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_the_package_has_no_more_code_than_its_budget():
+    assert sum(importing.tokens_of(path.read_text("utf-8")) for path in FILES.values()) <= TOKENS
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('"""Doc."""\n\nx = 1  # why\n', 3),
+        ('def f():\n    """Doc,\n    in two lines."""\n    return "text"\n', 7),
+        ('x = f"{a} and {b!r}"\n', 3),
+        (f"x = {'é' * 300!r}\n", 2 + 602 // 4),
+    ],
+)
+def test_tokens_are_counted_without_what_is_said_beside_the_code(source, count):
+    assert importing.tokens_of(source) == count
 
 
 @EACH

@@ -288,9 +288,26 @@ def test_no_call_of_a_refused_message_is_ready(value: Any) -> None:
     assert (done.ready, done.value is value) == ((), True)
 
 
-def test_a_refusal_of_long_ago_says_nothing_of_this_message() -> None:
-    thread = [{**CHAT, "refusal": "No."}, {"role": "user", "content": "Go on."}, native()]
+@pytest.mark.parametrize("said", [{"refusal": "No."}, {"stop_reason": "refusal"}])
+def test_a_refusal_of_long_ago_says_nothing_of_this_message(said: dict[str, Any]) -> None:
+    thread = [{**CHAT, **said}, {"role": "user", "content": "Go on."}, native()]
     assert len(Mender([PAY]).message(thread).ready) == 1
+    assert Mender([PAY]).message([*thread[:2], {**native(), **said}]).ready == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        chat("content_filter", content=None),
+        {**native(), "refusal": "No.", "unknown": {"a": 1}},
+        {"tool_calls": [{"name": "pay", "args": ARGS}], "refusal": "No.", "unknown": {"a": 1}},
+        {"output": [], "incomplete_details": {"reason": "content_filter"}},
+    ],
+)
+def test_a_refused_message_without_a_text_is_no_call_either(value: Any) -> None:
+    mender = Mender([PAY])
+    assert (mender.message(value).ready, mender.call(value).ready) == ((), ())
+    assert mender.call(value).reason == "no_call"
 
 
 @pytest.mark.parametrize("written", [TEXT, CHAT, native(), {"name": "pay", "args": ARGS}])

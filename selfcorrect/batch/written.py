@@ -303,10 +303,11 @@ def _of_value(given: Any) -> Written:
     if (words := words_in(value)) is not None:
         reason = refused or ("length" if cut else None)
         return Written(partial(_into_words, given, words), words.text, finish_reason=reason)
-    if cut:
+    if cut and refused is None:
         raise cut_off()
     is_said = isinstance(value, dict) and not value.keys().isdisjoint(HOLDERS)
-    return Written(_as_objects, json.dumps(value, ensure_ascii=False), is_said=is_said)
+    text = json.dumps(value, ensure_ascii=False)
+    return Written(_as_objects, text, finish_reason=refused, is_said=is_said)
 
 
 def _of_sdk(given: Any) -> Written:

@@ -1,4 +1,4 @@
-"""`selfcorrect explain`: why a map decides what it decides."""
+"""`selfcorrect explain`: why a map decides what it decides, and the kernel what it allows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _STATUS: Final = re.compile(r"-?[0-9]{1,6}|[0-9A-Z]{5}|[A-Z]+(?:_[A-Z]+)*")
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="MAP", help="Name of a map, or path of a file.")],
-    text: Annotated[str, typer.Argument(help="What the error says.")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="MAP", help="Name of a map, or path of a file.")
+    ] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What the error says.")] = None,
     status: Annotated[
         str | None, typer.Option(metavar="N", help="HTTP status, SQLSTATE, gRPC code or exit code.")
     ] = None,
@@ -39,12 +41,27 @@ def explain(
     everything: Annotated[
         bool, typer.Option("--all", help="Also each rule before it, and why it does not decide.")
     ] = False,
+    change: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="WRITTEN RUNS", help="Instead: two calls as JSON, one written, one to run."
+        ),
+    ] = None,
+    tools: Annotated[
+        str | None, typer.Option(metavar="FILE", help="For --change: the tools, as a JSON list.")
+    ] = None,
+    effect: Annotated[
+        str | None, typer.Option(metavar="E", help="For --change: the effect of these tools.")
+    ] = None,
 ) -> None:
-    """Show the evidence, the rule that decides, and where it is written."""
-    if not text.strip():
-        refuse("TEXT is empty: give what the error says")
-    if status is not None and not _STATUS.fullmatch(status):
-        refuse(f"--status {status}: an HTTP status (429), an SQLSTATE (23505) or a gRPC code")
+    """Show which rule decides about an error; or the safety class of a change, and why."""
+    if change is not None:
+        from selfcorrect.cli.change import tell_change
+
+        if name is not None:
+            refuse("--change takes two calls and no MAP")
+        raise typer.Exit(0 if tell_change(*change, tools, effect) else 1)
+    name, text = _given(name, text, status)
     try:
         strategies = load_map(name) if allow_code else StrategyMap.read(name)
     except MapError as error:
@@ -72,6 +89,17 @@ def explain(
                 screen.print(row("unchecked", (rung, "bold"), f"  {what}"))
         decided = decided and explanation.finding.rule is not None
     raise typer.Exit(0 if decided else 1)
+
+
+def _given(name: str | None, text: str | None, status: str | None) -> tuple[str, str]:
+    """Map and text, which are both there."""
+    if name is None or text is None:
+        refuse("give MAP and TEXT, or --change WRITTEN RUNS with --tools FILE")
+    if not text.strip():
+        refuse("TEXT is empty: give what the error says")
+    if status is not None and not _STATUS.fullmatch(status):
+        refuse(f"--status {status}: an HTTP status (429), an SQLSTATE (23505) or a gRPC code")
+    return name, text
 
 
 def told(evidence: Finding, explanation: Explanation, strategies: StrategyMap) -> list[Text]:

@@ -36,13 +36,18 @@ def alternatives(value: Any) -> tuple[str, int] | None:
 
 
 def endings_said(value: Any) -> Iterator[JsonObject]:
-    """What the objects of a response say of its end."""
-    for item in value if isinstance(value, list) else (value,):
+    """What the objects of a response say of its end; of a conversation, those of its last turn."""
+    for item in _last_turn(value) if isinstance(value, list | tuple) else (value,):
         answers = [get(item, key) for key in _ANSWERS]
         held = [each for found in answers if isinstance(found, list | tuple) for each in found]
         for each in (item, *held):
             if is_record(each):
                 yield _told(each, _TOLD)
+
+
+def _last_turn(items: Sequence[Any]) -> Iterator[Any]:
+    """What the model said since somebody else spoke, the last first."""
+    return takewhile(lambda item: not is_others(item), reversed(items))
 
 
 def _told(value: Any, keys: Sequence[str], depth: int = 2) -> JsonObject:
@@ -63,7 +68,7 @@ def is_marked_refused(value: Any, depth: int = 0) -> bool:
     True
     """
     if isinstance(value, list | tuple):
-        last = takewhile(lambda item: not is_others(item), reversed(value))
+        last = _last_turn(value)
         return depth <= _DEPTH and any(is_marked_refused(item, depth + 1) for item in last)
     if not is_record(value) or depth > _DEPTH:
         return False

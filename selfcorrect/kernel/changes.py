@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import covers, loaded
+from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
 from selfcorrect.kernel.origins import about, is_blamed, is_tainted
@@ -19,7 +19,6 @@ from selfcorrect.kernel.spellings import (
     EXACT,
     INFERRED,
     Slot,
-    equal,
     lists,
     says_nothing,
     spelled,
@@ -51,6 +50,8 @@ def judge(step: Step) -> Verdict:
     judging.tool()
     if step.written.raw is None:
         written, judging.reasons[:0] = unwrapped(step)
+        # What stood in a wrapper is all arguments, not those of one object further down.
+        judging.is_bare = written is step.written.args
         judging.compare(written, step.runs.args, ())
         judging.moves()
     else:
@@ -76,6 +77,7 @@ class _Judging:
         self.gone: list[_Gone] = []
         self.come: list[tuple[Path, JSON]] = []
         self.compared = 0
+        self.is_bare = True
 
     def say(self, safety: Safety, law: int, path: Path, words: str = "") -> None:
         self.reasons.append(Reason(safety, law, join("args", *path), words))
@@ -88,7 +90,10 @@ class _Judging:
             return
         origin = self.step.origins.get("/name")
         step = self.step
-        alike = tool_likeness(written, runs, step.offered, step.spaces, acts=step.acts)
+        acts, declared = step.acts, step.declared
+        alike = tool_likeness(
+            written, runs, step.offered, step.spaces, acts=acts, declared=declared
+        )
         if alike is None and is_dispatcher(written):
             inner = [v for k, v in step.written.args.items() if k in NAMERS]
             alike = INFERRED if inner == [runs] else None
@@ -263,7 +268,9 @@ class _Judging:
         """Look one level deeper: into an object that nobody wrote, and into one that has gone."""
         come: list[tuple[Path, JSON]] = []
         for path, value in self.come:
-            is_level = isinstance(value, dict) and value and self.step.slot(path).declared
+            is_level = (
+                self.is_bare and isinstance(value, dict) and value and self.step.slot(path).declared
+            )
             if is_level and self.origin(path, value) is None:
                 self.say(INFERRED, 2, path)
                 come += [((*path, key), inner) for key, inner in value.items()]
@@ -326,8 +333,9 @@ class _Judging:
     def _lost(self, gone: _Gone) -> None:
         place = join("args", *gone.path)
         slot = self.step.slot(gone.path)
-        if says_nothing(gone.value) and not slot.required:
-            is_text = slot.declared and isinstance(gone.value, str)
+        is_text = slot.declared and isinstance(gone.value, str)
+        is_meant = is_text and gone.value.strip() and slot.fits(gone.value)  # a text may be "null"
+        if says_nothing(gone.value) and not slot.required and not is_meant:
             is_read = is_text and (not gone.value.strip() or _is_given(gone.value, slot))
             self.say(INFERRED if is_read else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and _is_given(gone.value, slot):

@@ -85,20 +85,21 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     >>> covers('{"to": "ann"} but only if bob agrees', {"to": "ann"}, acts=True).left
     'but only if bob agrees'
     """
-    try:
-        if json.loads(text) == value:
-            return Cover(Safety.EXACT)
-    except (ValueError, RecursionError):
-        pass
+    # What is strictly valid says one thing; what is read of it is that, or another thing.
+    strict = loaded(text)
+    if type(strict) is type(value) and not around:
+        is_said = equal(strict, value)
+        return Cover(Safety.EXACT) if is_said else Cover(None, text[:_SHOWN].strip())
     cursor = _Cursor(text, acts=acts, name=name, around=around)
     said = cursor.lay(value)
     if around:
         return Cover(Safety.EXACT) if said else Cover(None, text[:_SHOWN].strip())
     if said and cursor.rest():
-        # The same arguments written again say nothing more.
+        # The same arguments written again, whole, say nothing more.
         cursor.loose = True
-        said = cursor.lay(value) and not cursor.rest()
-    if not said:
+        said = cursor.closed and cursor.lay(value) and not cursor.rest()
+    # Where every bracket has its closer, none is missing: the nesting is another one.
+    if not said or (cursor.shifted and not cursor.open and not cursor.stray):
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
@@ -106,50 +107,43 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
 class _Cursor:
     """A place in a text, and what was noticed on the way there."""
 
-    __slots__ = (
-        *(
-            "acts",
-            "around",
-            "at",
-            "last",
-            "loose",
-            "name",
-            "nested",
-            "open",
-            "parted",
-            "reopened",
-            "text",
-        ),
-    )
-
     def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
         self.text, self.acts, self.name, self.around = text, acts, name, around
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
-        self.reopened = 0
+        self.shifted = self.stray = self.closed = False
+        self.reopened, self.assigned, self.begun = 0, False, False
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
         nested, self.nested = "", ""
-        is_first = True
+        is_first, is_placed = True, False
         for atom, is_key in _atoms(value):
             if isinstance(atom, _Bracket):
                 nested += atom.sign
                 continue
             start, before = self.at, self.nested
+            self.assigned = False
             end = self._find(atom)
-            if end is None and is_key:  # a value by position has no key
-                self.at, self.nested, self.loose = start, before, True
+            # Arguments of a call may go by position: such a value has no key.
+            if end is None and is_key and (self.name or self.around):
+                self.at, self.nested, self.loose, is_placed = start, before, True, True
                 continue
-            if end is None or not (is_first or self.around or self._is_nested(nested)):
+            # Where a key was written, it is the key of that value and no other.
+            if (
+                end is None
+                or (is_placed and self.assigned)
+                or not (is_first or self.around or self._is_nested(nested))
+            ):
                 return False
             is_bare = (
                 isinstance(atom, str) and not is_key and self.text[end : end + 1] not in _QUOTES
             )
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
-            self.at, self.parted, is_first = end, is_key, False
+            self.at, self.parted, is_first, is_placed = end, is_key, False, False
+            self.begun = True
             nested, self.nested = "", ""
         self.last = nested
         return True
@@ -164,20 +158,23 @@ class _Cursor:
         if self.nested == wanted:
             return True
         self.loose = True
-        # A closer may be missing or one too many, and one list may be closed that nothing opened
-        # (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
+        # Inside, a closer may be missing on tools that read, and one list may be closed that
+        # nothing opened (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
         found, asked = _CLOSERS.sub("", self.nested), _CLOSERS.sub("", wanted)
-        if found == asked:
+        if found == asked and not self.acts:
+            self.shifted = True
             return True
         self.reopened += 1
         return self.reopened == 1 and asked == f"[{found}"
 
     def rest(self) -> bool:
         """Whether anything but structure stands behind the cursor."""
+        self.closed = not self.open
         while self.at < len(self.text):
             end = self._past(self.at)
             if end is None:
                 return True
+            self.closed |= not self.open
             self.at = end
         return not (self.around or self._ends_as(self.last))
 
@@ -226,7 +223,8 @@ class _Cursor:
             self._nest(sign)
             # An escaped line end between values is one: the text was escaped once too often.
             return at + 2 if sign == "\\" and text[at + 1 : at + 2] in ("n", "t", "r") else at + 1
-        if (prefix := _PREFIX.match(text, at)) is not None:
+        prefix = _PREFIX.match(text, at)
+        if prefix is not None and (at == 0 or text[at - 1] not in _QUOTES):
             return prefix.end()
         if not self.acts and (comment := _COMMENT.match(text, at)) is not None:
             self.loose = True
@@ -239,7 +237,7 @@ class _Cursor:
         if word is None:
             return None
         behind = text[word.end() :].lstrip(" \t\"'")[:1]
-        is_label = spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
+        is_label = not self.begun and spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
         is_name = self.name != "" and word[0] == self.name and behind in ("(", ":", "{")
         return word.end() if is_label or is_name else None
 
@@ -253,9 +251,10 @@ class _Cursor:
             if self.open[-1:] == [sign]:
                 self.open.pop()
             else:
-                self.loose = True
+                self.loose = self.stray = True
         if sign in ",;:=\n{[(":
             self.parted = True
+        self.assigned |= sign in ":="
 
 
 _PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}
@@ -342,10 +341,33 @@ def _sign_at(text: str, at: int) -> tuple[str, int]:
 
 
 def loaded(value: JSON) -> JSON:
-    """The value of a text that is strictly valid JSON; any other value as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+    """The value of a text that is strictly valid JSON; any other value as it is.
+
+    Two values for one key are no value: whichever ran, the other would be lost.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return value
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for key, value in pairs:
+        if not equal(found.setdefault(key, value), value):
+            raise ValueError(key)
+    return found
+
+
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
+    if kind is list:
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.model import Safety
 
+_LONGEST: Final = 80
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 
 _MONTHS: Final = {
@@ -40,7 +41,6 @@ _WEEKDAYS: Final = (
     *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     "weds",
 )
-_ISO: Final = re.compile(r"(\d{4})[-/.]?(\d{1,2})[-/.]?(\d{1,2})(?!\d)", re.ASCII)
 _IDLE: Final = frozenset({"st", "nd", "rd", "th", "of", "the", "at", "t", "z", "utc", "on", "gmt"})
 _FULL_DATE: Final = 3
 
@@ -61,84 +61,87 @@ def same_date(written: str, runs: str) -> Safety | None:
     The order can be meant: of two numbers up to 12 nobody knows which is the month, unless the
     year comes first, the month is a word, or both are equal.
     """
-    text = written.strip().lower()
-    ours, theirs = _numbers(text), _numbers(runs.lower())
-    if ours is None or theirs is None:
+    ours, theirs = _read(written.strip().lower()), _read(runs.lower())
+    if ours is None or theirs is None or bool(ours.days) != bool(theirs.days):
         return None
-    day, dated = _day_of(text, ours), _day_of(runs.lower(), theirs)
-    if (day is None) != (dated is None) and (ours.word or dated is not None):
+    # What can be meant in two ways stays in its order; else the one meaning is one of the other's.
+    is_open = len(ours.days) > 1
+    if ours.order != theirs.order if is_open else not ours.days <= theirs.days:
         return None
-    if day is not None and dated is not None and not _is_same_day(day, dated):
+    if not _is_same_time(ours.clock, theirs.clock, has_day=bool(ours.days)):
         return None
-    clock, timed = _clock_of(text), _clock_of(runs.lower())
-    if day is not None and dated is not None and clock is None and timed is None:
-        # At the end of a text more digits may have been cut off: `2036-11-2`.
-        is_whole = _ISO.fullmatch(text) and not re.search(r"\D\d\Z", text, re.ASCII)
-        return EXACT if is_whole and day == dated else INFERRED
-    if not _is_same_time(clock, timed, has_day=day is not None):
-        return None
-    is_iso = re.fullmatch(r"[\d\-/.:t z+]+", text) is not None and ours.word is None
-    return EXACT if is_iso and (day is None or day[:1] == dated[:1]) else INFERRED  # type: ignore[index]
+    return EXACT if ours.is_iso and theirs.is_iso else INFERRED
+
+
+_Clock = tuple[int, int, int, str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The words of a date: its numbers in order, and the month if it is a word."""
+class _Moment:
+    """What a text says of a day and a time.
 
-    numbers: tuple[str, ...]
-    word: int | None
+    Attributes:
+        days: Year, month and day, in every way in which they can be meant.
+        order: The same numbers as they stand there.
+        clock: Hour, minute, second, fraction and zone.
+        is_iso: Whether the text is one of the spellings of ISO 8601.
+    """
+
+    days: frozenset[tuple[int, int, int]]
+    order: tuple[int, ...]
+    clock: _Clock | None
+    is_iso: bool
 
 
-def _numbers(text: str) -> _Numbers | None:
-    """The numbers of a date; None where a word or a sign in it says anything else."""
-    if len(text) > 80 or re.search(r"[^\w\s,./:+\-\u2010-\u2015]", text):
+_FIRST_YEAR: Final = re.compile(r"(\d{4})([-/.]?)(\d\d?)\2(\d\d?)(?![\d:])", re.ASCII)
+_LAST_YEAR: Final = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)", re.ASCII)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def _read(text: str) -> _Moment | None:
+    """The day and the time in a text; None where anything else is said in it."""
+    if len(text) > _LONGEST or re.search(r"[^\w\s,./:+\-\u2010-\u2015]", text):
         return None
-    word: int | None = None
-    for piece in re.findall(r"[^\W\d_]+", text):
-        if piece in _MONTHS and word is None:
-            word = _MONTHS[piece]
-        elif piece not in _IDLE | {"am", "pm", "a", "p", "m"} and not _is_weekday(piece):
+    clock = _CLOCK.search(text)
+    if clock is not None and clock["m"] is None and clock["half"] is None:
+        clock = None
+    rest = text[: clock.start()] if clock is not None else text
+    months = [_MONTHS[word] for word in _WORD.findall(rest) if word in _MONTHS]
+    if any(not _is_idle(word) for word in _WORD.findall(rest)) or len(months) > 1:
+        return None
+    numbers = re.findall(r"\d+", rest, re.ASCII)
+    first, last = _FIRST_YEAR.search(rest), _LAST_YEAR.search(rest)
+    order: tuple[int, ...] = ()
+    if months:
+        years, days = [n for n in numbers if len(n) == 4], [n for n in numbers if len(n) < 3]
+        if len(years) != 1 or len(days) != 1 or len(numbers) != 2:
             return None
-    return _Numbers(tuple(re.findall(r"\d+", text, re.ASCII)), word)
+        order = (int(years[0]), months[0], int(days[0]))
+        meant = {order}
+    elif first is not None and (first[2] or len(first[3] + first[4]) == 4):
+        order = (int(first[1]), int(first[3]), int(first[4]))
+        meant = {order}
+    elif last is not None:
+        one, two, year = int(last[1]), int(last[3]), int(last[4])
+        order = (year, one, two)
+        meant = {(year, m, d) for m, d in ((one, two), (two, one)) if m <= _MONTHS["december"]}
+    else:
+        meant = set()
+    found = None if months else first or last
+    if found is not None and re.search(r"\d", rest[: found.start()] + rest[found.end() :]):
+        return None  # a second date is no other spelling of the first
+    if not meant and numbers:
+        return None
+    # At the end of a text more digits may have been cut off: `2036-11-2`.
+    is_iso = not months and last is None and not re.search(r"\D\d\Z", text, re.ASCII)
+    is_iso = is_iso and re.fullmatch(r"[\d\-/.:t z+]+", text) is not None
+    return _Moment(frozenset(meant), order, _clock_of(clock) if clock else None, is_iso)
 
 
-def _is_weekday(word: str) -> bool:
-    return len(word) > 2 and any(day.startswith(word) for day in _WEEKDAYS)
-
-
-_Day = tuple[int, int, int]
-
-
-def _day_of(text: str, found: _Numbers) -> _Day | tuple[int, int, int, str] | None:
-    """Year, month and day, in the order in which they stand; None where no date stands there."""
-    if found.word is not None:
-        plain = re.findall(r"(?<![\d:])\d+(?![\d:])", text, re.ASCII)
-        years = [n for n in plain if len(n) == 4]
-        days = [n for n in plain if len(n) < 3]
-        if len(years) != 1 or not days:
-            return None
-        return (int(years[0]), found.word, int(days[0]))
-    iso = re.match(r"\D*(\d{4})([-/.]?)(\d\d?)\2(\d\d?)(?![\d:])", text, re.ASCII)
-    if iso is not None and (iso[2] or len(iso[3] + iso[4]) == 4):
-        return (int(iso[1]), int(iso[3]), int(iso[4]))
-    other = re.match(r"\D*(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)", text, re.ASCII)
-    if other is not None:
-        return (int(other[4]), int(other[1]), int(other[3]), "open")
-    return None
-
-
-def _is_same_day(written: tuple[Any, ...], runs: tuple[Any, ...]) -> bool:
-    year, one, two, *is_open = written
-    if not is_open:
-        return bool((year, one, two) == tuple(runs[:3])) or (
-            len(runs) > 3 and (year, {one, two}) == (runs[0], {runs[1], runs[2]})
-        )
-    if len(runs) > 3:  # both leave open which number is the month: only their order tells
-        return bool(tuple(written) == tuple(runs)) or (one > 12 or two > 12 or one == two)
-    meant = {(one, two), (two, one)}
-    if one <= 12 and two <= 12 and one != two:
-        return False
-    return year == runs[0] and (runs[1], runs[2]) in meant
+def _is_idle(word: str) -> bool:
+    """Whether a word in a date says no more than the date does: a month, a weekday, `of`."""
+    is_weekday = len(word) > 2 and any(day.startswith(word) for day in _WEEKDAYS)
+    return word in _MONTHS or word in _IDLE or is_weekday
 
 
 _CLOCK: Final = re.compile(
@@ -148,25 +151,18 @@ _CLOCK: Final = re.compile(
 )
 
 
-def _clock_of(text: str) -> tuple[int, int, int, str, str | None] | None:
-    """Hour, minute, second, fraction and zone of a text that ends in a time."""
-    found = _CLOCK.search(text)
-    if found is None or (found["m"] is None and found["half"] is None):
-        return None
+def _clock_of(found: re.Match[str]) -> _Clock:
+    """Hour, minute, second, fraction and zone of a time at the end of a text."""
     hour = int(found["h"])
     if found["half"]:
         hour = hour % 12 + (12 if found["half"][0] == "p" else 0)
-    zone = found["zone"]
-    told = None if zone is None else re.sub(r"[\s:]", "", zone)
+    told = None if found["zone"] is None else re.sub(r"[\s:]", "", found["zone"])
     told = "z" if told in ("z", "utc", "gmt", "+0000", "-0000") else told
     fraction = (found["f"] or "").rstrip("0").rstrip(".")
     return hour, int(found["m"] or 0), int(found["s"] or 0), fraction, told
 
 
-def _is_same_time(
-    written: tuple[Any, ...] | None, runs: tuple[Any, ...] | None, *, has_day: bool
-) -> bool:
-    if written is None or runs is None:
-        # A day without a time is midnight nowhere, but midnight without a zone is that day.
-        return has_day and written is not None and written[:4] == (0, 0, 0, "") and not written[4]
-    return bool(written == runs)
+def _is_same_time(written: _Clock | None, runs: _Clock | None, *, has_day: bool) -> bool:
+    # A day is midnight nowhere, but midnight without a zone is that day.
+    is_day = has_day and runs is None and written is not None
+    return written == runs or (is_day and written == (0, 0, 0, "", None))

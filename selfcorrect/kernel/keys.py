@@ -36,10 +36,11 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         return INFERRED
     if is_spelled(key, name) or not slips:
         return EXACT if is_spelled(key, name) else None
-    others = [n for n in step.slot(theirs).names if n != name and n not in _beside(step, theirs)]
+    others = [one for one in step.slot(theirs).names if one != name]
     alike = key_likeness(key, name, Naming(others, step.topic, slot.required, step.acts))
     if alike is None and is_placeholder(key) and slot.required:
-        is_lone = not any(step.slot((*theirs, one)).required for one in others)
+        absent = [one for one in others if one not in _beside(step, theirs)]
+        is_lone = not any(step.slot((*theirs, one)).required for one in absent)
         return INFERRED if is_lone else None
     return alike
 

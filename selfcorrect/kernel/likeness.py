@@ -235,6 +235,7 @@ def tool_likeness(
     spaces: Collection[str] = (),
     *,
     acts: bool = True,
+    declared: bool = False,
 ) -> Safety | None:
     """How certain a written name means a tool: the same words, or a slip inside one word.
 
@@ -248,6 +249,8 @@ def tool_likeness(
     bare = _without(written, spaces)
     if not acts or not is_behind_namespace(bare, name):
         return safety
+    if declared:
+        return None  # it may be another server's: what acts is not called on a likeness of names
     # Every tool here has this namespace; of several servers the call may mean another one's tool.
     length = len(name) - len(bare)
     return safety if all(one[:length] == name[:length] for one in offered) else None

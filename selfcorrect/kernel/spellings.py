@@ -6,7 +6,6 @@ runs follows from what was written, by the letters, digits and words of both.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import covers
+from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.dates import is_date_like, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import asks_for, is_money
@@ -79,16 +78,12 @@ class Words:
         )
 
 
-def equal(one: JSON, other: JSON) -> bool:
-    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    if kind is dict:
-        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
-    if kind is list:
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)
+_KINDS: Final = {
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("integer", "number"),
+    str: ("string",),
+}
 
 
 def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | None:
@@ -99,6 +94,8 @@ def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | Non
         return INFERRED
     if runs is None:
         return EXACT if _is_null(written, slot) else None
+    if slot.kinds.isdisjoint(_KINDS.get(type(runs), ())) and slot.kinds:
+        return None  # nobody asked for a value of this type: what was written may mean another
     if isinstance(runs, bool):
         return _boolean(written, runs)
     if isinstance(runs, int | float):
@@ -144,6 +141,7 @@ def _boolean(written: JSON, runs: bool) -> Safety | None:
 
 
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_CODED: Final = re.compile(r"\+|-?0\d", re.ASCII)
 _GROUPS: Final = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _POINTS: Final = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}", re.ASCII)
 _COMMA: Final = re.compile(r"-?\d+,\d{1,2}", re.ASCII)
@@ -257,7 +255,8 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
         return EXACT if runs == str(written).lower() else None
     if isinstance(written, int | float):
         asked = _decimal(repr(written))
-        is_plain = _PLAIN.fullmatch(runs) is not None and not runs.startswith("+")
+        # `00451` and `+5` are codes: a number that was written has no such digits.
+        is_plain = _PLAIN.fullmatch(runs) is not None and not _CODED.match(runs)
         if is_plain and _decimal(runs) == asked:
             return EXACT
         as_date = same_date(str(written), runs) if is_date_like(runs, slot.formats) else None
@@ -286,14 +285,13 @@ def _bare(text: str) -> str:
 def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
     """Another spelling of a listed value, or words that say nothing beside it, without a rival."""
     # Where null may stand beside it, `None` may be either.
-    if runs not in slot.listed or (slot.nullable and written.strip() in _NULLS):
+    if runs not in slot.listed or (slot.nullable and written.strip().lower() in ("none", "null")):
         return None
     same = [one for one in slot.listed if isinstance(one, str) and is_spelling_of(written, one)]
     if runs in same:
         # `ß` is folded to `ss`, a dotless `i` to `i`: near, but not the same letters.
-        plain = written.lower() == written.casefold() and written.lower().isascii()
-        folded = plain or runs.lower() == unicodedata.normalize("NFC", written).strip().lower()
-        return (EXACT if folded else INFERRED) if len(same) == 1 else None
+        is_folded = any(one.lower() != one.casefold() or "\u0131" in one for one in (written, runs))
+        return (INFERRED if is_folded else EXACT) if len(same) == 1 else None
     if same:
         return None
     listed = [one for one in slot.listed if isinstance(one, str)]
@@ -364,8 +362,8 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     text = written
     for _ in range(LEVELS):
         bare = text.strip()
-        inner = _loaded(bare) if bare[:1] in '"{[' and len(bare) <= _LONGEST else None
-        if inner is None or not isinstance(inner, str):
+        inner = loaded(bare) if bare[:1] == '"' and len(bare) <= _LONGEST else bare
+        if inner is bare or not isinstance(inner, str):
             break
         text = inner
     else:
@@ -375,51 +373,40 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
     return covers(text, runs, acts=acts).safety
 
 
-def _loaded(text: str) -> JSON:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-_BETWEEN: Final = re.compile(
-    r"[\s,;|&]*(?:\b(?:and|or)\b[\s,;]*)?(?:(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s)?\s*",
-    re.IGNORECASE,
-)
-"""What stands between items; the sign of a list has a space behind it, of a number none."""
+_BULLET: Final = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s+(?=\S)")
+_AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
 
 
 def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
-    """Whether a text lists exactly the items that run, in order, with only separators between."""
+    """Whether a text lists exactly the items that run, in order, between separators of one kind."""
     if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
         return None
-    rest, is_framed = written.strip(), False
-    if rest[:1] + rest[-1:] in ("[]", "()", "{}"):
-        rest, is_framed = rest[1:-1].strip(), True
-    # What has no separator is one item.
-    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(written.strip()):
+    body = written.strip()
+    is_framed = body[:1] + body[-1:] in ("[]", "()", "{}")
+    # What has no separator is one item; `[TAGS]` stands for something.
+    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(body):
         return None
-    for place, value in enumerate(runs):
-        rest = rest[_BETWEEN.match(rest).end() :]  # type: ignore[union-attr]
-        end = _item_end(rest, value, item, words, is_last=place == len(runs) - 1)
-        if end is None:
-            return None
-        rest = rest[end:]
-    return INFERRED if not rest.strip(" \t\r\n,;|") else None
-
-
-def _item_end(rest: str, value: JSON, item: Slot, words: Words, *, is_last: bool) -> int | None:
-    """Where the item that runs ends at the beginning of a text; None if it does not stand there."""
-    for end in _ends(rest, is_last=is_last):
-        part = rest[:end].strip().strip("\"'")
-        if part and spelled(part, value, item, words) is not None:
-            return end
+    body = body[1:-1].strip() if is_framed else body
+    for parts in _parts(body, item):
+        bare = [_BULLET.sub("", part.strip(), count=1).strip("\"' \t") for part in parts]
+        bare = bare[:-1] if bare and not bare[-1].strip(".") else bare
+        if len(bare) == len(runs) and all(
+            part and spelled(part, value, item, words) is not None
+            for part, value in zip(bare, runs, strict=True)
+        ):
+            return INFERRED
     return None
 
 
-def _ends(rest: str, *, is_last: bool) -> Iterator[int]:
-    if is_last:
-        yield len(rest)
-        yield len(rest.rstrip(" \t\r\n,;|."))
-    found = re.finditer(r"\s*(?:[,;|\n&]|\b(?:and|or)\b)|\s+", rest)
-    yield from (match.start() for _, match in zip(range(12), found, strict=False))
+def _parts(body: str, item: Slot) -> Iterator[list[str]]:
+    """The text split at its separators, the strongest kind that it holds."""
+    mark = next((one for one in "\n;|" if one in body), None)
+    if mark is not None:
+        yield body.split(mark)
+        return
+    parts = body.split(",")
+    yield parts
+    yield [*parts[:-1], *(part for part in _AND.split(parts[-1]) if part.strip())]
+    # Words of a text stand apart anyway: that separates nothing but numbers and listed values.
+    if len(parts) == 1 and (item.listed or "string" not in item.kinds):
+        yield body.split()

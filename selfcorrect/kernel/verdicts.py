@@ -20,6 +20,15 @@ WORST: Final = {
     )
 }
 """How far a class is from what was written; of several, the farthest counts."""
+LAWS: Final = (
+    "what fits is left alone",
+    "nothing is lost",
+    "no key disappears",
+    "nothing is invented",
+    "nothing stands around",
+    "the tool is the one that was named",
+)
+"""The laws, each at its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class Step:
         slot: What the schema of the tool that would run says of a place in the arguments.
         offered: The names of the tools on offer.
         effect: What the tool that would run may do.
+        declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
         topic: Words of its name and description.
         origins: By pointer into `runs`, the class of who made the value there, if nobody wrote it.
@@ -50,6 +60,7 @@ class Step:
     slot: Callable[[Path], Slot]
     offered: Collection[str] = ()
     effect: str = "mutating"
+    declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
     topic: frozenset[str] = frozenset()
     origins: Mapping[str, Safety] = field(default_factory=dict)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import WRAPPERS, loaded
+from selfcorrect.kernel.covering import WRAPPERS, equal, loaded
 from selfcorrect.kernel.likeness import is_spelled, tool_likeness
-from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot, equal
+from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot
 from selfcorrect.kernel.verdicts import Path, Reason, Step, named
 from selfcorrect.model import JSON, Safety
 from selfcorrect.pointer import join

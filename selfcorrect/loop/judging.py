@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.json_forms import to_json
+from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.spellings import Words
-from selfcorrect.kernel.verdicts import Step, Verdict, worst
+from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouched
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
 from selfcorrect.plain import plain
-from selfcorrect.protocols import RepairContext
+from selfcorrect.protocols import Effect, RepairContext, Tool
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
@@ -33,10 +33,12 @@ class Judged:
     Attributes:
         changes: The changes.
         words: What is wrong with them, for people; empty where nothing is.
+        law: The law that they break first, by its name; empty where they break none.
     """
 
     changes: tuple[Change, ...]
     words: str = ""
+    law: str = ""
 
 
 def judged(
@@ -47,8 +49,6 @@ def judged(
     rungs: Mapping[str, Any],
     state: CorrectionState,
     context: RunContext | RepairContext,
-    *,
-    proposes: bool = False,
 ) -> Judged:
     """The class of each change of one proposal, computed from the call before and after it.
 
@@ -61,7 +61,6 @@ def judged(
             deployment answers for the values that it made.
         state: The run.
         context: What it runs with.
-        proposes: Whether the call is only told, and made by somebody who decides anew.
     """
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
@@ -84,7 +83,8 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
-        effect="read_only" if proposes else tool.effect if tool is not None else "mutating",
+        effect=_effect(tool, state),
+        declared=bool(getattr(tool, "declared", False)),
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
@@ -97,6 +97,13 @@ def judged(
         source=_source(state),
     )
     return _classed(changes, judge(step))
+
+
+def _effect(tool: Tool | None, state: CorrectionState) -> Effect:
+    """What the tool may do; a call that is only proposed, and made by nobody here, does nothing."""
+    if state.get("barred") is not None:
+        return "read_only"
+    return tool.effect if tool is not None else "mutating"
 
 
 def _takers(call: Call, context: RunContext | RepairContext) -> list[str]:
@@ -120,13 +127,46 @@ def owned(
     )
 
 
+def is_hidden_loss(claimed: Change, found: Change) -> bool:
+    """Whether a change loses something without saying so."""
+    return found.safety is Safety.LOSSY and claimed.safety is not Safety.LOSSY
+
+
 def refused(
-    changes: Sequence[Change], whys: Iterable[tuple[Change, str]], group: int
+    judgement: Judged, whys: Iterable[tuple[Change, str]], group: int
 ) -> list[dict[str, JSON]]:
     """Refused changes as the state keeps them, those of one answer together."""
-    told = {id(change): why for change, why in whys}
+    changes, words = judgement.changes, judgement.words
+    # What a law says of a change tells more than that its class may not run.
+    told = {id(one): (words if one.safety is Safety.LOSSY else "") or why for one, why in whys}
     whole = "belongs to a change that is refused"
     return [to_json(one) | {"why": told.get(id(one), whole), "group": group} for one in changes]
+
+
+def judged_node(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], context: RunContext
+) -> tuple[Safety, str]:
+    """The class of what a node of the deployment's own made of a call, and what is wrong with it.
+
+    The node answers for the values that it made; what was written and is gone stays lost.
+    """
+    if not isinstance(before, Mapping) or not isinstance(before.get("args"), dict):
+        return Safety.HUMAN, ""
+    written, runs = call_from_json(before), call_from_json(after)
+    tool = context.tools.get(runs.name)
+    if written.raw is not None or tool is None:
+        return Safety.HUMAN, ""
+    step = Step(
+        written,
+        runs,
+        slots_of(tool.schema),
+        context.tools,
+        tool.effect,
+        origins={"/args": Safety.HUMAN, "/name": Safety.HUMAN},
+    )
+    verdict = judge(step)
+    words = "; ".join(dict.fromkeys(one.words for one in verdict.reasons if one.words))
+    return (Safety.LOSSY, words) if verdict.safety is Safety.LOSSY else (Safety.HUMAN, "")
 
 
 def judged_step(
@@ -158,8 +198,9 @@ def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
         else replace(change, safety=worst([change.safety, safety]))
         for change, safety in zip(changes, classes, strict=True)
     ]
-    whys = dict.fromkeys(one.words for one in verdict.reasons if one.words)
-    return Judged(tuple(made), "; ".join(whys))
+    broken = [one for one in verdict.reasons if one.words]
+    law = LAWS[broken[0].law] if broken else ""
+    return Judged(tuple(made), "; ".join(dict.fromkeys(one.words for one in broken)), law)
 
 
 def _words(strategies: Iterable[Any]) -> Words:

@@ -34,6 +34,12 @@ def readings_of(
     return next(filter(None, several), {})
 
 
+def refusal_of(tried: Iterable[Mapping[str, Any]], paths: Container[str | None]) -> str:
+    """What the kernel says of a mend that it did not let run at one of these places, in words."""
+    told = (item["reason"] for item in tried if item.get("law") and item.get("path") in paths)
+    return next(told, "")
+
+
 def is_retryable(finding: Finding, strategies: StrategyMap) -> bool:
     """Whether the same call may be executed again after this finding; a rule may say otherwise."""
     if finding.rule is not None:

@@ -9,7 +9,7 @@ from selfcorrect.echoes import leaves
 from selfcorrect.json_forms import call_from_json, change_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask, has_sensitive
-from selfcorrect.model import Attempt, Change, ErrorKind, Safety
+from selfcorrect.model import Attempt, Change, ErrorKind, Finding, Safety
 from selfcorrect.protocols import ModelPort, RepairContext, TextPolicy
 from selfcorrect.state import CorrectionState
 
@@ -68,6 +68,22 @@ def together(
             same = {"strategy": item["strategy"], "rule": item["rule"]}
             out = [each | same if each["strategy"] == name else each for each in out]
     return out
+
+
+def also(
+    selected: Sequence[Mapping[str, Any]],
+    item: Mapping[str, Any],
+    findings: Sequence[Finding],
+    strategy: Callable[[Mapping[str, Any]], Any],
+) -> list[Finding]:
+    """What else the strategy of an item was selected for."""
+    return [
+        findings[other["finding"]]
+        for other in selected
+        if other is not item
+        and other["strategy"] == item["strategy"]
+        and strategy(other) == strategy(item)
+    ]
 
 
 def _reading(context: RunContext) -> TextPolicy:

@@ -82,7 +82,7 @@ async def _returned(
             await tell_raised(state, context)
         raise
     returned = _checked(node, returned, loop) if foreign else returned
-    return returned if node in ROUTES else _of_own_node(node, returned, seen, state, loop)
+    return returned if node in ROUTES else _of_own_node(node, returned, seen, state, loop, context)
 
 
 def _of_own_node(
@@ -91,6 +91,7 @@ def _of_own_node(
     seen: CorrectionState,
     state: CorrectionState,
     loop: Loop,
+    context: RunContext,
 ) -> dict[str, Any]:
     """What a node of the caller's own changes.
 
@@ -109,14 +110,21 @@ def _of_own_node(
     event: dict[str, Any] = {}
     new = update.setdefault("current", seen.get("current"))
     if new is not None and new != state.get("current"):
+        from selfcorrect.loop.judging import judged_node
+
+        safety, words = judged_node(state.get("current"), new, context)
         change = {
             "path": "",
             "before": state.get("current"),
             "after": new,
-            "safety": Safety.HUMAN.value,
+            "safety": safety.value,
             "reason": f"by the node {node}",
             "strategy": node,
         }
+        if safety is not Safety.HUMAN and stop is None:
+            # Code of the deployment answers for the values that it made, not for what is gone.
+            update |= {"stop": {"reason": "rejected", "detail": f"{node}: {words}"}}
+            update["outcome"] = STOPPED
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]

@@ -9,7 +9,7 @@ from selfcorrect.effects import destroys
 from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
-from selfcorrect.loop.progress import readings_of
+from selfcorrect.loop.progress import readings_of, refusal_of
 from selfcorrect.model import Category
 from selfcorrect.models.advice import advice
 from selfcorrect.models.telling import Known, for_model
@@ -49,13 +49,15 @@ def _known(
     errors = context.errors.of(state.get("run", ""))
     words = context.senses.words(errors[-1]) if errors else ""
     said = stop.get("escalation") or stop.get("said")
+    open_ones = {path for one in report.findings for path in one.get("paths") or (None,)}
     return Known(
         tool_words=context.tool_words,
         said=mask.text(str(said)) if said else None,
         words=mask.text(words),
         kinds_by_structure=frozenset(_kinds_by_structure(report.findings, context)),
         unsaid=frozenset(_unsaid(state, report, tool)),
-        readings=_readings(report),
+        readings=tuple(readings_of(report.tried, open_ones)),
+        refusal=refusal_of(report.tried, open_ones),
         destroys=tool is not None and destroys(tool),
         before=next((str(item["reason"]) for item in report.tried if _is_advice(item)), None),
     )
@@ -86,12 +88,6 @@ def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) ->
             is_missing = finding.get("category") == Category.MISSING_PARAM
             if is_missing and schemas and all(is_unsaid(texts, args, one) for one in schemas):
                 yield path
-
-
-def _readings(report: FailureReport) -> tuple[str, ...]:
-    """What a value that is still open could mean, where a strategy found several meanings."""
-    open_ones = {path for finding in report.findings for path in finding.get("paths") or ()}
-    return tuple(readings_of(report.tried, open_ones))
 
 
 def nearest_first(

@@ -40,6 +40,7 @@ _LEAST_WORDS: Final = 160
 _LONGEST_WHOLE: Final = 500
 _LONGEST_BEFORE: Final = 360
 _LONGEST_REASON: Final = 120
+_LONGEST_REFUSAL: Final = 240
 _READERS: Final = ("convert-type", "correct-format", "format-date", "format-time")
 """Strategies that read a value; what stopped them says what to write instead."""
 _READ: Final = ("wrong_type", "format_date", "format_other", "format_pattern")
@@ -98,6 +99,7 @@ class Known:
             its text.
         unsaid: Pointers of missing values of which nothing in the conversation speaks.
         readings: What a value could mean, where it has several meanings and none was chosen.
+        refusal: What a law says of a mend that was not made, in words.
         destroys: Whether the tool destroys something.
         before: What came before such a call in recorded runs, and how often.
     """
@@ -108,6 +110,7 @@ class Known:
     kinds_by_structure: frozenset[str] = frozenset()
     unsaid: frozenset[str] = frozenset()
     readings: tuple[str, ...] = ()
+    refusal: str = ""
     destroys: bool = False
     before: str | None = None
 
@@ -223,6 +226,8 @@ def _diagnosis(report: FailureReport, known: Known) -> list[str]:
         told = [line for line in told if "`" in line]
     if known.readings:
         told.append(f"it could be {quoted(' or '.join(known.readings), 200)}")
+    elif known.refusal:
+        told.append(f"an automatic correction was refused: {_cut(known.refusal, _LONGEST_REFUSAL)}")
     waits = [wait for item in report.findings if (wait := item.get("retry_after"))]
     if waits:
         told.append(f"it asks not to be called before {seconds_shown(max(waits))} from now")

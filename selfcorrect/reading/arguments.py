@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from selfcorrect.kernel.covering import covers
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
@@ -22,6 +23,7 @@ from selfcorrect.reading.contract import (
 )
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.redaction import quoted
 
 _FENCE: Final = re.compile(r"\A\s*+```[\w-]*+\s|```\s*+\Z")
 _NO_WORDS: Final = re.compile(r"[\"}\])=]|(?<!\w)'|'(?!\w)")
@@ -45,6 +47,8 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
         return Arguments(value)
     if isinstance(value, str):
         read = from_text(value, tool, ending)
+        if read.value and (left := _left(value, read.value, tool)):
+            return _broken(0, f"other words stand beside the arguments: {left}")
         note = Deviation(0, "arguments as a JSON string", Safety.EXACT)
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
@@ -52,6 +56,12 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
     if isinstance(value, list):
         return by_position(value, {}, tool)
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
+
+
+def _left(text: str, value: JsonObject, tool: Tool | None) -> str:
+    """What a text of arguments says beside them: inside a message nobody asks again."""
+    found = covers(text, dict(value), acts=not reads(tool), name=tool.name if tool else "call")
+    return "" if found.safety is not None else quoted(found.left, 40)
 
 
 def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:

@@ -142,6 +142,9 @@ def words_around_the_arguments(rng: Random) -> Case:
     forms: list[Any] = [
         pay.call(text),
         json.dumps(pay.call(text)),
+        f"<tool_call>\n{json.dumps(pay.call(text))}\n</tool_call>",
+        json.dumps([pay.call(text)]),
+        json.dumps({"type": "function", "function": pay.call(text)}),
         pay.call({"arguments": text}),
         {"type": "function", "function": pay.call(text)},
         {"type": "tool_use", "id": "t1", "name": pay.tool.name, "input": text},
@@ -236,7 +239,11 @@ def a_tool_of_another_server(rng: Random) -> Case:
     pay.tool.name = f"{space}{mark}{plain}"
     written = rng.choice([plain, f"good{mark}{plain}", plain.title()])
     pay.tool.effect = rng.choice(["mutating", "destructive", None])
-    return case(rng, pay.tool, {"name": written, "arguments": pay.args})
+    # Where all tools that are offered have the one namespace, and nobody says what they do, a name
+    # without it is one of theirs: a call of a server that is not there cannot be told from it.
+    good = Tool(f"good{mark}list_items", {"page": {"type": "integer"}}, effect="read_only")
+    tools = [pay.tool, good] if pay.tool.effect is None else [pay.tool]
+    return case(rng, tools, {"name": written, "arguments": pay.args})
 
 
 @attack("K5")

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/house.py
 
-Lines, files, regular expressions, tables and complexity are read from source; what an import loads
-and what a call costs is measured, in processor time, so that other work disturbs it least. Nothing
-is asserted.
+Tokens of code, lines, files, regular expressions, tables and complexity are read from source; what
+an import loads and what a call costs is measured, in processor time, so that other work disturbs it
+least. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from importing import circles, imports, modules
+from importing import circles, imports, modules, tokens_of
 
 ROOT = Path(__file__).parents[2]
 NEIGHBOURS = ("tenacity", "stamina", "inspect_ai.solver", "pydantic_ai")
@@ -46,6 +46,7 @@ class Figures(NamedTuple):
     """What is counted of one or several files; figures add up."""
 
     files: int = 0
+    tokens: int = 0
     lines: int = 0
     regexes: int = 0
     tables: int = 0
@@ -63,6 +64,7 @@ def counted(path: Path) -> Figures:
     assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
     return Figures(
         1,
+        tokens_of(text),
         len(text.splitlines()),
         sum(map(_is_regex, ast.walk(tree))),
         sum(_words(node.value) >= 4 for node in assigned if node.value is not None),
@@ -127,16 +129,14 @@ def total(figures: Iterable[Figures]) -> Figures:
 
 def table(title: str, rows: Mapping[str, Figures]) -> None:
     """Print figures, one row each."""
-    print(
-        f"\n{title:<24}{'files':>7}{'lines':>9}{'regexes':>9}{'tables':>8}{'constants':>11}", end=""
-    )
+    print(f"\n{title:<24}{'files':>7}{'tokens':>10}{'lines':>9}{'regexes':>9}", end="")
+    print(f"{'tables':>8}{'constants':>11}", end="")
     print(f"{'complexity':>12}{'of ≥ 11':>9}{'most':>6}")
     for name, each in rows.items():
         mean = statistics.mean(each.complexities or (0,))
         steep = sum(value >= 11 for value in each.complexities)
-        print(
-            f"{name:<24}{each.files:>7,}{each.lines:>9,}{each.regexes:>9}{each.tables:>8}", end=""
-        )
+        print(f"{name:<24}{each.files:>7,}{each.tokens:>10,}{each.lines:>9,}", end="")
+        print(f"{each.regexes:>9}{each.tables:>8}", end="")
         print(f"{each.constants:>11,}{mean:>12.1f}{steep:>9}{max(each.complexities, default=0):>6}")
 
 
@@ -334,7 +334,7 @@ def _tools(count: int) -> Iterator[dict[str, Any]]:
 def main() -> None:
     package = ROOT / "selfcorrect"
     own = rooms(package)
-    sizes = dict(sorted(own.items(), key=lambda pair: -pair[1].lines))
+    sizes = dict(sorted(own.items(), key=lambda pair: -pair[1].tokens))
     table("room", {**sizes, "all of it": total(own.values())})
     near = {name: folder_of(name) for name in NEIGHBOURS}
     there = {name: folder for name, folder in near.items() if folder is not None}

@@ -273,8 +273,8 @@ def test_after_a_refusal_an_equal_call_of_the_model_is_a_new_decision(
 
 def test_what_was_not_done_is_repeated_by_the_loop_and_atomic_is_said_in_metadata() -> None:
     world = World(error=lambda _: NotDone("temporarily unavailable, try again"))
-    atomic = World(error=lambda _: LookupError("unknown city 'Rmoe': did you mean 'Rome'?"))
-    wrong = {"to": "Rmoe", "amount": 5}
+    atomic = World(error=lambda _: LookupError("unknown city 'rome': did you mean 'Rome'?"))
+    wrong = {"to": "rome", "amount": 5}
     for each, metadata, args in (
         (world, EFFECT, ANN),
         (atomic, {**EFFECT, "atomic": True}, wrong),

@@ -94,7 +94,7 @@ def _is_slip(written: Sequence[str], known: Sequence[str]) -> bool:
     )
 
 
-def _loaded(value: Any) -> Iterator[Any]:
+def loaded(value: Any) -> Iterator[Any]:
     """The value, and what stands in it where it is JSON."""
     for _ in range(DEEPEST):
         yield value
@@ -120,7 +120,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _unwrapped(args: Any, tool: ToolSpec) -> Iterator[Any]:
     """The arguments, and what stands in a wrapper around all of them."""
-    for value in _loaded(args):
+    for value in loaded(args):
         yield value
         if isinstance(value, dict) and len(value) == 1:
             ((key, inner),) = value.items()
@@ -248,9 +248,7 @@ class _Place:
     def _is_list(self, written: Any, runs: list[Any], schema: Any, key: str) -> bool:
         """Items in their order; a text that holds them, or one that is the only item."""
         ways = [written] if isinstance(written, list) else [[written]]
-        if isinstance(written, str) and not any(
-            isinstance(each, list) for each in _loaded(written)
-        ):
+        if isinstance(written, str) and not any(isinstance(each, list) for each in loaded(written)):
             bare = written.strip().removeprefix("[").removesuffix("]")
             ways += [
                 [
@@ -269,7 +267,7 @@ class _Place:
 
 def _opened(value: Any, schema: Mapping[str, Any], name: str) -> Iterator[Any]:
     """What a value is, out of a text, a list of one, or a wrapper around it."""
-    for each in _loaded(value):
+    for each in loaded(value):
         yield each
         if isinstance(each, list) and len(each) == 1 and schema.get("type") != "array":
             yield each[0]
@@ -297,7 +295,8 @@ def is_spelling(written: Any, runs: Any, schema: Mapping[str, Any], about: list[
     if isinstance(runs, int | float):
         return isinstance(written, str) and _is_number(written, runs, schema, about)
     if isinstance(written, int | float):
-        return _decimal(str(runs)) == Decimal(str(written))
+        plain = str(int(written)) if written == int(written) else str(written)
+        return runs.strip() in (str(written), plain)
     if not isinstance(written, str):
         return False
     if _doubts(written) - _doubts(runs):

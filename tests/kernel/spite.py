@@ -166,6 +166,8 @@ def a_value_split(rng: Random, draft: Draft) -> str | None:
         return None
     head, tail = re.split(r"[ ,;]+", spot.value, maxsplit=1)
     items = at(draft.runs, spot.path[:-1])
+    if len(items) == 1:
+        return None  # where it was written without the list around it, it may be two
     items[spot.path[-1] : spot.path[-1] + 1] = [head, tail]
     return f"{spot.path} split"
 

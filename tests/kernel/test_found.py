@@ -42,6 +42,15 @@ OF_ANY_TOOL: Rows = (
     # a slip that is nearer to a key that was written, too
     ({"amount": {"type": "boolean"}, "amounts": TEXT}, {"amout": "5", "amount": True},
      {"amounts": "5", "amount": True}),
+    ({"tags": TEXTS}, {"tags": [{"type": "string", "value": "12 High St, Leeds"}]},
+     {"tags": ["12", "High St, Leeds"]}),
+    ({"order": INNER}, {"order": "[a"}, {"order": {"to": "a"}}),
+    # what fits is not nothing
+    ({"to": TEXT, "city": TEXT}, {"to": "a", "city": "null"}, {"to": "a"}),
+    ({"to": TEXT, "n": COUNT, "city": TEXT}, {"to": "a", "n": "5", "city": "none"},
+     {"to": "a", "n": 5}),
+    # a number is written in its own digits, where a text is asked for
+    ({"code": TEXT}, {"code": 451}, {"code": "00451"}),
     # a doubt
     ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
 )  # fmt: skip
@@ -88,9 +97,10 @@ def test_not_what_was_written(known, written, runs, effect, is_required):
     assert level not in RUNS_UNASKED, (level, reasons)
 
 
+@pytest.mark.parametrize("effect", ["read_only", None])
 @pytest.mark.parametrize(("known", "written", "runs"), TEXTS_READ)
-def test_not_what_the_text_says(known, written, runs):
-    tool = made("pay", {"type": "object", "properties": known}, None)
+def test_not_what_the_text_says(known, written, runs, effect):
+    tool = made("pay", {"type": "object", "properties": known}, effect)
     level, reasons = ask(("pay", written), ("pay", runs), tool, (tool,), at_once=True)
     assert level not in RUNS_UNASKED, (level, reasons)
 

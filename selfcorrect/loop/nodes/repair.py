@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from selfcorrect.effects import acts
 from selfcorrect.errors import is_control_flow
 from selfcorrect.handlers.by_tool import Exhausted
 from selfcorrect.json_forms import (
@@ -22,10 +23,9 @@ from selfcorrect.json_forms import (
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer, who_answered
 from selfcorrect.loop.context import RunContext, Update
-from selfcorrect.loop.judging import judged, owned, refused
 from selfcorrect.loop.mended import mended
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
-from selfcorrect.loop.repair_context import is_ours, repair_context, together
+from selfcorrect.loop.repair_context import also, is_ours, repair_context, together
 from selfcorrect.model import (
     JSON,
     OWN_CHECKS,
@@ -152,7 +152,7 @@ class _Round:
                 if strategy in batched:
                     continue
                 batched.append(strategy)
-                group += self._others(selected, item, strategy)
+                group += also(selected, item, self.findings, self._strategy)
             await self._apply(strategy, item, group)
             if self.final is not None:
                 return
@@ -189,18 +189,6 @@ class _Round:
         elif done.is_ready:
             self.wait = max(self.wait or 0.0, 0.0)
             self._settle(group)
-
-    def _others(
-        self, selected: list[dict[str, Any]], item: Mapping[str, Any], strategy: Any
-    ) -> list[Finding]:
-        """What else this strategy was selected for."""
-        return [
-            self.findings[other["finding"]]
-            for other in selected
-            if other is not item
-            and other["strategy"] == item["strategy"]
-            and self._strategy(other) == strategy
-        ]
 
     def _beside(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
         """The strategies of an item's ladder that may be called as well: one search for all."""
@@ -250,7 +238,7 @@ class _Round:
             return GiveUp(f"raised {type(error).__name__}: {as_text(error)[:200]}")
         return usable_answer(answer)
 
-    def take(  # noqa: C901 -- one case for each member of the union
+    def take(  # noqa: C901, PLR0912 -- one case for each member of the union
         self, item: dict[str, Any], group: list[Finding], answer: Repair
     ) -> None:
         match answer:
@@ -286,6 +274,8 @@ class _Round:
                     "options": plain(options_of(options)),
                     "finding": index,
                 } | keys
+            case Result() if self._was_executed and not self.context.is_handler(item["strategy"]):
+                self.note(item, group, "gave_up", "the tool was called, and did not say that")
             case Result(value):
                 self.note(item, group, "answered", "")
                 result = plain(value)
@@ -310,6 +300,12 @@ class _Round:
         return reason if own else f"{item['strategy']}: {reason}"
 
     @property
+    def _was_executed(self) -> bool:
+        """Whether a tool that acts was called: no rule turns what it refused into a result."""
+        tool = self.context.tools.get(self.call.name)
+        return bool(self.state.get("attempts")) and (tool is None or acts(tool))
+
+    @property
     def _is_lost(self) -> bool:
         return self.barred is not None and self.barred["reason"] != "refused"
 
@@ -320,6 +316,8 @@ class _Round:
         self.barred = None
 
     def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
+        from selfcorrect.loop.judging import is_hidden_loss, judged, owned, refused
+
         if self.context.is_handler(item["strategy"]) and self._is_lost:
             self.note(item, group, "gave_up", "nobody knows whether it was done already")
             return
@@ -334,19 +332,20 @@ class _Round:
         tool = self.context.tools.get(new.name)
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
-        lost = self.barred is not None
-        verdict = judged(
-            self.call, new, made, group, rungs, self.state, self.context, proposes=lost
-        )
+        state: Any = {**self.state, "barred": self.barred}
+        verdict = judged(self.call, new, made, group, rungs, state, self.context)
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
+        # A rule allows what its strategy itself calls lossy, and no loss that only the kernel saw.
+        if any(map(is_hidden_loss, answer.changes, made)):
+            allowed -= {Safety.LOSSY}
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
         mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
-            self.refused += refused(made, refusals, len(self._all_refused()))
+            self.refused += refused(verdict, refusals, len(self._all_refused()))
             why = verdict.words or "; ".join(sorted({why for _, why in refusals}))
-            self._not_made(asked, item, group, "refused", why)
+            self._not_made(asked, item, group, "refused", why, law=verdict.law)
             return
         by_person = any(each.safety is Safety.HUMAN for each in made)
         if by_person or self.context.is_handler(item["strategy"]):
@@ -363,9 +362,10 @@ class _Round:
         group: list[Finding],
         outcome: str,
         why: str,
+        law: str = "",
     ) -> None:
         """Note it of the strategy that was asked, too: a change may stand in another's name."""
-        self.note(item, group, outcome, why)
+        self.note(item, group, outcome, why, **({"law": law} if law else {}))
         if asked["strategy"] != item["strategy"]:
             self.note(asked, group, "gave_up", f"{item['strategy']}: {why}")
 

@@ -12,7 +12,7 @@ from selfcorrect.limits import spent
 from selfcorrect.loop.answers import options_of, usable_answer
 from selfcorrect.loop.asking import details
 from selfcorrect.loop.context import RunContext, Update
-from selfcorrect.loop.progress import readings_of, try_key
+from selfcorrect.loop.progress import readings_of, refusal_of, try_key
 from selfcorrect.loop.repair_context import repair_context
 from selfcorrect.model import Ask, Call, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.plain import own_copy, plain
@@ -221,6 +221,8 @@ async def _question(
     ask = answer if isinstance(answer, Ask) else Ask(literal(finding.text, 500))
     readings = readings_of(state.get("tried") or (), (finding.path,))
     hint = f" It could be {' or '.join(readings)}." if readings else ""
+    if why := refusal_of(state.get("tried") or (), (finding.path,)):
+        hint += f" An automatic correction was refused: {why}."
     now = look(call, finding.path or "")
     options = [*readings.values(), *plain(options_of(ask.options))]
     return {
