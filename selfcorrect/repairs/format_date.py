@@ -24,7 +24,7 @@ class FormatDate(EdgeSet):
         costs: Prices of edits in place of the usual ones; 10 switches one off.
         relative: Whether `today`, `tomorrow` and `yesterday` are resolved, by the run's clock.
         timezone: The zone of a date-time that has none (`Z`, `+02:00`, `Europe/Berlin`); None
-            refuses it, unless the description says that the time is in UTC.
+            refuses it.
         to: The form to write where the schema names none: `DD/MM/YYYY`. None reads it from the
             error and the description, and takes ISO where the error is about a date.
 

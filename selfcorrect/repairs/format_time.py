@@ -17,13 +17,13 @@ from selfcorrect.values.dates import read_time
 class FormatTime(EdgeSet):
     """Writes a time of day in the form that the schema asks for: `"2 pm"` as `"14:00"`.
 
-    Exact for 24-hour spellings (`9:30`), inferred for `9:30 AM`, `14h` and `noon`. RFC 3339 wants
+    Exact for 24-hour spellings (`9:30`), inferred for `9:30 AM`. RFC 3339 wants
     an offset behind a time; one is never made up, and seconds are never dropped.
 
     Attributes:
         costs: Prices of edits in place of the usual ones; 10 switches one off.
         timezone: The offset of a time that has none (`Z`, `+02:00`); None refuses it where the
-            schema asks for one, unless the description says that the time is in UTC.
+            schema asks for one.
 
     >>> from selfcorrect.testing.conformance import try_strategy
     >>> schema = {"properties": {"at": {"type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$"}}}

@@ -18,7 +18,6 @@ from selfcorrect.values.dates import (
     templates,
     written,
     zone_named,
-    zone_told,
 )
 
 _FORMS: Final = (
@@ -96,7 +95,7 @@ class Date:
         local = f"{day.isoformat()}T{clock.value.isoformat()}"
         if clock.zone is not None:
             return local + clock.zone
-        if (zone := self.timezone or zone_told(want.description)) is not None:
+        if (zone := self.timezone) is not None:
             return local + offset_in(zone_named(zone), day, clock.value)
         if want.own and want.fits(local):
             return local

@@ -9,7 +9,7 @@ from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON, Category
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear
-from selfcorrect.values.dates import ReadTime, read_time, zone_told
+from selfcorrect.values.dates import ReadTime, read_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,7 @@ class Time:
         if not _wants_a_time(want):
             raise Unclear("the schema does not ask for a time of day")
         clock = read_time(value)
-        zone = self.timezone or zone_told(want.description)
-        for spelled in _readings(clock, zone):
+        for spelled in _readings(clock, self.timezone):
             for after in _forms(spelled):
                 if after != value and want.fits(after):
                     reason = "the same time in the form that is asked for"
