@@ -7,14 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from selfcorrect.effects import destroys
 from selfcorrect.json_forms import to_json
 from selfcorrect.kernel.changes import judge
-from selfcorrect.kernel.spellings import Words
+from selfcorrect.kernel.likeness import tool_likeness
+from selfcorrect.kernel.spellings import EXACT, Words
 from selfcorrect.kernel.verdicts import Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouches
-from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
+from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Extent, Finding, Safety
 from selfcorrect.plain import plain
+from selfcorrect.protocols import Tool
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import normal, tokens
@@ -48,6 +51,7 @@ def judged(
     context: RunContext,
     *,
     proposes: bool = False,
+    extents: Sequence[Extent] = (),
 ) -> Judged:
     """The class of each change of one proposal, computed from the call before and after it.
 
@@ -61,6 +65,7 @@ def judged(
         state: The run.
         context: What it runs with.
         proposes: Whether the call is only told, and made by somebody who decides anew.
+        extents: Where the calls of a text stand, as their reader says.
     """
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
@@ -82,7 +87,7 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
-        effect="read_only" if proposes else tool.effect if tool is not None else "mutating",
+        effect="read_only" if proposes else _effect(call, new, context),
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
         origins=origins,
@@ -93,8 +98,35 @@ def judged(
         tainted=_tainted(findings, state),
         known=_known(state),
         source=_source(state),
+        extents=extents,
+        edge=_makes_at_edge(tool, state, context),
+        keys=[key for one in rungs.values() for key in _own_keys(one)],
     )
     return _classed(changes, judge(step))
+
+
+def _effect(call: Call, new: Call, context: RunContext) -> str:
+    """What the tool may do that would run; of a name in a text, the one that it spells."""
+    tool = context.tools.get(new.name)
+    if tool is not None or call.raw is None:
+        return tool.effect if tool is not None else "mutating"
+    names = [one for one in context.tools if tool_likeness(new.name, one, context.tools) is EXACT]
+    effects = {context.tools[one].effect for one in names or context.tools}
+    return "read_only" if effects == {"read_only"} else "mutating"
+
+
+def _makes_at_edge(tool: Tool | None, state: CorrectionState, context: RunContext) -> bool:
+    """Whether a call beside words is made of a tool that acts."""
+    # Of what was said before nobody knows: the call may be quoted from there.
+    knows = bool(state["given"].get("messages")) or state["given"].get("request") is not None
+    is_safe = tool is not None and (knows or not destroys(tool))
+    return context.strategies.reading.text == "edge" and is_safe
+
+
+def _own_keys(strategy: Any) -> Iterable[str]:
+    """The keys of a call's parts that a deployment declares."""
+    options = ("id_keys", "name_keys", "arguments_keys")
+    return (key for option in options for key in getattr(strategy, option, ()))
 
 
 def _takers(call: Call, context: RunContext) -> list[str]:

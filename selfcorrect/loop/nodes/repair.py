@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from selfcorrect.errors import is_control_flow
@@ -334,10 +335,8 @@ class _Round:
         tool = self.context.tools.get(new.name)
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
-        lost = self.barred is not None
-        verdict = judged(
-            self.call, new, made, group, rungs, self.state, self.context, proposes=lost
-        )
+        judge = partial(judged, proposes=self.barred is not None, extents=answer.extents)
+        verdict = judge(self.call, new, made, group, rungs, self.state, self.context)
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
