@@ -68,7 +68,7 @@ def _key(name: str, args: JSON) -> tuple[str, str]:
 def _said(text: str, calls: Sequence[Extent], step: Step) -> Cover:
     """Whether a piece of text is some calls, and nothing else."""
     one = calls[0]
-    if one.value is None or text[:1] not in ("{", "["):
+    if one.value is None or text.lstrip()[:1] not in ("{", "["):
         return covers_call(text, one.name, one.args or {}, acts=step.acts)
     found = covers(text, one.value, acts=step.acts)
     holding = _Holding(calls, step)

@@ -79,7 +79,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     forms = policy.forms
     strict = _strict(text, tools, keys, ending_of(finish_reason))
     if strict is not None and (forms is None or "json" in forms):
-        return Reading((strict,), strict=True, text=text)
+        return Reading((strict,), strict=True, written=(strict,), text=text)
     levels = 0
     while (inner := unquoted(text)) is not None and levels <= MOST_LEVELS:
         text, levels = inner, levels + 1
@@ -125,7 +125,7 @@ def _strict(
         return None
     if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
         return None
-    return Candidate(call.name, call.args, 0, len(text), (), call.id)
+    return Candidate(call.name, call.args, 0, len(text), (), call.id, value=read.value)
 
 
 def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
