@@ -103,10 +103,10 @@ def is_as_spelled(written: JSON, runs: JSON, source: str) -> bool:
 
 def in_order(written: JSON, runs: Sequence[JSON], slot: Slot) -> Safety | None:
     """An object as a list of its values, in the order in which the description tells its keys."""
-    if not isinstance(written, dict) or not written or len(written) != len(runs):
+    if not isinstance(written, dict) or len(written) != len(runs):
         return None
-    found = ordered(written, slot.said)
-    return INFERRED if found and all(map(equal, found, runs)) else None
+    listed = ordered(written, slot.said)
+    return INFERRED if listed and all(map(equal, listed, runs)) else None
 
 
 def ordered(written: Mapping[str, JSON], said: str) -> list[JSON]:
