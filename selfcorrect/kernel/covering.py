@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -72,7 +72,7 @@ class Cover:
     left: str = ""
 
 
-def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool = False) -> Cover:
+def covers(text: str, value: JSON, *, acts: bool, name: str = "") -> Cover:
     """Lay the keys and scalars of a value over a text, in their order.
 
     Args:
@@ -80,7 +80,6 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
         value: What was read from it.
         acts: Whether the tool may change something: a comment is then content.
         name: The tool's name, which may stand before the arguments: `pay(to="ann")`.
-        around: Whether anything may stand around and between the values.
 
     >>> covers("{'to': 'ann', amount: 5,}", {"to": "ann", "amount": 5}, acts=True).safety.value
     'exact'
@@ -92,10 +91,8 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
             return Cover(Safety.EXACT)
     except (ValueError, RecursionError):
         pass
-    cursor = _Cursor(text, acts=acts, name=name, around=around)
+    cursor = _Cursor(text, acts=acts, name=name)
     said = cursor.lay(value)
-    if around:
-        return Cover(Safety.EXACT) if said else Cover(None, text[:_SHOWN].strip())
     if said and cursor.rest():
         # The same arguments written again say nothing more.
         cursor.loose = True
@@ -105,18 +102,19 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
 
-def covers_call(text: str, name: str, args: JsonObject, *, acts: bool) -> Cover:
-    """Lay a name and arguments over a call in code, or in the tags of a model's own form.
+def covers_calls(text: str, calls: Sequence[tuple[str, JsonObject]], *, acts: bool) -> Cover:
+    """Lay names and arguments over calls in code, or in the tags of a model's own form.
 
-    >>> covers_call("<pay><to>ann</to></pay>", "pay", {"to": "ann"}, acts=True).safety.value
+    >>> covers_calls("<pay><to>ann</to></pay>", [("pay", {"to": "ann"})], acts=True).safety.value
     'exact'
-    >>> covers_call("pay(to='ann', refund=1)", "pay", {"to": "ann"}, acts=True).left
+    >>> covers_calls("pay(to='ann', refund=1)", [("pay", {"to": "ann"})], acts=True).left
     'refund=1)'
     """
-    cursor = _Cursor(text, acts=acts, name="", around=False)
-    cursor.tags = frozenset([name, *(key for key, is_key in _atoms(args) if is_key)])
-    named = cursor.name_past(name) and cursor.lay(args) and not cursor.rest()
-    if not named or cursor.is_doubled:
+    cursor = _Cursor(text, acts=acts, name="")
+    keys = [key for _, args in calls for key, is_key in _atoms(args) if is_key]
+    cursor.tags = frozenset([*keys, *(name for name, _ in calls)])
+    said = all(cursor.name_past(name) and cursor.lay(args) for name, args in calls)
+    if not said or cursor.rest() or cursor.is_doubled:
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
@@ -127,7 +125,6 @@ class _Cursor:
     __slots__ = (
         *(
             "acts",
-            "around",
             "at",
             "last",
             "loose",
@@ -143,8 +140,8 @@ class _Cursor:
         ),
     )
 
-    def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
-        self.text, self.acts, self.name, self.around = text, acts, name, around
+    def __init__(self, text: str, *, acts: bool, name: str) -> None:
+        self.text, self.acts, self.name = text, acts, name
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
@@ -165,9 +162,9 @@ class _Cursor:
             if end is None and is_key:  # a value by position has no key
                 self.at, self.nested, self.loose = start, before, True
                 continue
-            if end is None or not (is_first or self.around or self._is_nested(nested)):
+            if end is None or not (is_first or self._is_nested(nested)):
                 return False
-            is_bare = isinstance(atom, str) and not is_key and not self._is_marked(end)
+            is_bare = isinstance(atom, str) and not self._is_sure(atom, end, is_key=is_key)
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
             self.at, self.parted, is_first = end, is_key, False
@@ -179,6 +176,7 @@ class _Cursor:
         """Go past the name of a call; False where it does not stand there."""
         end = self._find(name)
         self.at = end or self.at
+        self.tagged |= self.text[self.at : self.at + 1] == ">"
         return end is not None
 
     def _ends_as(self, wanted: str) -> bool:
@@ -215,7 +213,7 @@ class _Cursor:
             if end is None:
                 return True
             self.at = end
-        return not (self.around or self._ends_as(self.last))
+        return not self._ends_as(self.last)
 
     def _find(self, atom: JSON) -> int | None:
         """Where an atom ends, if only structure stands before it."""
@@ -224,8 +222,6 @@ class _Cursor:
             if end is not None:
                 return end
             past = self._past(self.at) if self.at < len(self.text) else None
-            if past is None and self.around and self.at < len(self.text):
-                past = self.at + 1
             if past is None:
                 return None
             self.at = past
@@ -250,9 +246,21 @@ class _Cursor:
         before, behind = self.text[self.at - 1 : self.at], self.text[end : end + 1]
         if before in _PAIRS and self.at:
             # A quote inside a text that nothing escapes could as well be its end.
-            self.loose |= _PAIRS[before] in atom and self.text.startswith(atom, self.at)
+            is_plain = self.text.startswith(atom, self.at) and not self.text.endswith(
+                before * 3, 0, self.at
+            )
+            self.loose |= _PAIRS[before] in atom and is_plain
             return behind in ("\\", _PAIRS[before])
         return not (atom[-1:].isalnum() and behind.isalnum())
+
+    def _is_sure(self, atom: str, end: int, *, is_key: bool) -> bool:
+        """Whether a key or a text stands there in one reading only."""
+        if is_key:
+            return not atom.isdigit() or self.text[end : end + 1] in _QUOTES
+        # A backslash that escapes nothing is one, or was to be none.
+        raw = "\\" in atom and self.text.startswith(atom, end - len(atom))
+        odd = raw or "\\_" in self.text[self.at : end]
+        return self._is_marked(end) and not (odd and self.text[end : end + 1] in _QUOTES)
 
     def _is_marked(self, end: int) -> bool:
         """Whether quotes or tags show where a text ends."""
@@ -297,7 +305,7 @@ class _Cursor:
             self.tagged = False
             return at + 1
         if (tag := _TAG.match(text, at)) is not None and tag["word"] in self.tags:
-            self.tagged = text[at + 1] != "/"
+            self.parted, self.tagged = True, text[at + 1] != "/"
             return at + 1 if self.tagged else tag.end()
         token = OPENING.match(text, at)
         if token is None or token.end() == at:
@@ -319,7 +327,9 @@ class _Cursor:
                 self.open.pop()
             else:
                 self.loose = True
-        if sign in ",;:=\n{[(":
+        # Two values need a sign between them.
+        self.loose |= sign in "{[" and not self.parted
+        if sign in ",;:={[(":
             self.parted = True
         # A colon behind the name of an argument is no code: somebody may describe it.
         self.loose |= bool(self.tags) and sign == ":" and self.open == [")"]

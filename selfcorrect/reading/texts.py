@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from selfcorrect.kernel.standing import unquoted
 from selfcorrect.kernel.thinking import without_thinking
-from selfcorrect.model import Call, JsonObject, Safety
+from selfcorrect.model import Call, JsonObject
 from selfcorrect.protocols import Form, TextPolicy, Tool
 from selfcorrect.reading.begun_calls import BegunCalls
 from selfcorrect.reading.beside import beside
@@ -105,7 +105,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     reading = replace(reading, text=text, written=found.written)
     if not levels:
         return reading
-    note = Deviation(0, "a call inside a string", Safety.EXACT)
+    note = Deviation(0, "a call inside a string")
     calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
     return replace(reading, calls=tuple(calls))
 

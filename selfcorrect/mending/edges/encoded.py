@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from selfcorrect.kernel.covering import covers
 from selfcorrect.mending.choice import Fit
 from selfcorrect.model import JSON, Safety
 from selfcorrect.reading import Fault, Oddity, has, read_json
@@ -52,8 +53,7 @@ def _parsed(written: str) -> tuple[JSON, Safety]:
             break
         if _is_deeper(read.value, _DEEPEST - level):
             raise Unclear(f"it holds JSON in JSON, more than {_DEEPEST} times over")
-        exact = all(each.safety is Safety.EXACT for each in read.deviations)
-        return read.value, Safety.EXACT if exact else Safety.INFERRED
+        return read.value, covers(bare, read.value, acts=True).safety or Safety.INFERRED
     raise Unclear("the string holds neither an object nor a list")
 
 
