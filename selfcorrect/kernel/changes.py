@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.kernel.calls import whole
 from selfcorrect.kernel.covering import covers, loaded
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
@@ -116,6 +115,8 @@ class _Judging:
         if step.written.name:
             found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
         else:
+            from selfcorrect.kernel.calls import whole  # only a text needs the forms
+
             found = whole(step, raw)
         left = quoted(found.left, 40)
         words = "" if found.safety else f"the text says more than the call: {left}"

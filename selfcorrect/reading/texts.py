@@ -62,8 +62,8 @@ def read_calls(
     >>> reading.strict, reading.calls[0].call
     (True, Call(name='find', args={'q': 'x'}, id=None, raw=None))
     >>> reading = read_calls("<tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
-    >>> [(d.what, d.safety.value) for d in reading.calls[0].deviations][-1]
-    ('markup around the call', 'exact')
+    >>> reading.calls[0].deviations[-1].what
+    'markup around the call'
     >>> read_calls("Sure! find(q='x')", {}).refusal.code
     'no_call'
     """
