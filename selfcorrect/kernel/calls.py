@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Final
 
 from selfcorrect.kernel.covering import WRAPPERS as AROUND
-from selfcorrect.kernel.covering import Cover, covers, covers_call
+from selfcorrect.kernel.covering import Cover, covers, covers_calls
 from selfcorrect.kernel.metadata import is_said, left_out
 from selfcorrect.kernel.standing import classes, spoken, unquoted
 from selfcorrect.kernel.verdicts import Step, worst
@@ -25,6 +25,7 @@ from selfcorrect.text import LONGEST, tokens
 from selfcorrect.words import singular
 
 _LEVELS: Final = 8
+_MOST_IN_CODE: Final = 20
 _NAMES: Final = NAMERS | {"recipient_name", "api_name"}
 ONE_CALL: Final = ("function", "functionCall", "function_call", "toolUse", "tool_use", "tool_call")
 """What one call is wrapped in; all else holds a message, or several."""
@@ -69,7 +70,7 @@ def _said(text: str, calls: Sequence[Extent], step: Step) -> Cover:
     """Whether a piece of text is some calls, and nothing else."""
     one = calls[0]
     if one.value is None or text.lstrip()[:1] not in ("{", "["):
-        return covers_call(text, one.name, one.args or {}, acts=step.acts)
+        return covers_calls(text, [(one.name, one.args or {})], acts=step.acts)
     found = covers(text, one.value, acts=step.acts)
     holding = _Holding(calls, step)
     left = holding.left(one.value, 0)
@@ -181,14 +182,14 @@ class _Holding:
 
     def _in_code(self, value: str) -> str:
         """Calls in code that are strings: `["find(q='x')"]`."""
-        call = self._next
-        args = (call.args if call is not None else None) or {}
-        said = covers_call(value, call.name, args, acts=self.step.acts).safety if call else None
-        if said is None:
-            return value
-        self.classes.append(said)
-        self.at += 1
-        return ""
+        rest = [(one.name, one.args or {}) for one in self.calls[self.at :][:_MOST_IN_CODE]]
+        for count in range(1, len(rest) + 1):
+            said = covers_calls(value, rest[:count], acts=self.step.acts).safety
+            if said is not None:
+                self.classes.append(said)
+                self.at += count
+                return ""
+        return value
 
 
 def is_holder(key: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from selfcorrect.kernel.calls import whole
 from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
@@ -113,18 +112,24 @@ class _Judging:
         """A text in place of arguments: what runs is all that it says."""
         step = self.step
         if (origin := step.origins.get("/args")) is not None:
-            self.say(origin, 3, ())
+            self.of_all(origin, 3)
             return
         if not raw.strip() and not step.runs.args:
-            self.say(EXACT, 4, ())
+            self.of_all(INFERRED, 4)
             return
         if step.written.name:
             found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
         else:
+            from selfcorrect.kernel.calls import whole  # only a text needs the forms
+
             found = whole(step, raw)
         left = quoted(found.left, 40)
         words = "" if found.safety else f"the text says more than the call: {left}"
-        self.say(found.safety or LOSSY, 4, (), words)
+        self.of_all(found.safety or LOSSY, 4, words)
+
+    def of_all(self, safety: Safety, law: int, words: str = "") -> None:
+        """A reason that concerns every change: the text becomes the call as a whole."""
+        self.reasons.append(Reason(safety, law, "", words))
 
     # --- laws 0 and 1: what stands at its key ---
 

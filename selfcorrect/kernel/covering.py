@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -72,7 +72,7 @@ class Cover:
     left: str = ""
 
 
-def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool = False) -> Cover:
+def covers(text: str, value: JSON, *, acts: bool, name: str = "") -> Cover:
     """Lay the keys and scalars of a value over a text, in their order.
 
     Args:
@@ -80,7 +80,6 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
         value: What was read from it.
         acts: Whether the tool may change something: a comment is then content.
         name: The tool's name, which may stand before the arguments: `pay(to="ann")`.
-        around: Whether anything may stand around and between the values.
 
     >>> covers("{'to': 'ann', amount: 5,}", {"to": "ann", "amount": 5}, acts=True).safety.value
     'exact'
@@ -89,13 +88,11 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     """
     # What is strictly valid says one thing; what is read of it is that, or another thing.
     strict = loaded(text)
-    if type(strict) is type(value) and not around:
+    if type(strict) is type(value):
         is_said = equal(strict, value)
         return Cover(Safety.EXACT) if is_said else Cover(None, text[:_SHOWN].strip())
-    cursor = _Cursor(text, acts=acts, name=name, around=around)
+    cursor = _Cursor(text, acts=acts, name=name)
     said = cursor.lay(value)
-    if around:
-        return Cover(Safety.EXACT) if said else Cover(None, text[:_SHOWN].strip())
     if said and cursor.rest():
         # The same arguments written again, whole, say nothing more.
         cursor.loose = True
@@ -106,18 +103,19 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
 
-def covers_call(text: str, name: str, args: JsonObject, *, acts: bool) -> Cover:
-    """Lay a name and arguments over a call in code, or in the tags of a model's own form.
+def covers_calls(text: str, calls: Sequence[tuple[str, JsonObject]], *, acts: bool) -> Cover:
+    """Lay names and arguments over calls in code, or in the tags of a model's own form.
 
-    >>> covers_call("<pay><to>ann</to></pay>", "pay", {"to": "ann"}, acts=True).safety.value
+    >>> covers_calls("<pay><to>ann</to></pay>", [("pay", {"to": "ann"})], acts=True).safety.value
     'exact'
-    >>> covers_call("pay(to='ann', refund=1)", "pay", {"to": "ann"}, acts=True).left
+    >>> covers_calls("pay(to='ann', refund=1)", [("pay", {"to": "ann"})], acts=True).left
     'refund=1)'
     """
-    cursor = _Cursor(text, acts=acts, name="", around=False)
-    cursor.tags = frozenset([name, *(key for key, is_key in _atoms(args) if is_key)])
-    named = cursor.name_past(name) and cursor.lay(args) and not cursor.rest()
-    if not named or cursor.is_amiss:
+    cursor = _Cursor(text, acts=acts, name="")
+    keys = [key for _, args in calls for key, is_key in _atoms(args) if is_key]
+    cursor.tags = frozenset([*keys, *(name for name, _ in calls)])
+    said = all(cursor.name_past(name) and cursor.lay(args) for name, args in calls)
+    if not said or cursor.rest() or cursor.is_amiss:
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
@@ -125,8 +123,8 @@ def covers_call(text: str, name: str, args: JsonObject, *, acts: bool) -> Cover:
 class _Cursor:
     """A place in a text, and what was noticed on the way there."""
 
-    def __init__(self, text: str, *, acts: bool, name: str, around: bool) -> None:
-        self.text, self.acts, self.name, self.around = text, acts, name, around
+    def __init__(self, text: str, *, acts: bool, name: str) -> None:
+        self.text, self.acts, self.name = text, acts, name
         self.at, self.loose, self.parted = 0, False, True
         self.open: list[str] = []
         self.nested = self.last = ""
@@ -147,17 +145,17 @@ class _Cursor:
             self.assigned = False
             end = self._find(atom)
             # Arguments of a call may go by position: such a value has no key.
-            if end is None and is_key and (self.name or self.around or self.tags):
+            if end is None and is_key and (self.name or self.tags):
                 self.at, self.nested, self.loose, is_placed = start, before, True, True
                 continue
             # Where a key was written, it is the key of that value and no other.
             if (
                 end is None
                 or (is_placed and self.assigned)
-                or not (is_first or self.around or self._is_nested(nested))
+                or not (is_first or self._is_nested(nested))
             ):
                 return False
-            is_bare = isinstance(atom, str) and not is_key and not self._is_marked(end)
+            is_bare = isinstance(atom, str) and not self._is_sure(atom, end, is_key=is_key)
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
             self.at, self.parted, is_first, is_placed = end, is_key, False, False
@@ -170,6 +168,7 @@ class _Cursor:
         """Go past the name of a call; False where it does not stand there."""
         end = self._find(name)
         self.at = end or self.at
+        self.tagged |= self.text[self.at : self.at + 1] == ">"
         return end is not None
 
     def _ends_as(self, wanted: str) -> bool:
@@ -211,7 +210,7 @@ class _Cursor:
                 return True
             self.closed |= not self.open
             self.at = end
-        return not (self.around or self._ends_as(self.last))
+        return not self._ends_as(self.last)
 
     def _find(self, atom: JSON) -> int | None:
         """Where an atom ends, if only structure stands before it."""
@@ -220,8 +219,6 @@ class _Cursor:
             if end is not None:
                 return end
             past = self._past(self.at) if self.at < len(self.text) else None
-            if past is None and self.around and self.at < len(self.text):
-                past = self.at + 1
             if past is None:
                 return None
             self.at = past
@@ -246,9 +243,21 @@ class _Cursor:
         before, behind = self.text[self.at - 1 : self.at], self.text[end : end + 1]
         if before in _PAIRS and self.at:
             # A quote inside a text that nothing escapes could as well be its end.
-            self.loose |= _PAIRS[before] in atom and self.text.startswith(atom, self.at)
+            is_plain = self.text.startswith(atom, self.at) and not self.text.endswith(
+                before * 3, 0, self.at
+            )
+            self.loose |= _PAIRS[before] in atom and is_plain
             return behind in ("\\", _PAIRS[before])
         return not (atom[-1:].isalnum() and behind.isalnum())
+
+    def _is_sure(self, atom: str, end: int, *, is_key: bool) -> bool:
+        """Whether a key or a text stands there in one reading only."""
+        if is_key:
+            return not atom.isdigit() or self.text[end : end + 1] in _QUOTES
+        # A backslash that escapes nothing is one, or was to be none.
+        raw = "\\" in atom and self.text.startswith(atom, end - len(atom))
+        odd = raw or "\\_" in self.text[self.at : end]
+        return self._is_marked(end) and not (odd and self.text[end : end + 1] in _QUOTES)
 
     def _is_marked(self, end: int) -> bool:
         """Whether quotes or tags show where a text ends."""
@@ -294,7 +303,7 @@ class _Cursor:
             self.tagged = False
             return at + 1
         if (tag := _TAG.match(text, at)) is not None and tag["word"] in self.tags:
-            self.tagged = text[at + 1] != "/"
+            self.parted, self.tagged = True, text[at + 1] != "/"
             return at + 1 if self.tagged else tag.end()
         token = OPENING.match(text, at)
         if token is None or token.end() == at:
@@ -316,7 +325,9 @@ class _Cursor:
                 self.open.pop()
             else:
                 self.loose = self.stray = True
-        if sign in ",;:=\n{[(":
+        # Two values need a sign between them.
+        self.loose |= sign in "{[" and not self.parted
+        if sign in ",;:={[(":
             self.parted = True
         self.assigned |= sign in ":="
         # A colon behind the name of an argument is no code: somebody may describe it.

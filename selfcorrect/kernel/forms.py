@@ -44,7 +44,7 @@ OPENING: Final = re.compile(
     r"|param(?:eter)?s?|arg(?:ument)?s?|input|arg_key|arg_value)(?:[ \t]+name)?\s*[=>]"
     r"|<function |(?<=[\w\"'])\s+(?:string|type)=[\"']\w{0,40}[\"']"
     r"|\bto=(?:functions\.)?|\bfunctions\.|(?<=\])\w+(?=\[ARGS\])|\[CALL_ID\]"
-    r"|:\d+(?=\s*<\|tool_call_argument_begin)|\u273fARGS\u273f:|\*+|\.call(?=\()"
+    r"|:\d+(?=\s*<\|tool_call_argument_begin)|\u273fARGS\u273f:|\*+|\.call(?=\()|\bdict(?=\()"
     r"|\bAction(?: Input)?:|(?:json|code|commentary)(?=\s*(?:<\||\{))|<\|\w+\|>|function(?=<\uff5c)"
     r"|(?<=<\|channel\|>)analysis\b"
     r"|<\uff5ctool\u2581(?:sep|call\u2581begin)\uff5c>",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.kernel.covering import covers
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import (
@@ -49,10 +49,10 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
         read = from_text(value, tool, ending)
         if read.value and (left := _left(value, read.value, tool)):
             return _broken(0, f"other words stand beside the arguments: {left}")
-        note = Deviation(0, "arguments as a JSON string", Safety.EXACT)
+        note = Deviation(0, "arguments as a JSON string")
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
-        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.EXACT, Oddity.NO_ARGUMENTS),))
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS),))
     if isinstance(value, list):
         return by_position(value, {}, tool)
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
@@ -73,7 +73,7 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
         return _from_nothing(tool, ending)
     if (half := _said_twice(text)) is not None:
         once = from_text(half, tool, ending)
-        note = Deviation(len(half), "the same arguments are written again", Safety.INFERRED)
+        note = Deviation(len(half), "the same arguments are written again")
         return replace(once, deviations=(*once.deviations, note))
     inner, start, notes = _body(text, tool)
     if not inner:
@@ -112,7 +112,7 @@ def _from_nothing(tool: Tool | None, ending: Ending) -> Arguments:
     if not ending.closers:
         return Arguments(None, (), Fault(0, "cut off before the arguments", cut=True))
     if tool is not None and tool.is_valid({}):
-        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Safety.INFERRED, Oddity.NO_ARGUMENTS),))
+        return Arguments({}, (Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS),))
     return _broken(0, "the arguments are empty")
 
 
@@ -162,7 +162,7 @@ def by_position(values: Sequence[JSON], named: Mapping[str, JSON], tool: Tool | 
     names = list(parameters(tool))
     one = values[0] if len(values) == 1 and not named else None
     if isinstance(one, dict) and one and set(one) <= set(names):
-        return Arguments(one, (Deviation(0, "arguments as one object", Safety.EXACT),))
+        return Arguments(one, (Deviation(0, "arguments as one object"),))
     if len(values) > len(names):
         return _broken(0, "more arguments than the tool has parameters")
     bound = dict(zip(names, values, strict=False))
@@ -172,7 +172,7 @@ def by_position(values: Sequence[JSON], named: Mapping[str, JSON], tool: Tool | 
     spread = len(values) > 1 and any(_lists(bound[name], schemas[name]) for name in bound)
     if spread or any(_misfits(value, schemas[name]) for name, value in bound.items()):
         return _broken(0, "arguments without names that do not fit in this order")
-    note = Deviation(0, "arguments bound by position", Safety.INFERRED)
+    note = Deviation(0, "arguments bound by position")
     return Arguments({**bound, **named}, (note,))
 
 
@@ -183,7 +183,7 @@ def _body(text: str, tool: Tool | None) -> tuple[str, int, list[Deviation]]:
         return "", 0, []
     body = _FENCE.sub("", text[start:])
     if _FIRST_KEY.match(body):
-        notes.append(Deviation(start, "the opening bracket is missing", Safety.INFERRED))
+        notes.append(Deviation(start, "the opening bracket is missing"))
         return "{" + body, start - 1, notes
     return body, start, notes
 
@@ -192,7 +192,7 @@ def _start(text: str, tool: Tool | None) -> tuple[int, list[Deviation]]:
     """Where the JSON starts in a text (-1: nowhere for sure), and what stands before it."""
     fence = _FENCE.match(text)
     start = fence.end() if fence else 0
-    notes = [Deviation(0, "a code fence", Safety.EXACT)] if fence else []
+    notes = [Deviation(0, "a code fence")] if fence else []
     head = text[start:].lstrip("\ufeff \t\r\n")
     if not head.startswith(("{", "[", '"', "'")):
         brace = text.find("{", start)
@@ -200,7 +200,7 @@ def _start(text: str, tool: Tool | None) -> tuple[int, list[Deviation]]:
         label = _LABEL.search(before)
         if brace < 0 or _NO_WORDS.search(before) or (label and label[1] in parameters(tool)):
             return -1, []
-        notes.append(Deviation(start, "words before the arguments", Safety.INFERRED))
+        notes.append(Deviation(start, "words before the arguments"))
         start = brace
     return start, notes
 

@@ -10,7 +10,6 @@ from typing import Final
 from selfcorrect.kernel.forms import FORM
 from selfcorrect.kernel.standing import Standing, spoken
 from selfcorrect.kernel.thinking import thought
-from selfcorrect.model import Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading.contract import Candidate, Deviation, Offered
 
@@ -59,7 +58,7 @@ def choose(
     if chosen is alone and not Standing(text, chosen).alone():
         chosen = []
     if turn < len(text) and chosen:
-        note = Deviation(turn, "a turn that the model made up is left out", Safety.INFERRED)
+        note = Deviation(turn, "a turn that the model made up is left out")
         chosen = [_noted(call, note) for call in chosen]
     return tuple(once(chosen)), tuple(chosen), text
 
@@ -151,7 +150,7 @@ def once(calls: Iterable[Candidate]) -> list[Candidate]:
             kept.append(call)
         elif index not in again:
             again.add(index)
-            note = Deviation(call.start, "the same call is written again", Safety.INFERRED)
+            note = Deviation(call.start, "the same call is written again")
             kept[index] = _noted(kept[index], note)
     return kept
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
-from selfcorrect.model import JSON, Call, Extent, Safety
+from selfcorrect.model import JSON, Call, Extent
 from selfcorrect.protocols import Tool
 from selfcorrect.text import normal
 
@@ -52,14 +52,11 @@ class Deviation(NamedTuple):
     Attributes:
         offset: Where, in characters from the start of the text.
         what: What it was, in a few words.
-        safety: `exact` for another spelling of the same thing, `inferred` for a best reading,
-            `lossy` where something was left out that may have a meaning.
         code: What it is to this program, where something hangs on it.
     """
 
     offset: int
     what: str
-    safety: Safety
     code: Oddity | None = None
 
 

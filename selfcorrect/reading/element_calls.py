@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import (
     MOST_CALLS,
@@ -89,5 +89,5 @@ def _read(text: str, opening: re.Match[str], name: str, tool: Tool | None) -> Ca
     if not args and not opening["name"] and not (tool is not None and tool.is_valid({})):
         return None
     end = text.index(closed, pos) + len(closed)
-    notes = (Deviation(start, "parameters as elements", Safety.EXACT),)
+    notes = (Deviation(start, "parameters as elements"),)
     return Candidate(name, args, start, end, notes)

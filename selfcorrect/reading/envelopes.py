@@ -9,7 +9,7 @@ from typing import Final
 
 from selfcorrect.kernel.calls import HOLDERS, ONE_CALL
 from selfcorrect.kernel.metadata import is_said, left_out
-from selfcorrect.model import JSON, Call, JsonObject, Safety
+from selfcorrect.model import JSON, Call, JsonObject
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import NO_ARGUMENTS, as_arguments
@@ -247,7 +247,7 @@ class _Reader:
         yield from (_noted(call, odd) for call in found)
         if not found and value and all(self.is_wrapper(k, v) for k, v in value.items()):
             for name, given in value.items():
-                note = Deviation(0, "wrapped in the tool's name", Safety.EXACT)
+                note = Deviation(0, "wrapped in the tool's name")
                 yield self.closed(self.candidate(name, given, {}, None, note), given)
 
     def is_wrapper(self, name: str, given: JSON) -> bool:
@@ -286,9 +286,9 @@ class _Reader:
             return None
         if not _ANSWERS.isdisjoint(value):
             return None
-        why = Deviation(0, NO_ARGUMENTS, Safety.EXACT, Oddity.NO_ARGUMENTS)
+        why = Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS)
         if left:
-            why = Deviation(0, "the arguments stand beside the name", Safety.INFERRED)
+            why = Deviation(0, "the arguments stand beside the name")
         return self.closed(self.candidate(name, {}, left, id_, why), value)
 
     def closed(self, call: Candidate, given: JSON) -> Candidate:
@@ -315,7 +315,7 @@ class _Reader:
                 destroys = tool is not None and tool.effect == "destructive"
                 if tool is not None and not destroys and inside not in parameters(tool):
                     rest = {key: item for key, item in args.items() if key != inside}
-                    why = Deviation(0, "the name stands inside the arguments", Safety.INFERRED)
+                    why = Deviation(0, "the name stands inside the arguments")
                     return self.closed(self.candidate(str(args[inside]), rest, {}, None, why), args)
         return None
 
@@ -325,7 +325,7 @@ class _Reader:
         notes = []
         clean = without_residue(name)
         if clean and clean != name:
-            notes.append(Deviation(0, "residue of a chat template", Safety.EXACT))
+            notes.append(Deviation(0, "residue of a chat template"))
             name = clean
         if why is not None:
             notes.append(why)
@@ -339,7 +339,7 @@ class _Reader:
                 args, fault = None, Fault(0, f"the argument {min(twice)[:40]!r} is given twice")
             else:
                 what = "arguments beside the others"
-                notes.append(Deviation(0, what, Safety.INFERRED, Oddity.BESIDE))
+                notes.append(Deviation(0, what, Oddity.BESIDE))
                 args = {**args, **left}
         raw = given if args is None and isinstance(given, str) else None
         return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
@@ -349,7 +349,7 @@ def _noted(call: Candidate, left: str | None) -> Candidate:
     """The call; where something beside it is left out, with a note of that."""
     if left is None:
         return call
-    note = Deviation(0, left, Safety.LOSSY)
+    note = Deviation(0, left)
     return replace(call, deviations=(*call.deviations, note))
 
 

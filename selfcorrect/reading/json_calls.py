@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from selfcorrect.kernel.calls import is_holder
 from selfcorrect.kernel.standing import Standing
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.plain import canonical
 from selfcorrect.reading.arguments import surest
 from selfcorrect.reading.contract import (
@@ -120,7 +120,7 @@ class JsonCalls:
         known = own.union(*(parameters(tools.meant(call.name)) for call in calls))
         if again.rivals or not again.value.keys() - read.value.keys() <= known:
             return unclear
-        note = Deviation(last, _ONE_TOO_MANY, Safety.INFERRED, Oddity.CLOSER_TOO_MANY)
+        note = Deviation(last, _ONE_TOO_MANY, Oddity.CLOSER_TOO_MANY)
         return replace(again, deviations=(note, *again.deviations))
 
     def _value(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
@@ -195,7 +195,7 @@ class JsonCalls:
         return self._with_name(name, back, read, tools)
 
     def _with_name(self, name: str, back: int, read: JsonRead, tools: Offered) -> Candidate:
-        note = Deviation(read.start, "the name stands before the arguments", Safety.EXACT)
+        note = Deviation(read.start, "the name stands before the arguments")
         value = surest(read, tools.meant(name))
         if read.unclosed and not (self.ending.complete or tools.only_reads(name)):
             value = Fault(read.end, "the arguments are not closed, so more may have followed", True)
@@ -209,7 +209,7 @@ class JsonCalls:
             value = next(iter(value.values()))
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return []
-        note = Deviation(0, "a call inside a string", Safety.EXACT)
+        note = Deviation(0, "a call inside a string")
         found: list[Candidate] = []
         for item in map(str, value):
             calls = self.code(item, tools)
@@ -226,7 +226,7 @@ def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:
         return call
     if any(isinstance(value, dict | list) for value in call.args.values()):
         return replace(call, args=None, fault=Fault(read.end, "brackets that do not match"))
-    note = Deviation(read.end, _ONE_TOO_MANY, Safety.INFERRED, Oddity.CLOSER_TOO_MANY)
+    note = Deviation(read.end, _ONE_TOO_MANY, Oddity.CLOSER_TOO_MANY)
     return replace(call, deviations=(*call.deviations, note))
 
 

@@ -66,8 +66,8 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     certain = classes(text, found.written, reads=reads, edge=edge)
     alone = None not in certain and Safety.INFERRED not in certain
     if alone and not remarked:
-        return _noted(calls, Deviation(0, "markup around the call", Safety.EXACT, Oddity.WRAPPING))
-    around = Deviation(0, "words around the call", Safety.INFERRED, Oddity.WRAPPING)
+        return _noted(calls, Deviation(0, "markup around the call", Oddity.WRAPPING))
+    around = Deviation(0, "words around the call", Oddity.WRAPPING)
     made = [call for call, safety in zip(found.written, certain, strict=True) if safety]
     # Of a call that is written again where it may be made, the first is no mention of it.
     if reads:

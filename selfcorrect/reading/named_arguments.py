@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import surest
 from selfcorrect.reading.code_extents import MOST_MISSING
@@ -80,7 +80,7 @@ def by_name(
     quoted = any(raw[:1] in "\"'" for _, raw in slices.values())
     unquoted = any(_is_no_code(raw, request) for _, raw in slices.values())
     args: dict[str, JSON] = {}
-    notes = [Deviation(offset, "colons before the values", Safety.INFERRED)] if colons else []
+    notes = [Deviation(offset, "colons before the values")] if colons else []
     last = next(reversed(slices))
     for name, (place, raw) in slices.items():
         names = {*tokens(name), *tokens(tool.name)}
@@ -105,7 +105,7 @@ def _value(
         value = surest(read, None)
         notes = [each._replace(offset=place + each.offset) for each in read.deviations]
         return None if isinstance(value, Fault) else (value, notes)
-    note = [Deviation(place, "text without quotes", Safety.INFERRED, Oddity.BARE)]
+    note = [Deviation(place, "text without quotes", Oddity.BARE)]
     kinds = _types(schema)
     items = schema.get("items") if isinstance(schema, Mapping) else None
     of_text = kinds == {"array"} and _types(items) == {"string"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.plain import DEPTH, two_values
 from selfcorrect.reading.brackets import RIVAL_LEVELS, other_readings
 from selfcorrect.reading.contract import Oddity, has
@@ -87,7 +87,7 @@ class Nesting(Scalars):
             self.stack[-1].last = -1
             self.stack[-1].put(frame.items)
         if frame.closer == ")":
-            self.note(pos, "a tuple", Safety.EXACT)
+            self.note(pos, "a tuple")
         self.stack.append(frame)
         self.pos = pos + 1
         return frame
@@ -107,7 +107,7 @@ class Nesting(Scalars):
             return False  # the bracket may be missing behind that comma
         self.deeper(pos)
         self.reopened = True
-        self.note(pos, REOPENED, Safety.INFERRED, Oddity.REOPENED)
+        self.note(pos, REOPENED, Oddity.REOPENED)
         outer = Frame("[", pos)
         outer.items.append(first)
         outer.reopened = True
@@ -133,7 +133,7 @@ class Nesting(Scalars):
                 self.pos = pos + 1
                 if text[self.pos : self.pos + 1] not in CLOSERS:
                     return
-                self.note(self.pos, "trailing comma", Safety.EXACT, Oddity.TRAILING_COMMA)
+                self.note(self.pos, "trailing comma", Oddity.TRAILING_COMMA)
                 continue
             if char == frame.closer:
                 self.pos = pos + 1
@@ -148,7 +148,7 @@ class Nesting(Scalars):
     def trailing(self, frame: Frame, pos: int) -> int:
         """A closer where an item could stand."""
         if frame.items:
-            self.note(pos, "trailing comma", Safety.EXACT, Oddity.TRAILING_COMMA)
+            self.note(pos, "trailing comma", Oddity.TRAILING_COMMA)
         self.pos = pos
         self.settle()
         return -1
@@ -161,7 +161,7 @@ class Nesting(Scalars):
             and frame.closer == "]"
         ):
             return False
-        self.note(pos, "missing comma", Safety.INFERRED, Oddity.COMMA_MISSING)
+        self.note(pos, "missing comma", Oddity.COMMA_MISSING)
         self.pos = pos
         return True
 
@@ -185,7 +185,7 @@ class Nesting(Scalars):
             first, second = frame.items[twice.key], frame.items.pop(twice)
             if (why := two_values("key", twice.key, first, second)) is not None:
                 self.fail(twice.offset, why)
-            self.note(twice.offset, "a key written twice with the same value", Safety.EXACT)
+            self.note(twice.offset, "a key written twice with the same value")
 
     def imply(self, char: str, pos: int) -> None:
         """A closer that fits an outer container: the inner ones were left open."""
@@ -196,7 +196,7 @@ class Nesting(Scalars):
         while self.stack[-1].closer != char:
             self.rival()
             frame = self.stack[-1]
-            self.note(pos, f"missing {frame.closer!r}", Safety.INFERRED, Oddity.CLOSER_MISSING)
+            self.note(pos, f"missing {frame.closer!r}", Oddity.CLOSER_MISSING)
             self.pos = pos
             self.close(frame)
 
@@ -206,9 +206,7 @@ class Nesting(Scalars):
         commented = has(self.notes[-1:], Oddity.COMMENT)
         if not self.closers or self.implied or commented:
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
-        self.note(
-            self.size, f"missing {missing!r} at the end", Safety.INFERRED, Oddity.CLOSER_MISSING
-        )
+        self.note(self.size, f"missing {missing!r} at the end", Oddity.CLOSER_MISSING)
         self.pos = self.size
         self.unclosed = len(self.stack)
         while self.stack:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import DEPTH
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import by_position, surest
@@ -96,7 +96,7 @@ class _Attempt:
             if call is None:
                 continue
             if "\\_" in written:
-                note = Deviation(start, "underscores with backslashes", Safety.EXACT)
+                note = Deviation(start, "underscores with backslashes")
                 call = replace(call, deviations=(note, *call.deviations))
             found.append(call)
             pos = max(pos, call.end)
@@ -126,7 +126,7 @@ class _Attempt:
                 if missing:
                     fault = self._cut(text, end, missing, tool)
                     what = f"missing {missing!r}"
-                    notes.append(Deviation(end, what, Safety.INFERRED, Oddity.CLOSER_MISSING))
+                    notes.append(Deviation(end, what, Oddity.CLOSER_MISSING))
                 if _is_mention(tree, tool):
                     return None
                 if (unclear := _goes_on(text, end, tree, tool)) is not None:
@@ -176,11 +176,11 @@ class _Attempt:
 
 
 def _in_code(start: int) -> Deviation:
-    return Deviation(start, "a call in code", Safety.EXACT, Oddity.WRAPPING)
+    return Deviation(start, "a call in code", Oddity.WRAPPING)
 
 
 def _comment(start: int) -> Deviation:
-    return Deviation(start, "a comment", Safety.INFERRED, Oddity.COMMENT)
+    return Deviation(start, "a comment", Oddity.COMMENT)
 
 
 def _is_commented(code: str) -> bool:
@@ -204,8 +204,8 @@ def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
 
 def _only_bare(call: Candidate) -> bool:
     """Whether code that is Python was read otherwise only in that words became text."""
-    odd = [each for each in call.deviations if each.safety is not Safety.EXACT]
-    return call.fault is None and all(each.code is Oddity.BARE for each in odd)
+    plain = (None, Oddity.BARE, Oddity.WRAPPING)
+    return call.fault is None and all(each.code in plain for each in call.deviations)
 
 
 def _parse(code: str) -> ast.Call | None:

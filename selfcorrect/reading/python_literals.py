@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.plain import DEPTH, two_values
 from selfcorrect.reading.contract import Deviation
 
@@ -72,7 +72,7 @@ def _literal(node: ast.expr, depth: int, notes: list[Deviation], start: int) -> 
         if isinstance(value, int | float) and not isinstance(value, bool):
             return -value if isinstance(node.op, ast.USub) else value
     if isinstance(node, ast.Name) and node.id in JSON_NAMES:
-        notes.append(Deviation(start, "a JSON literal in code", Safety.EXACT))
+        notes.append(Deviation(start, "a JSON literal in code"))
         return JSON_NAMES[node.id]
     if isinstance(node, ast.Call) and _is_dict(node):
         return literals(node, notes, start)[1]
@@ -102,7 +102,7 @@ def _mapping(node: ast.Dict, depth: int, notes: list[Deviation], start: int) -> 
             _refuse(node)
         name = _literal(key, depth + 1, notes, start)
         if isinstance(name, int) and not isinstance(name, bool):
-            notes.append(Deviation(start, "a key without quotes", Safety.INFERRED))
+            notes.append(Deviation(start, "a key without quotes"))
             name = str(name)
         if not isinstance(name, str):
             _refuse(key)

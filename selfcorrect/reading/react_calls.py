@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from selfcorrect.model import Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import MOST_CALLS, Candidate, Deviation, Offered, parameters
 from selfcorrect.reading.strict import strict_json
@@ -33,7 +32,7 @@ def _calls(text: str, tools: Offered) -> Iterator[Candidate]:
         name = _only_text(tools.meant(found["name"]))
         read = strict_json(found["text"]) if name else None
         if name and read is not None and not read.value.lstrip().startswith(("{", "[")):
-            note = Deviation(found.start("text"), "an argument without its name", Safety.INFERRED)
+            note = Deviation(found.start("text"), "an argument without its name")
             args = {name: read.value}
             start, end = found.span()
             yield Candidate(found["name"], args, start, end, (note,), tagged=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.reading.contract import Oddity
 from selfcorrect.reading.strings import QUOTES, Strings
 
@@ -26,7 +26,6 @@ _SPACE = re.compile(
 )
 _OPEN: Final = re.compile(r"\?|\.\.\.|\u2026|[\"']\s*:")
 """What in a comment leaves something open, or out."""
-_WORD_IN: Final = re.compile(r"\w")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\w.$'\"“”(\[{]")
 
@@ -48,14 +47,13 @@ class Scalars(Strings):
         """The offset of what comes next, behind white space and comments."""
         while (found := _SPACE.match(self.text, pos)) is not None:
             if found.lastindex == 2:
-                self.note(pos, "unusual white space", Safety.EXACT)
+                self.note(pos, "unusual white space")
             elif found.lastindex == 3:
                 if self.text[pos - 1 : pos] in QUOTES:
                     self.fail(pos, "a comment right behind a string")
                 if _OPEN.search(found[0]):
                     self.fail(pos, "a comment that leaves something open")
-                safety = Safety.INFERRED if _WORD_IN.search(found[0]) else Safety.EXACT
-                self.note(pos, "a comment", safety, Oddity.COMMENT)
+                self.note(pos, "a comment", Oddity.COMMENT)
             pos = found.end()
         if self.text.startswith("/*", pos):
             self.reach = self.size  # it is not closed: all of the text was looked at
@@ -76,7 +74,7 @@ class Scalars(Strings):
         if self.text.startswith(("(", ".", "[", "{", '"', "'"), word.end()):
             self.fail(pos, "an expression is never evaluated")
         if word[0] not in STRICT_WORDS:
-            self.note(pos, "Python literal", Safety.EXACT)
+            self.note(pos, "Python literal")
         return LITERALS[word[0]], word.end()
 
     def number(self, pos: int) -> tuple[JSON, int]:
@@ -99,7 +97,7 @@ class Scalars(Strings):
         except ValueError:
             return self.fail(pos, "this is not a JSON number")
         if raw[0] == "+" or "_" in raw or digits[0] == "." or digits.endswith("."):
-            self.note(pos, "a number in another spelling", Safety.EXACT)
+            self.note(pos, "a number in another spelling")
         return value, end
 
     def finite(self, number: float, offset: int) -> float:

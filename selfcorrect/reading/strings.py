@@ -6,10 +6,8 @@ import re
 from types import MappingProxyType
 from typing import Final, NoReturn
 
-from selfcorrect.model import Safety
 from selfcorrect.reading.contract import Deviation, Fault, Oddity
 
-EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r"[\\\x00-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -96,8 +94,8 @@ class Strings:
         self.reach = 0
         self.notes: list[Deviation] = []
 
-    def note(self, offset: int, what: str, safety: Safety, code: Oddity | None = None) -> None:
-        self.notes.append(Deviation(offset, what, safety, code))
+    def note(self, offset: int, what: str, code: Oddity | None = None) -> None:
+        self.notes.append(Deviation(offset, what, code))
 
     def fail(self, offset: int, what: str, *, cut: bool = False, deep: bool = False) -> NoReturn:
         raise Unreadable(offset, what, cut=cut, deep=deep)
@@ -138,7 +136,7 @@ class Strings:
         content = self.text[pos + 3 : end]
         if not _one_reading(content, quotes[0], listed=where != "}", inches=False):
             return None
-        self.note(pos, "three quotes", EXACT)
+        self.note(pos, "three quotes")
         return self.unescape(pos, content), end + 3
 
     def longer(self, pos: int, end: int, where: str, *, inches: bool) -> int:
@@ -153,14 +151,14 @@ class Strings:
                 break
         if not _one_reading(self.text[pos + 1 : end], opener, listed=where != "}", inches=inches):
             self.fail(pos, "a string with quotes inside that can be read in several ways")
-        self.note(pos, "quotes inside a string are not escaped", INFERRED, Oddity.QUOTES_INSIDE)
+        self.note(pos, "quotes inside a string are not escaped", Oddity.QUOTES_INSIDE)
         return end
 
     def decode(self, pos: int, end: int) -> str:
         """The text of the string between two quotes."""
         quote = self.text[pos]
         if quote != '"':
-            self.note(pos, "single quotes" if quote == "'" else "unusual quotes", EXACT)
+            self.note(pos, "single quotes" if quote == "'" else "unusual quotes")
         return self.unescape(pos, self.text[pos + 1 : end])
 
     def unescape(self, pos: int, raw: str) -> str:
@@ -169,7 +167,7 @@ class Strings:
         if control := _CONTROL.search(raw):
             self.fail(pos + 1 + control.start(), "a control character inside a string")
         if "\n" in raw or "\t" in raw or "\r" in raw:
-            self.note(pos, "a raw line break or tab in a string", EXACT)
+            self.note(pos, "a raw line break or tab in a string")
         if "\\" not in raw:
             return raw
         kept: set[str] = set()
@@ -187,13 +185,13 @@ class Strings:
         """Escapes that JSON does not know, as in a pattern or a path."""
         path = _DRIVE.match(raw) is not None
         if kept == {"_"} and not path:
-            self.note(pos, "underscores with backslashes", INFERRED)
+            self.note(pos, "underscores with backslashes")
             return
         escaped = {found[4] for found in _ESCAPE.finditer(raw)}
         meant = all(char.isalnum() for char in kept) if path else kept <= _KEPT
         if escaped != kept or not meant:
             self.fail(pos, "escapes that can be read in several ways")
-        self.note(pos, "a backslash that is not escaped", INFERRED)
+        self.note(pos, "a backslash that is not escaped")
 
 
 def _character(found: re.Match[str], kept: set[str]) -> str:

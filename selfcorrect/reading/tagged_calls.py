@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import (
     MOST_CALLS,
@@ -58,7 +58,7 @@ def _read(text: str, opening: re.Match[str], tool: Tool | None) -> Candidate:
     start, pos, name = opening.start(), opening.end(), opening["name"]
     known = parameters(tool)
     args: dict[str, JSON] = {}
-    notes = [Deviation(start, "parameters as tags", Safety.EXACT)]
+    notes = [Deviation(start, "parameters as tags")]
     while (mark := _PARAMETER.match(text, pos) or _PAIR.match(text, pos)) is not None:
         read = put_parameter(args, text, mark, f"</{mark['tag']}>", known, _holds_another)
         if isinstance(read, Fault):

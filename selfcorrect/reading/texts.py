@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from selfcorrect.kernel.standing import unquoted
 from selfcorrect.kernel.thinking import without_thinking
-from selfcorrect.model import Call, JsonObject, Safety
+from selfcorrect.model import Call, JsonObject
 from selfcorrect.protocols import Form, TextPolicy, Tool
 from selfcorrect.reading.begun_calls import BegunCalls
 from selfcorrect.reading.beside import beside
@@ -62,8 +62,8 @@ def read_calls(
     >>> reading.strict, reading.calls[0].call
     (True, Call(name='find', args={'q': 'x'}, id=None, raw=None))
     >>> reading = read_calls("<tool_call>{'tool': 'find', 'args': {'q': 'x'}}", {})
-    >>> [(d.what, d.safety.value) for d in reading.calls[0].deviations][-1]
-    ('markup around the call', 'exact')
+    >>> reading.calls[0].deviations[-1].what
+    'markup around the call'
     >>> read_calls("Sure! find(q='x')", {}).refusal.code
     'no_call'
     """
@@ -105,7 +105,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     reading = replace(reading, text=text, written=found.written)
     if not levels:
         return reading
-    note = Deviation(0, "a call inside a string", Safety.EXACT)
+    note = Deviation(0, "a call inside a string")
     calls = (replace(call, deviations=(note, *call.deviations)) for call in reading.calls)
     return replace(reading, calls=tuple(calls))
 

@@ -7,11 +7,10 @@ What has one reading is read; what has several, or is cut off where a value may 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON
 from selfcorrect.pointer import join, put
 from selfcorrect.reading.contract import GUESSES, Fault, JsonRead, Oddity
 from selfcorrect.reading.nesting import CLOSER, CLOSERS, Frame, Nesting, Twice
@@ -19,7 +18,6 @@ from selfcorrect.reading.scalars import LITERALS, STRICT_WORDS, WORD
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.strings import QUOTES, SURROGATE, Unreadable
 
-EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 MOST_LEVELS: Final = 8
 """More strings in one another than anybody means."""
 _MOST_TWICE: Final = 50
@@ -36,10 +34,7 @@ _SCALAR = re.compile(
     rf"|(true|false|null|True|False|None)){_WS}(?:([,}}\])])|(?<=\s)(?=[\"'])))"
 )
 _BARE_KEY = re.compile(r"([^\W\d][\w$-]*+|[0-9]{1,18})\s*+:")
-_KEY_SPELLING: Final[Mapping[int | None, tuple[str, Safety]]] = {
-    2: ("single quotes", EXACT),
-    3: ("a key without quotes", EXACT),
-}
+_KEY_SPELLING: Final = {2: "single quotes", 3: "a key without quotes"}
 
 
 def read_json(
@@ -95,7 +90,7 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
     if inner is None:
         return None
     again = _Scan(inner.value, closers=scan.closers, final_number=scan.final_number, whole=True)
-    again.note(start, "escaped once too often", EXACT)
+    again.note(start, "escaped once too often")
     try:
         return again.read(0, unwrap=True, levels=MOST_LEVELS)
     except Unreadable:
@@ -109,7 +104,7 @@ class _Scan(Nesting):
 
     def read(self, start: int, *, unwrap: bool, levels: int) -> JsonRead:
         if self.text.startswith("\ufeff", start):
-            self.note(start, "byte order mark", EXACT)
+            self.note(start, "byte order mark")
             start += 1
         begin = self.space(start)
         if begin >= self.size:
@@ -136,7 +131,7 @@ class _Scan(Nesting):
         """The value that a string stands for which holds JSON."""
         if not value.lstrip().startswith(("{", "[", '"')):
             return JsonRead(value, begin, self.pos, tuple(self.notes))
-        self.note(begin, "JSON inside a JSON string", EXACT)
+        self.note(begin, "JSON inside a JSON string")
         if not levels:
             self.fail(begin, f"JSON in JSON, deeper than {MOST_LEVELS} levels")
         inner = read_json(
@@ -159,7 +154,7 @@ class _Scan(Nesting):
                     frame.key = key
                     pos = found.end()
                     if (spelling := found.lastindex) != 1:
-                        self.note(found.start(spelling or 0), *_KEY_SPELLING[spelling])
+                        self.note(found.start(spelling or 0), _KEY_SPELLING[spelling or 0])
                 else:
                     pos = self.key(frame)
                     if pos < 0:
@@ -191,7 +186,7 @@ class _Scan(Nesting):
         _, single, _, number, fraction, exponent, word, _ = found.groups()
         if single is not None:
             frame.last = found.start(2) - 1
-            self.note(frame.last, "single quotes", EXACT)
+            self.note(frame.last, "single quotes")
             return single
         frame.last = -1
         if number is not None:
@@ -199,7 +194,7 @@ class _Scan(Nesting):
                 return int(number)
             return self.finite(float(number), found.start(4))
         if word not in STRICT_WORDS:
-            self.note(found.start(7), "Python literal", EXACT)
+            self.note(found.start(7), "Python literal")
         return LITERALS[word]
 
     def key(self, frame: Frame) -> int:
@@ -215,7 +210,7 @@ class _Scan(Nesting):
         if char in "}])":
             return self.trailing(frame, pos)
         if char == "," and frame.items:
-            self.note(pos, "a comma too many", EXACT)
+            self.note(pos, "a comma too many")
             self.pos = pos + 1
             return -1
         if self.reopen(frame, pos, char):
@@ -243,8 +238,7 @@ class _Scan(Nesting):
             if self.text.startswith(":", colon):
                 return self.decode(pos, end), colon + 1
         elif found := _BARE_KEY.match(self.text, pos):
-            number = found[1][0].isdigit()
-            self.note(pos, "a key without quotes", INFERRED if number else EXACT)
+            self.note(pos, "a key without quotes")
             return found[1], found.end()
         if self.extend(frame):
             return "", -1
@@ -299,10 +293,10 @@ class _Scan(Nesting):
         if self.implied:
             self.fail(end, "brackets that do not match")
         if not rest.strip("}]) \t\r\n"):
-            self.note(end, "a closing bracket too many", INFERRED, Oddity.CLOSER_TOO_MANY)
+            self.note(end, "a closing bracket too many", Oddity.CLOSER_TOO_MANY)
         elif not rest.strip(";,` \t\r\n"):
-            self.note(end, "punctuation behind the value", EXACT)
+            self.note(end, "punctuation behind the value")
         elif scalar or _GOES_ON.match(rest) or re.search(r"[{\[]", rest):
             self.fail(end, "there is more than one value")
         else:
-            self.note(end, "text behind the value", INFERRED)
+            self.note(end, "text behind the value")

@@ -30,8 +30,6 @@ from selfcorrect.reading import (
 )
 
 _MOST_REASONS: Final = 4
-_CLASSES: Final = (Safety.LOSSY, Safety.INFERRED, Safety.EXACT)
-"""Of a deviation, the less certain first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,6 @@ class FixJson:
     >>> mended = FixJson()(broken, Diagnosis((Finding("malformed"),)), RepairContext())
     >>> [(change.path, change.after) for change in mended.changes]
     [('/name', 'find'), ('/args', {'q': 'x'}), ('/raw', ABSENT)]
-    >>> mended.changes[0].safety.value
-    'exact'
     >>> cut = Call("find", raw='{"q": "a long que')
     >>> FixJson()(cut, Diagnosis((Finding("malformed"),)), RepairContext())
     GiveUp(reason='cut off inside a string (line 1, column 7)')
@@ -132,8 +128,8 @@ class FixJson:
 
 
 def _changed(call: Call, raw: str, found: Candidate, extents: Sequence[Extent] = ()) -> Changed:
-    found_classes = {each.safety for each in found.deviations}
-    safety = next((each for each in _CLASSES if each in found_classes), Safety.EXACT)
+    # The kernel says how certain this is, from the text.
+    safety = Safety.EXACT
     reason = _reason(found.deviations)
     changes = [Change("/args", dict(call.args), dict(found.args or {}), safety, reason)]
     if found.name:
@@ -145,8 +141,8 @@ def _changed(call: Call, raw: str, found: Candidate, extents: Sequence[Extent] =
 
 
 def _reason(deviations: tuple[Deviation, ...]) -> str:
-    """What differed, the less certain first, in a few words."""
-    ordered = sorted(deviations, key=lambda each: _CLASSES.index(each.safety))
+    """What differed, first that on which something hangs, in a few words."""
+    ordered = sorted(deviations, key=lambda each: each.code is None)
     whats = list(dict.fromkeys(each.what for each in ordered))
     more = f" and {len(whats) - _MOST_REASONS} more" if len(whats) > _MOST_REASONS else ""
     return "read as JSON: " + ", ".join(whats[:_MOST_REASONS]) + more if whats else "read as JSON"

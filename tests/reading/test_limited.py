@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,9 @@ from selfcorrect import StrategyMap, repair_call
 from selfcorrect.model import Safety
 from selfcorrect.reading import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
+
+sys.path.insert(0, str(Path(__file__).parent))
+from judging import classes
 
 MAPS = [StrategyMap.load(name) for name in ("default", "local_model")]
 CALL = {"name": "lock_user", "arguments": {"user_id": "u7"}}
@@ -37,8 +42,7 @@ def test_what_limits_a_call_that_acts_refuses_it(beside, effect):
     if "tool" not in beside:
         texts.append(json.dumps({"type": "function", "function": CALL} | beside))
     for text in texts:
-        for call in read_calls(text, tools(effect)).calls:
-            assert Safety.LOSSY in {note.safety for note in call.deviations}, text
+        assert classes(text, tools(effect)) <= {Safety.LOSSY}, text
         for strategies in MAPS:
             assert not repair_call(text, tools(effect).values(), strategies=strategies).ready, text
     assert not repair_call(CALL | beside, tools(effect).values()).ready
@@ -57,8 +61,7 @@ def test_what_is_known_to_mean_nothing_changes_nothing(beside):
 
 
 def test_of_a_reading_tool_too_what_stands_beside_is_not_left_out_unasked():
-    (call,) = read_calls(json.dumps(CALL | {"priority": 1}), tools("read_only")).calls
-    assert Safety.LOSSY in {note.safety for note in call.deviations}
+    assert classes(json.dumps(CALL | {"priority": 1}), tools("read_only")) == {Safety.LOSSY}
     assert not repair_call(CALL | {"priority": 1}, tools("read_only").values()).ready
     assert read_calls(json.dumps(CALL | {"tool": "free_user"}), tools("read_only")).calls == ()
 

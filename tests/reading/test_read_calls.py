@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,9 @@ from hypothesis import strategies as st
 from selfcorrect.model import Call, Safety
 from selfcorrect.reading import ToolCallKeys, read_arguments, read_call_object, read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
+
+sys.path.insert(0, str(Path(__file__).parent))
+from judging import classes
 
 TEXT, WHOLE, TEXTS = (
     {"type": "string"},
@@ -44,11 +49,6 @@ OSLO = ("get_weather", {"city": "Oslo"})
 
 def calls(text, tools=TOOLS, **more):
     return [(call.name, dict(call.args)) for call in read_calls(text, tools, **more).calls]
-
-
-def classes(text, **more):
-    found = read_calls(text, TOOLS, **more).calls
-    return {each.safety for call in found for each in call.deviations}
 
 
 STRICT = [
@@ -121,7 +121,9 @@ EXACT = [
 @pytest.mark.parametrize("text", EXACT)
 def test_another_form_of_the_same_call_is_exact(text):
     assert calls(text) == [OSLO]
-    assert classes(text) == {Safety.EXACT}
+    # What stands in a container of its own is taken out of it.
+    safety = Safety.INFERRED if "dict(" in text else Safety.EXACT
+    assert classes(text, TOOLS) == {safety}
     assert not read_calls(text, TOOLS).strict
 
 
@@ -161,7 +163,7 @@ INFERRED = [
 @pytest.mark.parametrize(("text", "call"), INFERRED)
 def test_one_best_reading_is_inferred(text, call):
     assert calls(text) == [call]
-    assert Safety.INFERRED in classes(text)
+    assert Safety.INFERRED in classes(text, TOOLS)
 
 
 SEVERAL = [
@@ -448,7 +450,7 @@ def test_parameters_beside_the_arguments_are_never_lost():
     assert call is not None
     assert (call.name, call.args) == ("", {})
     assert calls(call.raw) == [("get_weather", {"city": "Oslo", "days": 3})]
-    assert classes(call.raw) == {Safety.LOSSY, Safety.INFERRED, Safety.EXACT}
+    assert classes(call.raw, TOOLS) == {Safety.LOSSY}
     del given["days"]
     misspelt = read_call_object(given | {"dayz": 3}, tools=TOOLS)
     assert misspelt is not None

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
@@ -18,6 +20,9 @@ from selfcorrect.model import Safety
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
+
+sys.path.insert(0, str(Path(__file__).parent))
+from judging import classes
 
 SCHEMA = {
     "type": "object",
@@ -108,8 +113,8 @@ def test_an_unknown_key_or_value_beside_a_call_makes_it_lossy(key, value, envelo
     text = json.dumps(ENVELOPES[envelope](call, {key: value}))
     known = {"type": ["function", "tool_use"], "role": ["assistant"], "index": [0]}
     assume(value not in known.get(key, ()) and key not in ("created", "index", "content", "text"))
-    for found in read_calls(text, offered).calls:
-        assert Safety.LOSSY in {note.safety for note in found.deviations} or found.args.keys() - {"to", "amount"}  # fmt: skip
+    if not any(found.args.keys() - {"to", "amount"} for found in read_calls(text, offered).calls):
+        assert classes(text, offered) <= {Safety.LOSSY}
     if effect != "read_only":
         assert not repair_call(text, offered.values(), strategies=LOCAL).ready
 

@@ -4,17 +4,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfcorrect.kernel.changes import judge
+from selfcorrect.kernel.verdicts import Step
 from selfcorrect.mapping.registry import bind, resolve
 from selfcorrect.model import ABSENT, Call, Changed, Diagnosis, Finding, GiveUp, Safety
 from selfcorrect.pointer import apply, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.fix_json import FixJson
+from selfcorrect.schema.slots import slots_of
 from selfcorrect.tools import ToolSpec, tool_specs
 
 
@@ -48,8 +52,10 @@ MENDED = [
 def test_a_text_becomes_a_call(call, safety):
     repair = fix(call)
     assert isinstance(repair, Changed), repair
-    assert {change.safety for change in repair.changes} <= {safety, Safety.EXACT}
-    assert repair.changes[0].safety is safety
+    assert {change.safety for change in repair.changes} == {Safety.EXACT}
+    tool = TOOLS["book_flight"]
+    step = Step(call, apply(call, repair.changes), slots_of(tool.schema), [*TOOLS], tool.effect)
+    assert judge(dataclasses.replace(step, extents=repair.extents)).safety is safety
     assert apply(call, repair.changes) == Call("book_flight", {"origin": "OSL"}, call.id)
     for change in repair.changes:
         assert change.before == look(call, change.path)
