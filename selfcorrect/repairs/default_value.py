@@ -18,8 +18,8 @@ class DefaultValue:
     """Fills a missing argument with the map's value for it, or with the schema's default.
 
     Lossy: nobody said the value in this call. But where a schema asks for every property there is,
-    as strict modes make it, "required" says nothing, and a default is the tool's own word: inferred.
-    What is there is never replaced.
+    as strict modes make it, "required" says nothing, and a default is the tool's own word:
+    inferred. What is there is never replaced.
 
     Attributes:
         values: Values by argument, dotted where nested: `{passengers = 1}`.
