@@ -239,14 +239,30 @@ def edit(path: str, before: JSON, after: JSON, reason: str) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """Where a call stands in a text; the JSON `value` that it was read from, if it was one."""
+
+    name: str
+    args: JsonObject | None
+    start: int = 0
+    end: int = 0
+    value: JSON = field(default=None, kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
-    """The call was mended by these changes, in order: `Changed(a, b)` or `Changed([a, b])`."""
+    """The call was mended by these changes, in order: `Changed(a, b)` or `Changed([a, b])`.
+
+    `extents`: where in its text calls were read.
+    """
 
     changes: tuple[Change, ...]
+    extents: tuple[Extent, ...] = field(default=(), compare=False, repr=False)
 
-    def __init__(self, *changes: Change | Sequence[Change]) -> None:
+    def __init__(self, *changes: Change | Sequence[Change], extents: Sequence[Extent] = ()) -> None:
         flat = [c for item in changes for c in ([item] if isinstance(item, Change) else item)]
         object.__setattr__(self, "changes", tuple(flat))
+        object.__setattr__(self, "extents", tuple(extents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ UPPER_FILES = {
     "evidence/constraints": {"stated"},
     "evidence/wrappers": {"unwrapping"},
     "evidence/waits": {"fields", "prose"},
-    "kernel": {"changes", "keys", "origins", "verdicts", "wrappers"},
+    "kernel": {"calls", "changes", "keys", "origins", "verdicts", "wrappers"},
     "loop/nodes": {"table"},
     "reading": {"allowing", "answers", "known_tool", "making", "outcome", "quoting", "reader"}
     | {"texts"},

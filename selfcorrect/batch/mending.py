@@ -94,7 +94,7 @@ class Mending:
         What a provider adds to its own form means nothing; what is handed over as a call, a model
         may have written whole.
         """
-        from selfcorrect.reading.metadata import left_out
+        from selfcorrect.kernel.metadata import left_out
 
         if not one.beside:
             return False

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from selfcorrect.batch.checking import Checked, checked
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.json_forms import call_to_json
 from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.judging import judged
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import Call, Change, Changed, Finding
 from selfcorrect.pointer import apply
@@ -48,7 +50,7 @@ async def mend_text(loop: Loop, raw: str, given: Mapping[str, Any], context: Run
     read = () if reader is None else reader.each(raw, _known(context, given))
     if reader is None or len(read) < 2:
         return _of_one(run)
-    made = [_marked(changed, reader, context) for changed in read]
+    made = [_marked(changed, reader, raw, given, context) for changed in read]
     if why := _refused(made, raw, context):
         detail = f"the text holds {len(read)} calls, of which one may not be read so: {why}"
         return OfText(whole=replace(run.call(), detail=detail), model_calls=run.model_calls)
@@ -88,9 +90,15 @@ def _known(context: RunContext, given: Mapping[str, Any]) -> RepairContext:
     )
 
 
-def _marked(changed: Changed, reader: FixJson, context: RunContext) -> tuple[Change, ...]:
+def _marked(
+    changed: Changed, reader: FixJson, raw: str, given: Mapping[str, Any], context: RunContext
+) -> tuple[Change, ...]:
+    """The changes that make a text one of its calls, with the class that the kernel gives them."""
     rule = context.strategies.decide(_MALFORMED).rule
-    return tuple(replace(item, strategy=reader.name, rule=rule) for item in changed.changes)
+    made = [replace(item, strategy=reader.name, rule=rule) for item in changed.changes]
+    text, rungs, state = Call("", raw=raw), {reader.name: reader}, {"given": given}
+    ask = partial(judged, text, apply(text, made), made, (), rungs, cast("Any", state))
+    return ask(context, extents=changed.extents).changes
 
 
 def _refused(made: Sequence[tuple[Change, ...]], raw: str, context: RunContext) -> str | None:

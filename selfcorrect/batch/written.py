@@ -239,7 +239,7 @@ def _says_more(value: Any, found: Sequence[Slot]) -> bool:
     What a provider adds around the calls of its own form means nothing for them; what stands around
     others, a model may have written.
     """
-    from selfcorrect.reading.metadata import left_out
+    from selfcorrect.kernel.metadata import left_out
 
     for slot in found:
         for depth, key in enumerate(slot.path if slot.form in BARE_FORMS else ()):

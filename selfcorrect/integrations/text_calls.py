@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessage
 
@@ -15,17 +16,19 @@ from selfcorrect.integrations.mending import Conversation, Mended, mended_call, 
 from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.judging import judged
 from selfcorrect.loop.walk import walk_in
-from selfcorrect.model import Finding, Safety
+from selfcorrect.model import Call, Change, Finding, Safety
 from selfcorrect.reading import (
     Candidate,
-    Deviation,
     Offered,
+    Reading,
     read_calls,
     said_beside,
     why_not_allowed,
 )
 from selfcorrect.reading.quoting import MADE, why_not_made
+from selfcorrect.state import CorrectionState
 
 _LONGEST_TEXT: Final = 200_000
 _MARKUP: Final = re.compile(
@@ -81,7 +84,9 @@ async def calls_in_text(
             return [], text
         out = await walk_in(box.check, {"raw": text, **given}, context)
         return [_of_text(out, text)], text
-    mended = [await _made(box, call, given, context) for call in reading.calls]
+    facts = {"given": {"messages": conversation.messages, **given}}
+    judge = partial(_safety, text, reading, cast("Any", facts), context)
+    mended = [await _made(box, call, judge(call), given, context) for call in reading.calls]
     return mended, said_beside(reading.text, reading.calls) if reading.wordy else ""
 
 
@@ -98,26 +103,26 @@ def _is_whole(call: Candidate, offered: Offered) -> bool:
     return tool is not None and call.args is not None and tool.is_valid(call.args)
 
 
+def _safety(
+    text: str, reading: Reading, facts: CorrectionState, context: RunContext, call: Candidate
+) -> Safety:
+    """How certain it is that a text makes a call, as the kernel sees it."""
+    change = Change("/args", {}, call.call.args, Safety.EXACT, "the text was read")
+    before = Call("", raw=text)
+    ask = partial(judged, before, call.call, [change], (), {}, facts, context)
+    return ask(extents=reading.written).changes[0].safety
+
+
 async def _made(
-    box: Toolbox, call: Candidate, given: Mapping[str, Any], context: RunContext
+    box: Toolbox, call: Candidate, safety: Safety, given: Mapping[str, Any], context: RunContext
 ) -> Mended:
     written = _written(call)
-    offered = Offered(box.specs)
-    if not all(
-        _is_allowed(each, offered.only_reads(call.name), context) for each in call.deviations
-    ):
+    if safety not in context.safety.allow or safety is Safety.LOSSY:
         return refused_call(written, _UNREAD, {"reason": "rejected"})
     done = await mended_call(box, written, given, context)
-    said = [
-        {"path": "", "reason": each.what, "safety": each.safety.value} for each in call.deviations
-    ]
+    said = [{"path": "", "reason": each.what, "safety": safety.value} for each in call.deviations]
     noted = (done.note or {}).get("changes") or []
     return replace(done, note={**(done.note or {}), "changes": [*said, *noted]})
-
-
-def _is_allowed(note: Deviation, only_reads: bool, context: RunContext) -> bool:
-    loses = note.safety is Safety.LOSSY
-    return note.safety in context.safety.allow and (only_reads or not loses)
 
 
 def _held(call: Candidate, why: str) -> Mended:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from selfcorrect.kernel.calls import whole
 from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
@@ -120,13 +121,7 @@ class _Judging:
         if step.written.name:
             found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
         else:
-            # What stands around the calls of a whole message its reader says, by their extents;
-            # that the call stands there, word for word, is seen here.
-            found = covers(raw, step.runs.args, acts=False, around=True)
-            if step.runs.name not in raw and "/name" not in step.origins:
-                self.reasons.append(
-                    Reason(LOSSY, 5, "/name", f"nobody wrote {named(step.runs.name)}")
-                )
+            found = whole(step, raw)
         left = quoted(found.left, 40)
         words = "" if found.safety else f"the text says more than the call: {left}"
         self.say(found.safety or LOSSY, 4, (), words)

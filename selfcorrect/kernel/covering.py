@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.kernel.forms import OPENING
+from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.text import spelling
 
 WRAPPERS: Final = frozenset(
@@ -55,6 +56,7 @@ _ENTITIES: Final = {
     "#34": '"',
 }
 _SHOWN: Final = 60
+_NEAR: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,25 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "", around: bool =
     if said and cursor.rest():
         # The same arguments written again, whole, say nothing more.
         cursor.loose = True
-        said = cursor.closed and cursor.lay(value) and not cursor.rest()
-    # Where every bracket has its closer, none is missing: the nesting is another one.
-    if not said or (cursor.shifted and not cursor.open and not cursor.stray):
+        again = cursor.closed and cursor.lay(value) and not cursor.rest()
+        said = again or (not value and cursor.at == len(text))
+    if not said or cursor.is_amiss:
+        return Cover(None, text[cursor.at :][:_SHOWN].strip())
+    return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
+
+
+def covers_call(text: str, name: str, args: JsonObject, *, acts: bool) -> Cover:
+    """Lay a name and arguments over a call in code, or in the tags of a model's own form.
+
+    >>> covers_call("<pay><to>ann</to></pay>", "pay", {"to": "ann"}, acts=True).safety.value
+    'exact'
+    >>> covers_call("pay(to='ann', refund=1)", "pay", {"to": "ann"}, acts=True).left
+    'refund=1)'
+    """
+    cursor = _Cursor(text, acts=acts, name="", around=False)
+    cursor.tags = frozenset([name, *(key for key, is_key in _atoms(args) if is_key)])
+    named = cursor.name_past(name) and cursor.lay(args) and not cursor.rest()
+    if not named or cursor.is_amiss:
         return Cover(None, text[cursor.at :][:_SHOWN].strip())
     return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
 
@@ -114,6 +132,8 @@ class _Cursor:
         self.nested = self.last = ""
         self.shifted = self.stray = self.closed = False
         self.reopened, self.assigned, self.begun = 0, False, False
+        self.tags: frozenset[JSON] = frozenset()
+        self.tagged = self.opened = False
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
@@ -127,7 +147,7 @@ class _Cursor:
             self.assigned = False
             end = self._find(atom)
             # Arguments of a call may go by position: such a value has no key.
-            if end is None and is_key and (self.name or self.around):
+            if end is None and is_key and (self.name or self.around or self.tags):
                 self.at, self.nested, self.loose, is_placed = start, before, True, True
                 continue
             # Where a key was written, it is the key of that value and no other.
@@ -137,9 +157,7 @@ class _Cursor:
                 or not (is_first or self.around or self._is_nested(nested))
             ):
                 return False
-            is_bare = (
-                isinstance(atom, str) and not is_key and self.text[end : end + 1] not in _QUOTES
-            )
+            is_bare = isinstance(atom, str) and not is_key and not self._is_marked(end)
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
             self.at, self.parted, is_first, is_placed = end, is_key, False, False
@@ -148,8 +166,17 @@ class _Cursor:
         self.last = nested
         return True
 
+    def name_past(self, name: str) -> bool:
+        """Go past the name of a call; False where it does not stand there."""
+        end = self._find(name)
+        self.at = end or self.at
+        return end is not None
+
     def _ends_as(self, wanted: str) -> bool:
         """Whether the text ends with these brackets, but for closers."""
+        # The arguments of a form need no bracket of their own.
+        wanted = wanted if not self.tags or self.nested == wanted else wanted.removesuffix("}")
+        wanted = "" if wanted == "{" else wanted
         self.loose |= self.nested != wanted
         return _CLOSERS.sub("", self.nested) == _CLOSERS.sub("", wanted)
 
@@ -165,7 +192,15 @@ class _Cursor:
             self.shifted = True
             return True
         self.reopened += 1
-        return self.reopened == 1 and asked == f"[{found}"
+        self.opened |= found == f"[{asked}"
+        return self.reopened == 1 and (asked == f"[{found}" or self.opened)
+
+    @property
+    def is_amiss(self) -> bool:
+        """Whether the nesting is another one, though every bracket has its closer."""
+        is_moved = self.shifted and not self.stray
+        # A list that the value has not was opened, and closed as well.
+        return (self.opened or is_moved) and not self.open
 
     def rest(self) -> bool:
         """Whether anything but structure stands behind the cursor."""
@@ -210,13 +245,24 @@ class _Cursor:
         """Whether a text that ends here is not the beginning of a longer one."""
         before, behind = self.text[self.at - 1 : self.at], self.text[end : end + 1]
         if before in _PAIRS and self.at:
+            # A quote inside a text that nothing escapes could as well be its end.
+            self.loose |= _PAIRS[before] in atom and self.text.startswith(atom, self.at)
             return behind in ("\\", _PAIRS[before])
         return not (atom[-1:].isalnum() and behind.isalnum())
+
+    def _is_marked(self, end: int) -> bool:
+        """Whether quotes or tags show where a text ends."""
+        behind = self.text[end : end + 1]
+        return behind in _QUOTES or (
+            bool(self.tags) and self.text[end : end + _NEAR].lstrip().startswith("</")
+        )
 
     def _past(self, at: int) -> int | None:
         """Behind one token of structure, or None where something else stands."""
         text = self.text
         sign = text[at]
+        if self.tags and (end := self._past_form(at)):
+            return end
         if sign.isspace() or sign in _STRUCTURE:
             if sign == "`" and (fence := _FENCE.match(text, at)) is not None:
                 return fence.end() if fence["language"].lower() in _LANGUAGES else None
@@ -241,8 +287,26 @@ class _Cursor:
         is_name = self.name != "" and word[0] == self.name and behind in ("(", ":", "{")
         return word.end() if is_label or is_name else None
 
+    def _past_form(self, at: int) -> int:
+        """Behind a token of a form, or a tag of a name or a key; 0 where none stands."""
+        text = self.text
+        if text[at] == ">" and self.tagged:
+            self.tagged = False
+            return at + 1
+        if (tag := _TAG.match(text, at)) is not None and tag["word"] in self.tags:
+            self.tagged = text[at + 1] != "/"
+            return at + 1 if self.tagged else tag.end()
+        token = OPENING.match(text, at)
+        if token is None or token.end() == at:
+            return 0
+        self.parted = True
+        self.tagged |= token[0][-1] != ">"
+        return token.end()
+
     def _nest(self, sign: str) -> None:
-        if sign in "{[(}])":
+        if self.tags and ((sign == "(" and not self.open) or (sign == ")" and self.open == [")"])):
+            pass  # around the arguments of a call in code
+        elif sign in "{[(}])":
             self.nested += _SAME.get(sign, sign)
         if sign in _CLOSER:
             self.open.append(_CLOSER[sign])
@@ -255,6 +319,8 @@ class _Cursor:
         if sign in ",;:=\n{[(":
             self.parted = True
         self.assigned |= sign in ":="
+        # A colon behind the name of an argument is no code: somebody may describe it.
+        self.loose |= bool(self.tags) and sign == ":" and self.open == [")"]
 
 
 _PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}

@@ -70,7 +70,7 @@ def same_date(written: str, runs: str) -> Safety | None:
         return None
     if not _is_same_time(ours.clock, theirs.clock, has_day=bool(ours.days)):
         return None
-    return EXACT if ours.is_iso and theirs.is_iso else INFERRED
+    return EXACT if ours.is_iso and ours.order == theirs.order else INFERRED
 
 
 _Clock = tuple[int, int, int, str, str | None]

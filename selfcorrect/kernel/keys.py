@@ -9,6 +9,7 @@ from selfcorrect.kernel.likeness import Naming, is_placeholder, is_spelled, key_
 from selfcorrect.kernel.spellings import EXACT, INFERRED
 from selfcorrect.kernel.verdicts import Path, Step
 from selfcorrect.model import Safety
+from selfcorrect.text import LONGEST_TYPO, distance
 
 
 def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety | None:
@@ -36,10 +37,15 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         return INFERRED
     if is_spelled(key, name) or not slips:
         return EXACT if is_spelled(key, name) else None
-    others = [one for one in step.slot(theirs).names if one != name]
-    alike = key_likeness(key, name, Naming(others, step.topic, slot.required, step.acts))
+    taken = _beside(step, theirs)
+    names = [one for one in step.slot(theirs).names if one != name]
+    absent = [one for one in names if one not in taken]
+    # A name that was written as well is meant by nothing else, unless it is the nearer one.
+    edits = distance(key, name, LONGEST_TYPO)
+    if edits and any(distance(key, one, edits - 1) is not None for one in names if one in taken):
+        return None
+    alike = key_likeness(key, name, Naming(absent, step.topic, slot.required, step.acts))
     if alike is None and is_placeholder(key) and slot.required:
-        absent = [one for one in others if one not in _beside(step, theirs)]
         is_lone = not any(step.slot((*theirs, one)).required for one in absent)
         return INFERRED if is_lone else None
     return alike

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from selfcorrect.kernel.spellings import Slot, Words
-from selfcorrect.model import JSON, Call, Safety
+from selfcorrect.model import JSON, Call, Extent, Safety
 from selfcorrect.redaction import quoted
 
 Path = tuple[str | int, ...]
@@ -53,6 +53,9 @@ class Step:
         known: Texts of the user and the system, which do.
         spaces: What may stand in front of a tool's name here.
         source: The text that the call was read from, which keeps how its numbers were spelled.
+        extents: Where the calls of a whole text stand in it, as its reader says.
+        edge: Whether a call in the first or last lines of a text is made, if its tool acts.
+        keys: Further keys of an id, a name and arguments, which a deployment declares.
     """
 
     written: Call
@@ -72,6 +75,9 @@ class Step:
     known: Sequence[str] = ()
     spaces: Collection[str] = ()
     source: str = ""
+    extents: Sequence[Extent] = ()
+    edge: bool = False
+    keys: Collection[str] = ()
 
     @property
     def acts(self) -> bool:

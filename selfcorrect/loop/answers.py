@@ -57,8 +57,8 @@ def usable_answer(answer: Any) -> Repair:
 
 def _checked(answer: Repair) -> Repair:
     match answer:
-        case Changed(changes):
-            return Changed([_change(change) for change in changes])
+        case Changed(changes, extents):
+            return Changed([_change(change) for change in changes], extents=extents)
         case Wait(seconds):
             return Wait(_seconds(seconds))
         case Retry(times):

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from selfcorrect.effects import destroys
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
-from selfcorrect.kernel.spellings import Words
+from selfcorrect.kernel.likeness import tool_likeness
+from selfcorrect.kernel.spellings import EXACT, Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.repair_context import vouched
-from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Finding, Safety
+from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Extent, Finding, Safety
 from selfcorrect.plain import plain
 from selfcorrect.protocols import Effect, RepairContext, Tool
 from selfcorrect.schema.slots import slots_of
@@ -49,6 +51,8 @@ def judged(
     rungs: Mapping[str, Any],
     state: CorrectionState,
     context: RunContext | RepairContext,
+    *,
+    extents: Sequence[Extent] = (),
 ) -> Judged:
     """The class of each change of one proposal, computed from the call before and after it.
 
@@ -61,6 +65,7 @@ def judged(
             deployment answers for the values that it made.
         state: The run.
         context: What it runs with.
+        extents: Where the calls of a text stand, as their reader says.
     """
     tool = context.tools.get(new.name)
     origins, waived = dict[str, Safety](), dict[str, Safety]()
@@ -83,7 +88,7 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
-        effect=_effect(tool, state),
+        effect=_effect(call, new, state, context),
         declared=bool(getattr(tool, "declared", False)),
         takes=lambda: _takers(new, context),
         topic=frozenset(word for piece in told.split() for word in tokens(piece)),
@@ -95,15 +100,42 @@ def judged(
         tainted=_tainted(findings, state),
         known=_known(state),
         source=_source(state),
+        extents=extents,
+        edge=_makes_at_edge(tool, state, context),
+        keys=[key for one in rungs.values() for key in _own_keys(one)],
     )
     return _classed(changes, judge(step))
 
 
-def _effect(tool: Tool | None, state: CorrectionState) -> Effect:
-    """What the tool may do; a call that is only proposed, and made by nobody here, does nothing."""
+def _effect(
+    call: Call, new: Call, state: CorrectionState, context: RunContext | RepairContext
+) -> Effect:
+    """What the tool may do that would run; of a name in a text, the one that it spells."""
     if state.get("barred") is not None:
-        return "read_only"
-    return tool.effect if tool is not None else "mutating"
+        return "read_only"  # it is only proposed: who makes it decides anew
+    tool = context.tools.get(new.name)
+    if tool is not None or call.raw is None:
+        return tool.effect if tool is not None else "mutating"
+    names = [one for one in context.tools if tool_likeness(new.name, one, context.tools) is EXACT]
+    effects = {context.tools[one].effect for one in names or context.tools}
+    return "read_only" if effects == {"read_only"} else "mutating"
+
+
+def _makes_at_edge(
+    tool: Tool | None, state: CorrectionState, context: RunContext | RepairContext
+) -> bool:
+    """Whether a call beside words is made of a tool that acts."""
+    # Of what was said before nobody knows: the call may be quoted from there.
+    knows = bool(state["given"].get("messages")) or state["given"].get("request") is not None
+    is_safe = tool is not None and (knows or not destroys(tool))
+    policy = context.reading if isinstance(context, RepairContext) else context.strategies.reading
+    return policy.text == "edge" and is_safe
+
+
+def _own_keys(strategy: Any) -> Iterable[str]:
+    """The keys of a call's parts that a deployment declares."""
+    options = ("id_keys", "name_keys", "arguments_keys")
+    return (key for option in options for key in getattr(strategy, option, ()))
 
 
 def _takers(call: Call, context: RunContext | RepairContext) -> list[str]:
@@ -143,7 +175,27 @@ def refused(
     return [to_json(one) | {"why": told.get(id(one), whole), "group": group} for one in changes]
 
 
-def judged_node(
+def by_node(
+    node: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any],
+    context: RunContext,
+) -> tuple[dict[str, JSON], dict[str, JSON] | None]:
+    """What a node of the deployment's own made of a call, as a change, and why the run ends."""
+    safety, words = _judged_node(before, after, context)
+    change = {
+        "path": "",
+        "before": before,
+        "after": after,
+        "safety": safety.value,
+        "reason": f"by the node {node}",
+        "strategy": node,
+    }
+    is_lossy = safety is Safety.LOSSY
+    return change, {"reason": "rejected", "detail": f"{node}: {words}"} if is_lossy else None
+
+
+def _judged_node(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], context: RunContext
 ) -> tuple[Safety, str]:
     """The class of what a node of the deployment's own made of a call, and what is wrong with it.

@@ -13,7 +13,6 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
 from selfcorrect.loop.starting import started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
-from selfcorrect.model import Safety
 from selfcorrect.plain import copied, problem
 from selfcorrect.report import REASONS
 from selfcorrect.routing import END, ENTRY, EXECUTE, REPORT, ROUTES, STOPPED
@@ -110,21 +109,11 @@ def _of_own_node(
     event: dict[str, Any] = {}
     new = update.setdefault("current", seen.get("current"))
     if new is not None and new != state.get("current"):
-        from selfcorrect.loop.judging import judged_node
+        from selfcorrect.loop.judging import by_node
 
-        safety, words = judged_node(state.get("current"), new, context)
-        change = {
-            "path": "",
-            "before": state.get("current"),
-            "after": new,
-            "safety": safety.value,
-            "reason": f"by the node {node}",
-            "strategy": node,
-        }
-        if safety is not Safety.HUMAN and stop is None:
-            # Code of the deployment answers for the values that it made, not for what is gone.
-            update |= {"stop": {"reason": "rejected", "detail": f"{node}: {words}"}}
-            update["outcome"] = STOPPED
+        change, rejected = by_node(node, state.get("current"), new, context)
+        if rejected is not None and stop is None:
+            update |= {"stop": rejected, "outcome": STOPPED}
         update["changes"] = [*(state.get("changes") or ()), change]
         event["changes"] = [change]
     update["trail"] = [event]

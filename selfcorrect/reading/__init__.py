@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
+    from selfcorrect.kernel.standing import said_beside
     from selfcorrect.reading.allowing import why_not_allowed
     from selfcorrect.reading.contract import (
         MOST_CALLS,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from selfcorrect.reading.envelopes import read_call_object
     from selfcorrect.reading.known_tool import read_arguments
     from selfcorrect.reading.outcome import Asked, Reading, refusal_of
-    from selfcorrect.reading.standing import said_beside
     from selfcorrect.reading.strict import strict_json
     from selfcorrect.reading.texts import read_calls
     from selfcorrect.reading.tolerant_json import read_json
@@ -55,7 +55,7 @@ _HOMES = {
     "read_json": "selfcorrect.reading.tolerant_json",
     "reasons_in": "selfcorrect.reading.endings",
     "refusal_of": "selfcorrect.reading.outcome",
-    "said_beside": "selfcorrect.reading.standing",
+    "said_beside": "selfcorrect.kernel.standing",
     "strict_json": "selfcorrect.reading.strict",
     "why_not_allowed": "selfcorrect.reading.allowing",
 }

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.kernel.forms import FORM
+from selfcorrect.kernel.standing import Standing, spoken
+from selfcorrect.kernel.thinking import thought
 from selfcorrect.model import Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading.contract import Candidate, Deviation, Offered
-from selfcorrect.reading.standing import FORM, Standing
-from selfcorrect.reading.thinking import thought
 
 _INVENTED: Final = re.compile(
     r"<\|im_start\|>\s*(?:user|system|tool)\b|<\|start_header_id\|>\s*(?:user|system|ipython|tool)\b"
@@ -118,17 +119,8 @@ def _known(text: str, calls: Sequence[Candidate], tools: Offered) -> list[Candid
 def _spoken(text: str, calls: list[Candidate]) -> tuple[str, list[Candidate]]:
     """The text and the calls without what the model only thought, at unchanged offsets."""
     regions = thought(text, [(call.start, call.end) for call in calls])
-    parts: list[str] = []
-    spoken: list[Candidate] = []
-    pos = index = 0
-    for start, end in [*regions, (len(text), len(text))]:
-        parts += [text[pos:start], " " * (end - start)]
-        while index < len(calls) and calls[index].start < end:
-            if calls[index].start < start:
-                spoken.append(calls[index])
-            index += 1
-        pos = end
-    return "".join(parts), spoken
+    kept = [one for one in calls if not any(a <= one.start < b for a, b in regions)]
+    return spoken(text, calls), kept
 
 
 def _turn(text: str, calls: Sequence[Candidate]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
-from selfcorrect.model import JSON, Call, JsonObject, Safety
+from selfcorrect.model import JSON, Call, Extent, Safety
 from selfcorrect.protocols import Tool
 from selfcorrect.text import normal
 
@@ -148,14 +148,10 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Extent):
     """A call that a reader saw in a text.
 
     Attributes:
-        name: The tool's name as it was written; empty if there is none.
-        args: The arguments, or None where they could not be read.
-        start: Where the call starts in the text.
-        end: Where it ends.
         deviations: How the text differs from a strictly valid call.
         id: The call's id, if it has one.
         raw_args: The text of arguments that could not be read.
@@ -164,10 +160,6 @@ class Candidate:
         tagged: Written as a tag of its own.
     """
 
-    name: str
-    args: JsonObject | None
-    start: int = 0
-    end: int = 0
     deviations: tuple[Deviation, ...] = ()
     id: str | None = None
     raw_args: str | None = None

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.kernel.requests import REFUSED_REASONS, spelled
+from selfcorrect.kernel.metadata import CUT_REASONS, DONE_REASONS
+from selfcorrect.kernel.requests import spelled
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.reading.contract import Ending, Fault
 
-CUT_REASONS: Final = frozenset(
-    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
-    | REFUSED_REASONS
-    | {"incomplete", "error", "failed", "cancelled", "abort", "timeout"}
-    | {"malformed_function_call", "malformed_tool_use"}
-)
-"""What providers call it when a text ends before the model had finished."""
-DONE_REASONS: Final = frozenset(
-    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed"}
-    | {"tool_calls", "tool_call", "tool_use", "function_call"}
-)
-"""What they call it when the model had finished."""
 _REASONS: Final = (
     *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"),
 )

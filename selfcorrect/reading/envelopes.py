@@ -7,10 +7,22 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.kernel.calls import HOLDERS, ONE_CALL
+from selfcorrect.kernel.metadata import is_said, left_out
 from selfcorrect.model import JSON, Call, JsonObject, Safety
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import NO_ARGUMENTS, as_arguments
+from selfcorrect.reading.beside import (
+    ARGUMENTS_TOO,
+    CALL_ID,
+    IDS_TOO,
+    NAMES_TOO,
+    belongs,
+    beside,
+    own_ids,
+    two_names,
+)
 from selfcorrect.reading.contract import (
     Candidate,
     Deviation,
@@ -23,28 +35,9 @@ from selfcorrect.reading.contract import (
     without_residue,
 )
 from selfcorrect.reading.endings import ending_in, lost
-from selfcorrect.reading.metadata import (
-    ARGUMENTS_TOO,
-    CALL_ID,
-    IDS_TOO,
-    NAMES_TOO,
-    belongs,
-    beside,
-    is_said,
-    left_out,
-    own_ids,
-    two_names,
-)
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.text import normal
 
-WRAPPERS: Final = (
-    *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
-    *("function_call", "functionCall", "toolUse", "tool_use", "tool_call", "function"),
-    *("message", "choices", "content", "parts", "candidates", "output", "additional_kwargs"),
-)
-_ONE_CALL: Final = ("function", "functionCall", "function_call", "toolUse", "tool_use", "tool_call")
-"""What one call is wrapped in; all else holds a message, or several."""
 _OTHERS: Final = ("developer", "function", "system", "tool", "user")
 """Whose messages hold no calls of the model."""
 _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", "status", "error"})
@@ -205,7 +198,7 @@ class _Reader:
             elif all(map(is_said, others)):
                 yield from found
             else:
-                note = Deviation(0, "what stands beside the call is left out", Safety.LOSSY)
+                note = "what stands beside the call is left out"
                 yield from (_noted(call, note) for call in found)
         elif isinstance(value, dict):
             inside = self.inside(value)
@@ -240,7 +233,7 @@ class _Reader:
         """Calls inside a provider's message, or under their tools' names."""
         if is_one_of(value.get("role"), _OTHERS):
             return
-        under = [(key, value[key]) for key in WRAPPERS if isinstance(value.get(key), dict | list)]
+        under = [(key, value[key]) for key in HOLDERS if isinstance(value.get(key), dict | list)]
         found: list[Candidate] = []
         read: list[str] = []
         for key, item in under:
@@ -249,7 +242,7 @@ class _Reader:
             calls = [replace(call, id=call.id or outer) for call in reader.calls(item, depth + 1)]
             found += calls
             read += [key] if calls else []
-        message = value.get("role") is not None or any(key not in _ONE_CALL for key in read)
+        message = value.get("role") is not None or any(key not in ONE_CALL for key in read)
         odd = left_out(value, (*read, *own_ids(self.keys)), message=message) if found else None
         yield from (_noted(call, odd) for call in found)
         if not found and value and all(self.is_wrapper(k, v) for k, v in value.items()):
@@ -352,8 +345,12 @@ class _Reader:
         return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
 
 
-def _noted(call: Candidate, note: Deviation | None) -> Candidate:
-    return call if note is None else replace(call, deviations=(*call.deviations, note))
+def _noted(call: Candidate, left: str | None) -> Candidate:
+    """The call; where something beside it is left out, with a note of that."""
+    if left is None:
+        return call
+    note = Deviation(0, left, Safety.LOSSY)
+    return replace(call, deviations=(*call.deviations, note))
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:

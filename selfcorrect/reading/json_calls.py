@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from selfcorrect.kernel.calls import is_holder
+from selfcorrect.kernel.standing import Standing
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.reading.arguments import surest
@@ -29,13 +31,10 @@ from selfcorrect.reading.contract import (
     has,
     parameters,
 )
-from selfcorrect.reading.envelopes import WRAPPERS, calls_in
+from selfcorrect.reading.envelopes import calls_in
 from selfcorrect.reading.openings import named_before
-from selfcorrect.reading.standing import Standing
 from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.reading.unreadable import MARKUP_NEXT, unread_call, unread_calls
-from selfcorrect.text import LONGEST, tokens
-from selfcorrect.words import singular
 
 _OPEN: Final = re.compile(
     r"\{(?=\s*+[}\"'\u201c\u201d\u2018\u2019\\\w$/#])|\[(?=\s*+[{\[\"'\u201c\u201d\u2018\u2019\\])"
@@ -206,7 +205,7 @@ class JsonCalls:
 
     def _quoted(self, value: JSON, tools: Offered) -> list[Candidate]:
         """Calls in code that are strings: `["find(q='x')"]`, each of them nothing else."""
-        if isinstance(value, dict) and len(value) == 1 and _words(next(iter(value))) in _WRAPPERS:
+        if isinstance(value, dict) and len(value) == 1 and is_holder(next(iter(value))):
             value = next(iter(value.values()))
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return []
@@ -218,14 +217,6 @@ class JsonCalls:
                 return []
             found += (replace(call, deviations=(note, *call.deviations)) for call in calls)
         return found
-
-
-def _words(key: str) -> frozenset[str]:
-    """What a key says, in any order and number."""
-    return frozenset(singular(word) for word in tokens(key[:LONGEST]))
-
-
-_WRAPPERS: Final = frozenset(map(_words, WRAPPERS))
 
 
 def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:
@@ -247,7 +238,8 @@ def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
         fault = Fault(read.end, "cut off before the arguments", cut=True)
         call = replace(call, args=None)
     notes = (*read.deviations, *notes)
-    return replace(call, start=start, end=read.end, deviations=notes, fault=fault)
+    value = read.value if start == read.start else None
+    return replace(call, start=start, end=read.end, deviations=notes, fault=fault, value=value)
 
 
 def _ends_early(read: JsonRead) -> bool:

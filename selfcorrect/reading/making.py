@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from selfcorrect.effects import destroys
+from selfcorrect.kernel.standing import Standing, classes
 from selfcorrect.model import Safety
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading.choosing import once
@@ -21,7 +22,6 @@ from selfcorrect.reading.contract import (
     has,
 )
 from selfcorrect.reading.outcome import Reading, broken_at, malformed, no_call_in
-from selfcorrect.reading.standing import Standing, commented, end_of_turn
 
 _GOES_ON: Final = "the text may go on where it ends"
 _NOT_MADE: Final = "the text holds a call; it was not made"
@@ -54,29 +54,27 @@ def made(
         return Reading((), broken_at(text, broken.fault), wordy=not standing.alone())
     if not ending.complete and _may_go_on(text, calls, tools):
         return Reading((), broken_at(text, Fault(len(text), _GOES_ON, cut=True)))
-    return _standing(found, standing, tools, policy, in_context=in_context)
+    return _standing(found, tools, policy, in_context=in_context)
 
 
-def _standing(
-    found: Found, standing: Standing, tools: Offered, policy: TextPolicy, *, in_context: bool
-) -> Reading:
+def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: bool) -> Reading:
     """The calls that stand where they have to, for what their tools do."""
     calls, text = found.calls, found.text
-    reads_only = all(tools.only_reads(call.name) for call in calls)
-    remarked = any(has(call.deviations, Oddity.COMMENT) for call in calls) and not reads_only
-    if standing.alone() and not remarked:
+    reads = all(tools.only_reads(call.name) for call in calls)
+    remarked = any(has(call.deviations, Oddity.COMMENT) for call in calls) and not reads
+    edge = policy.text == "edge" and (in_context or not _destroy(calls, tools))
+    certain = classes(text, found.written, reads=reads, edge=edge)
+    alone = None not in certain and Safety.INFERRED not in certain
+    if alone and not remarked:
         return _noted(calls, Deviation(0, "markup around the call", Safety.EXACT, Oddity.WRAPPING))
     around = Deviation(0, "words around the call", Safety.INFERRED, Oddity.WRAPPING)
-    if reads_only:
-        hidden = commented(text, found.written)
-        own = [call for call in calls if standing.own_lines(call) and call not in hidden]
-        if own:
-            return replace(_noted(own, around), wordy=True)
-    elif policy.text == "edge" and not remarked and (in_context or not _destroy(calls, tools)):
-        end = end_of_turn(text, found.written)
-        before = [call for call in found.written if call.start < end]
-        if block := standing.at_edge(before, end):
-            return replace(_noted(once(block), around), wordy=True)
+    made = [call for call, safety in zip(found.written, certain, strict=True) if safety]
+    # Of a call that is written again where it may be made, the first is no mention of it.
+    if reads:
+        starts = {one.start for one in made}
+        made = [call for call in calls if call.start in starts]
+    if made and not remarked:
+        return replace(_noted(once(made), around), wordy=True)
     return Reading((), malformed("no_call", _NOT_MADE), wordy=True, doubted=calls)
 
 

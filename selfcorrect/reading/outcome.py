@@ -31,6 +31,7 @@ class Reading:
         strict: The text is exactly one strictly valid call object.
         wordy: Words stand around the calls.
         doubted: The calls of a text that was refused because it holds more than them.
+        written: Every call in the text, also one that is written again.
         text: The text in which the calls stand.
         asked: How it was read, of a text that is not strictly one call.
     """
@@ -40,6 +41,7 @@ class Reading:
     strict: bool = False
     wordy: bool = False
     doubted: tuple[Candidate, ...] = ()
+    written: tuple[Candidate, ...] = ()
     text: str = ""
     asked: Asked | None = None
 

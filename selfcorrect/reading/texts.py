@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
+from selfcorrect.kernel.standing import unquoted
+from selfcorrect.kernel.thinking import without_thinking
 from selfcorrect.model import Call, JsonObject, Safety
 from selfcorrect.protocols import Form, TextPolicy, Tool
 from selfcorrect.reading.begun_calls import BegunCalls
+from selfcorrect.reading.beside import beside
 from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.contract import (
     Candidate,
@@ -25,16 +26,12 @@ from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import is_definition, read_call_object
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.making import Found, made
-from selfcorrect.reading.metadata import beside
 from selfcorrect.reading.outcome import Asked, Reading, malformed
 from selfcorrect.reading.python_calls import PythonCalls
 from selfcorrect.reading.react_calls import ReactCalls
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.tagged_calls import TaggedCalls
-from selfcorrect.reading.thinking import without_thinking
 from selfcorrect.reading.tolerant_json import MOST_LEVELS
-
-_HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
 
 
 def read_calls(
@@ -82,9 +79,9 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     forms = policy.forms
     strict = _strict(text, tools, keys, ending_of(finish_reason))
     if strict is not None and (forms is None or "json" in forms):
-        return Reading((strict,), strict=True, text=text)
+        return Reading((strict,), strict=True, written=(strict,), text=text)
     levels = 0
-    while (inner := _inside(text)) is not None and levels <= MOST_LEVELS:
+    while (inner := unquoted(text)) is not None and levels <= MOST_LEVELS:
         text, levels = inner, levels + 1
     if levels > MOST_LEVELS:
         deep = f"JSON in JSON, deeper than {MOST_LEVELS} levels"
@@ -100,12 +97,12 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
         "code": code,
     }
     used = [reader for form, reader in readers.items() if forms is None or form in forms]
-    spoken = without_thinking(text)
-    seen = (call for reader in (*used, BegunCalls()) for call in reader(spoken, offered))
-    found = Found(*choose(spoken, seen, offered))
+    aloud = without_thinking(text)
+    seen = (call for reader in (*used, BegunCalls()) for call in reader(aloud, offered))
+    found = Found(*choose(aloud, seen, offered))
     told = asked.in_context or asked.request is not None
     reading = made(found, offered, ending, policy, in_context=told)
-    reading = replace(reading, text=text)
+    reading = replace(reading, text=text, written=found.written)
     if not levels:
         return reading
     note = Deviation(0, "a call inside a string", Safety.EXACT)
@@ -128,18 +125,7 @@ def _strict(
         return None
     if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
         return None
-    return Candidate(call.name, call.args, 0, len(text), (), call.id)
-
-
-def _inside(text: str) -> str | None:
-    """The text that a text stands for which is a JSON string, or was escaped once too often."""
-    body = text.strip()
-    if body.startswith(("{\\", "[\\", "[{\\")):
-        body = f'"{body}"'
-    if not body.startswith('"'):
-        return None
-    read = strict_json(body)
-    return read.value if read is not None and _HOLDS_MORE.match(read.value) else None
+    return Candidate(call.name, call.args, 0, len(text), (), call.id, value=read.value)
 
 
 def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:

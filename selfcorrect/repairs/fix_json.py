@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -11,6 +12,7 @@ from selfcorrect.model import (
     Change,
     Changed,
     Diagnosis,
+    Extent,
     GiveUp,
     Repair,
     Safety,
@@ -89,12 +91,12 @@ class FixJson:
             return GiveUp(reading.refusal.text)
         if len(reading.calls) != 1:
             return GiveUp(f"the text holds {len(reading.calls)} calls, and a run carries one")
-        return _changed(call, raw, reading.calls[0])
+        return _changed(call, raw, reading.calls[0], reading.written)
 
     def each(self, raw: str, context: RepairContext) -> tuple[Changed, ...]:
         """For every call in a text, the changes that make the text this call."""
-        calls = self.read(raw, context).calls
-        return tuple(_changed(Call("", raw=raw), raw, found) for found in calls)
+        read = self.read(raw, context)
+        return tuple(_changed(Call("", raw=raw), raw, one, read.written) for one in read.calls)
 
     @property
     def keys(self) -> ToolCallKeys:
@@ -129,7 +131,7 @@ class FixJson:
         )
 
 
-def _changed(call: Call, raw: str, found: Candidate) -> Changed:
+def _changed(call: Call, raw: str, found: Candidate, extents: Sequence[Extent] = ()) -> Changed:
     found_classes = {each.safety for each in found.deviations}
     safety = next((each for each in _CLASSES if each in found_classes), Safety.EXACT)
     reason = _reason(found.deviations)
@@ -139,7 +141,7 @@ def _changed(call: Call, raw: str, found: Candidate) -> Changed:
     if found.id is not None and call.id is None:
         changes.append(Change("/id", ABSENT, found.id, safety, reason))
     changes.append(Change("/raw", raw or ABSENT, ABSENT, safety, "the text was read"))
-    return Changed(changes)
+    return Changed(changes, extents=extents)
 
 
 def _reason(deviations: tuple[Deviation, ...]) -> str:

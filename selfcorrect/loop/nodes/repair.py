@@ -333,12 +333,12 @@ class _Round:
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
         state: Any = {**self.state, "barred": self.barred}
-        verdict = judged(self.call, new, made, group, rungs, state, self.context)
+        about = (group, rungs, state, self.context)
+        verdict = judged(self.call, new, made, *about, extents=answer.extents)
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
-        # A rule allows what its strategy itself calls lossy, and no loss that only the kernel saw.
         if any(map(is_hidden_loss, answer.changes, made)):
-            allowed -= {Safety.LOSSY}
+            allowed -= {Safety.LOSSY}  # a rule allows what its strategy itself calls lossy
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
         mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)

@@ -1,63 +1,77 @@
-"""Where the calls of a text stand in it: alone, on lines of their own, or among words.
-
-What is no word is told by what is allowed, not by what is forbidden: the tokens and tags of the
-forms that models write calls in, brackets and separators. All else is a word.
-"""
+"""Where the calls of a text stand in it: alone, on lines of their own, or among words."""
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
+from selfcorrect.kernel.forms import FORM, TURN_ENDS
+from selfcorrect.kernel.thinking import thought, without_thinking
+from selfcorrect.model import Extent, Safety
 from selfcorrect.plain import canonical
-from selfcorrect.reading.contract import Candidate
 
-_TAGS: Final = (
-    "tool_?calls?|function_?calls?|functions?|tools?|tool_use|tool_code|multi_?tool_?calls?|actions?|invoke"
-    r"|(?:minimax|seed|antml):tool_?calls?|(?:antml:)?function_calls|steptml:invoke"
-    "|[|\uff5c]DSML[|\uff5c](?:function_calls|invoke)"
-)
-_SPECIAL: Final = (
-    "begin_of_text|end_of_text|endoftext|eot|eot_id|eom_id|im_start|im_end|end_header_id|end|start"
-    "|call|return|stop|message|content|recipient|plugin|python_tag|python_(?:start|end)"
-    "|/?tool_calls?|tool_calls?_(?:start|end)|tool_calls_begin|tool_calls_section_(?:begin|end)|tool_sep"
-    "|tool_call_argument_begin|tools_(?:prefix|suffix)|action_(?:start|end)"
-    "|(?:START|END)_(?:ACTION|RESPONSE)|(?:START|END)_OF_TURN_TOKEN|CHATBOT_TOKEN|BOS_TOKEN"
-    "|tool\u2581calls?\u2581(?:begin|end)|tool\u2581sep"
-    "|(?:begin|end)\u2581of\u2581sentence|Assistant"
-)
-FORM: Final = re.compile(
-    "```(?:json[5c]?|python|py|xml|javascript|js|text|plaintext|tool_code|tool_calls?|tool)?(?![\\w-])"
-    rf"|</?(?i:{_TAGS})>|<<function>>"
-    r"|</?(?:s|bos|eos|bot_end|end_code|end_of_turn)>|<start_of_turn>(?:model\b)?"
-    r"|<\|(?:start|im_start)\|>[ \t]*assistant\b|<\|from\|>[ \t]*assistant\b"
-    r"|<\|(?:start_header_id|start_of_role)\|>[ \t]*assistant[ \t]*"
-    r"<\|(?:end_header_id|end_of_role)\|>"
-    r"|<\|channel\|>(?:commentary|final)?|<\|constrain\|>(?:json)?|<\|assistant\|>"
-    rf"|<[|\uff5c](?:{_SPECIAL})[|\uff5c]>"
-    r"|\[/?(?:TOOL_CALLS?|ARGS)\]|^[ \t]*functools(?=\0)|\bprint(?=\()"
-    r"|^Call:(?=[^\n]*<bot_end>)|^>>>(?=\0)|<[|\uff5c]tool_call_begin[|\uff5c]>(?:function)?"
-    r"|\u273fFUNCTION\u273f:|^Action:(?=[ \t]*(?:```|$))|\ufeff",
-    re.MULTILINE,
-)
-"""The tokens of the forms in which models write calls."""
 _REASONED: Final = re.compile(r"\s*Thought:[^\n]*\n(?:(?!Action:|\0)[^\n]*\n)*(?=Action:|\0)")
 """The thinking of the form whose calls are `Action:` and `Action Input:`."""
-_TURN_ENDS: Final = re.compile(
-    r"<\|(?:im_end|eot|eot_id|eom_id|end_of_text|endoftext|call|return|stop|END_OF_TURN_TOKEN)\|>"
-    "|</s>|<end_of_turn>|<bot_end>|<end_code>|<\uff5cend\u2581of\u2581sentence\uff5c>"
-    r"|^Observation:",
-    re.MULTILINE,
-)
-"""Behind one of these a model has ended its turn; what follows it was not asked to write."""
 _WORDS: Final = re.compile(r"[^\0\s\[\](){},;`]+")
 """What is no bracket, no separator and no call."""
 _STRAY: Final = re.compile(r"(?<=\[)['\"](?=\0)|(?<=\0)['\"](?=\])")
 """A quote between a call and the bracket of a list of calls: `['find(q="x")]`."""
+_HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
 _CLOSED: Final = re.compile(r"\s*+</([\w.-]{1,200})>")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+
+def classes(
+    text: str, calls: Sequence[Extent], *, reads: bool, edge: bool
+) -> tuple[Safety | None, ...]:
+    """How certain it is of each call that the text makes it, by where it stands; None: it is not.
+
+    Args:
+        text: The text in which thinking was made blank; see `spoken`.
+        calls: Where calls stand in it, in order.
+        reads: Whether their tools only read: lines of its own are then enough for a call.
+        edge: Whether one in the first or last lines is made as well, if its tool acts.
+    """
+    standing = Standing(text, calls)
+    if standing.alone():
+        return (Safety.EXACT,) * len(calls)
+    made: Collection[Extent] = ()
+    if reads:
+        hidden = set(map(id, commented(text, calls)))
+        made = [call for call in calls if standing.own_lines(call) and id(call) not in hidden]
+    elif edge and calls:
+        end = end_of_turn(text, calls)
+        made = standing.at_edge([call for call in calls if call.start < end], end)
+    ids = set(map(id, made))
+    return tuple(Safety.INFERRED if id(call) in ids else None for call in calls)
+
+
+def spoken(text: str, calls: Sequence[Extent]) -> str:
+    """What a text says aloud, at unchanged offsets: thinking outside of its calls made blank."""
+    text = without_thinking(text)
+    parts: list[str] = []
+    pos = 0
+    for start, end in thought(text, [(call.start, call.end) for call in calls]):
+        parts += [text[pos:start], " " * (end - start)]
+        pos = end
+    return "".join([*parts, text[pos:]])
+
+
+def unquoted(text: str) -> str | None:
+    """The text that a text stands for which is a JSON string, or was escaped once too often."""
+    body = text.strip()
+    if body.startswith(("{\\", "[\\", "[{\\")):
+        body = f'"{body}"'
+    if not body.startswith('"'):
+        return None
+    try:
+        inner = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return inner if isinstance(inner, str) and _HOLDS_MORE.match(inner) else None
 
 
 class Standing:
@@ -65,7 +79,7 @@ class Standing:
 
     __slots__ = ("_behind_words", "_lines", "_rest", "_words")
 
-    def __init__(self, text: str, calls: Sequence[Candidate]) -> None:
+    def __init__(self, text: str, calls: Sequence[Extent]) -> None:
         """Look at a text in which thinking was made blank, and at its calls, in order."""
         rest = without(text, calls)
         acting = bool(calls) and text.startswith("Action:", calls[0].start)
@@ -84,7 +98,7 @@ class Standing:
         """Whether words stand before an offset."""
         return bool(self._words) and self._words[0] < end
 
-    def own_lines(self, call: Candidate, *, joined: bool = False) -> bool:
+    def own_lines(self, call: Extent, *, joined: bool = False) -> bool:
         """Whether no words stand in the lines of a call; but for a sentence `joined` to it."""
         line = bisect_left(self._lines, call.start)
         start = self._lines[line - 1] if line else -1
@@ -93,7 +107,7 @@ class Standing:
         end = self._lines[line] if line < len(self._lines) else len(self._rest)
         return not self._between(start + 1, end)
 
-    def at_edge(self, calls: Sequence[Candidate], end: int) -> Sequence[Candidate]:
+    def at_edge(self, calls: Sequence[Extent], end: int) -> Sequence[Extent]:
         """Those of some calls that are the first or the last lines of the text up to an offset.
 
         None if other calls stand elsewhere, unless they only repeat these.
@@ -119,7 +133,7 @@ class Standing:
         return bisect_left(self._words, start) < bisect_left(self._words, end)
 
 
-def _is_behind_words(text: str, call: Candidate) -> bool:
+def _is_behind_words(text: str, call: Extent) -> bool:
     """Whether a sentence ends right before a call of the form that puts its name on a line.
 
     The template of that form (GLM) joins what a model says and the name without a break.
@@ -128,17 +142,17 @@ def _is_behind_words(text: str, call: Candidate) -> bool:
     return joined and text.startswith(f"{call.name}\n", call.start)
 
 
-def _key(call: Candidate) -> tuple[str, str]:
+def _key(call: Extent) -> tuple[str, str]:
     return call.name, canonical(call.args)
 
 
-def end_of_turn(text: str, calls: Sequence[Candidate]) -> int:
+def end_of_turn(text: str, calls: Sequence[Extent]) -> int:
     """Where a form's own token ends the turn behind the first call; else the end of the text."""
-    found = _TURN_ENDS.search(without(text, calls), calls[0].end)
+    found = TURN_ENDS.search(without(text, calls), calls[0].end)
     return found.start() if found else len(text)
 
 
-def commented(text: str, calls: Sequence[Candidate]) -> list[Candidate]:
+def commented(text: str, calls: Sequence[Extent]) -> list[Extent]:
     """The calls that stand inside a comment."""
     spans = [found.span() for found in _COMMENT.finditer(without(text, calls))]
     starts = [start for start, _ in spans]
@@ -150,7 +164,7 @@ def commented(text: str, calls: Sequence[Candidate]) -> list[Candidate]:
     return found
 
 
-def without(text: str, calls: Sequence[Candidate]) -> str:
+def without(text: str, calls: Sequence[Extent]) -> str:
     """The text with zeros in the place of its calls, and of tags with the names of their tools."""
     parts: list[str] = []
     pos = 0
@@ -161,7 +175,7 @@ def without(text: str, calls: Sequence[Candidate]) -> str:
     return "".join([*parts, text[pos:]])
 
 
-def said_beside(text: str, calls: Sequence[Candidate]) -> str:
+def said_beside(text: str, calls: Sequence[Extent]) -> str:
     """The lines of a text that hold more than its calls and the tokens of their forms."""
     rest = FORM.sub(_blank, without(text, calls))
     # A call of several lines is one run of zeros.
@@ -174,7 +188,7 @@ def said_beside(text: str, calls: Sequence[Candidate]) -> str:
     return "\n".join(kept).strip()
 
 
-def _span(text: str, call: Candidate) -> tuple[int, int]:
+def _span(text: str, call: Extent) -> tuple[int, int]:
     closed = _CLOSED.match(text, call.end)
     if closed is not None and closed[1] == call.name and text[call.start - 1 : call.start] == "<":
         return call.start - 1, closed.end()

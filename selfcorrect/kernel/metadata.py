@@ -1,6 +1,6 @@
-"""What stands beside the arguments of a call: arguments, known metadata, or what is left out.
+"""What stands beside the arguments of a call and is known: all else may have a meaning.
 
-Left out without a word are only known keys with known values. All else may have a meaning.
+Left out without a word are only known keys with known values.
 """
 
 from __future__ import annotations
@@ -9,19 +9,23 @@ from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.kernel.requests import REFUSED_REASONS, spelled
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import is_one_of
-from selfcorrect.protocols import Tool
-from selfcorrect.reading.contract import Deviation, ToolCallKeys, parameters
-from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_of
-from selfcorrect.text import normal, typo
+from selfcorrect.text import normal
 
-NAMES_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
-"""Further keys of a name; they count only where they hold the name of an offered tool."""
-ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
-CALL_ID: Final = "call_id"
-"""Where it stands beside an `id`, the answer to the call has to name this one."""
-IDS_TOO: Final = (CALL_ID, "toolUseId", "tool_use_id")
+CUT_REASONS: Final = frozenset(
+    {"length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"}
+    | REFUSED_REASONS
+    | {"incomplete", "error", "failed", "cancelled", "abort", "timeout"}
+    | {"malformed_function_call", "malformed_tool_use"}
+)
+"""What providers call it when a text ends before the model had finished."""
+DONE_REASONS: Final = frozenset(
+    {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed"}
+    | {"tool_calls", "tool_call", "tool_use", "function_call"}
+)
+"""What they call it when the model had finished."""
 _LONGEST_NAME: Final = 40
 
 Check = Callable[[JSON], bool]
@@ -59,7 +63,7 @@ def _is_reason(item: JSON) -> bool:
     if not isinstance(item, str):
         return item is None
     told = item.lower().rpartition(".")[2].replace("-", "_")
-    return ending_of(item).complete or told in CUT_REASONS | DONE_REASONS
+    return spelled(item) in DONE_REASONS or told in CUT_REASONS | DONE_REASONS
 
 
 def _one_of(words: str) -> Check:
@@ -118,29 +122,15 @@ _SAID: Final = frozenset(
 _PARTS: Final = frozenset({"text", "thought", "thoughtSignature", "reasoningContent"})
 
 
-def belongs(key: str, tool: Tool) -> bool:
-    """Whether a key beside the arguments is one of them: a parameter, or a misspelt one."""
-    known = parameters(tool)
-    return key in known or any(_resemble(key, name) for name in known)
-
-
-def _resemble(key: str, name: str) -> bool:
-    short, long = sorted((normal(key), normal(name)), key=len)
-    return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
-
-
-def two_names(name: str, value: JsonObject, keys: ToolCallKeys) -> str | None:
-    """Which two names of tools an object holds, if it does."""
-    for key in keys.name:
-        other = value.get(key)
-        if isinstance(other, str) and other.strip() and normal(other) != normal(name):
-            return f"two names of tools: {name[:_LONGEST_NAME]!r} and {other[:_LONGEST_NAME]!r}"
-    return None
+def is_known(key: str, item: JSON) -> bool:
+    """Whether providers and models write this beside the arguments of one call."""
+    check = _CALL.get(key)
+    return check is not None and check(item)
 
 
 def left_out(
     value: JsonObject, meant: Container[str], *, message: bool = False, failed: bool = False
-) -> Deviation | None:
+) -> str | None:
     """What of an object is neither meant nor known, if anything.
 
     Args:
@@ -160,8 +150,7 @@ def left_out(
             continue
         if key == "error" and failed:
             continue
-        what = f"{key[:_LONGEST_NAME]!r} beside the call is left out"
-        return Deviation(0, what, Safety.LOSSY)
+        return f"{key[:_LONGEST_NAME]!r} beside the call is left out"
     return None
 
 
@@ -175,18 +164,3 @@ def is_said(item: JSON) -> bool:
 def _is_item(value: JsonObject) -> bool:
     """Whether this is a call in the form of OpenAI's responses, which are complete by then."""
     return value.get("type") == "function_call"
-
-
-def own_ids(keys: ToolCallKeys) -> tuple[str, ...]:
-    """The keys of an id that are not among the usual ones, whose values are known."""
-    return tuple(key for key in keys.id if key not in _CALL)
-
-
-def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
-    """What stands in a call beside its id, name, arguments and the usual metadata."""
-    meant = {*own_ids(keys), *keys.name, *keys.arguments, "input"}
-    return {
-        key: item
-        for key, item in value.items()
-        if key not in meant and not ((check := _CALL.get(key)) is not None and check(item))
-    }

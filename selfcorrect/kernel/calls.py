@@ -1,0 +1,214 @@
+"""Whether a text is the calls that were read from it, and no more: law 4, of whole texts.
+
+A reader says where each call stands, and from which value it was read. Here it is seen that the
+text says that value, that the value is the call and what is known to stand beside one, and that
+outside of the calls nothing stands but tokens of their forms, or what is allowed to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from selfcorrect.kernel.covering import WRAPPERS as AROUND
+from selfcorrect.kernel.covering import Cover, covers, covers_call
+from selfcorrect.kernel.metadata import is_said, left_out
+from selfcorrect.kernel.standing import classes, spoken, unquoted
+from selfcorrect.kernel.verdicts import Step, worst
+from selfcorrect.kernel.wrappers import NAMERS
+from selfcorrect.model import JSON, Extent, JsonObject, Safety
+from selfcorrect.plain import canonical
+from selfcorrect.text import LONGEST, tokens
+from selfcorrect.words import singular
+
+_LEVELS: Final = 8
+_NAMES: Final = NAMERS | {"recipient_name", "api_name"}
+ONE_CALL: Final = ("function", "functionCall", "function_call", "toolUse", "tool_use", "tool_call")
+"""What one call is wrapped in; all else holds a message, or several."""
+HOLDERS: Final = (
+    *("tool_calls", "invalid_tool_calls", "function_calls", "tool_uses", "calls", "actions"),
+    *ONE_CALL,
+    *("message", "choices", "content", "parts", "candidates", "output", "additional_kwargs"),
+)
+"""The keys under which calls stand in the messages of providers and models."""
+
+
+def whole(step: Step, raw: str) -> Cover:
+    """How certain it is that a text makes the call that would run."""
+    extents = sorted(step.extents, key=lambda one: (one.start, -one.end))
+    for _ in range(_LEVELS):
+        if (inner := unquoted(raw)) is None:
+            break
+        raw = inner
+    text = spoken(raw, extents)
+    found = list[Cover]()
+    for span, group in groupby(extents, key=lambda one: (one.start, one.end)):
+        found.append(_said(text[slice(*span)], list(group), step))
+        if found[-1].safety is None:
+            return found[-1]
+    made = classes(text, extents, reads=not step.acts, edge=step.edge)
+    key = _key(step.runs.name, step.runs.args)
+    ours = [one for one, safety in zip(extents, made, strict=True) if safety]
+    ours = [one for one in ours if _key(one.name, one.args) == key]
+    if not ours:
+        return Cover(None, text)
+    kinds = [one for one in made if one]
+    again = len({(one.start, one.end) for one in extents if _key(one.name, one.args) == key}) > 1
+    kinds += [Safety.INFERRED] if again else []
+    return Cover(worst([*kinds, *(one.safety for one in found if one.safety)]))
+
+
+def _key(name: str, args: JSON) -> tuple[str, str]:
+    return name, canonical(args)
+
+
+def _said(text: str, calls: Sequence[Extent], step: Step) -> Cover:
+    """Whether a piece of text is some calls, and nothing else."""
+    one = calls[0]
+    if one.value is None or text.lstrip()[:1] not in ("{", "["):
+        return covers_call(text, one.name, one.args or {}, acts=step.acts)
+    found = covers(text, one.value, acts=step.acts)
+    holding = _Holding(calls, step)
+    left = holding.left(one.value, 0)
+    if left or holding.at < len(calls):
+        return Cover(None, left or text)
+    holding.classes += [found.safety] if found.safety else []
+    return found if found.safety is None else Cover(worst(holding.classes))
+
+
+@dataclass(slots=True)
+class _Holding:
+    """The calls that a value holds, in their order, as far as they were met."""
+
+    calls: Sequence[Extent]
+    step: Step
+    at: int = 0
+    classes: list[Safety] = field(default_factory=list)
+
+    def left(self, value: JSON, depth: int, *, failed: bool = False) -> str:
+        """What of a value is none of the calls, and not known; empty if nothing."""
+        if depth > _LEVELS:
+            return "too deep"
+        if isinstance(value, str):
+            return self._in_code(value)
+        if isinstance(value, list):
+            return self._in_list(value, depth, failed=failed)
+        if not isinstance(value, dict):
+            return "" if value is None else canonical(value)
+        meant = self._call(value)
+        if meant is not None:
+            self.at += 1
+            return left_out(value, meant, failed=failed) or ""
+        return self._held(value, depth, failed=failed)
+
+    def _in_list(self, value: list[JSON], depth: int, *, failed: bool) -> str:
+        for item in value:
+            before = self.at
+            left = self.left(item, depth + 1, failed=failed)
+            if left and (self.at > before or not is_said(item)):
+                return left
+        return ""
+
+    def _held(self, value: JsonObject, depth: int, *, failed: bool) -> str:
+        """The same of an object around calls: a message, or a wrapper."""
+        meant = list[str]()
+        for key in filter(is_holder, value):
+            before = self.at
+            if isinstance(value.get(key), dict | list):
+                inner = failed or key == "invalid_tool_calls"
+                left = self.left(value[key], depth + 1, failed=inner)
+                if self.at > before:
+                    meant.append(key)
+                    if left:
+                        return left
+        if not meant:
+            return self._named(value)
+        message = value.get("role") is not None or any(key not in ONE_CALL for key in meant)
+        keys = (*meant, *self.step.keys)
+        return left_out(value, keys, message=message, failed=failed) or ""
+
+    def _named(self, value: JsonObject) -> str:
+        """Calls under the names of their tools."""
+        for key, item in value.items():
+            call = self._next
+            if call is None or call.name != key or self._gives(item, call.args) is None:
+                return canonical(value)
+            self.at += 1
+        return ""
+
+    @property
+    def _next(self) -> Extent | None:
+        return self.calls[self.at] if self.at < len(self.calls) else None
+
+    def _call(self, value: JsonObject) -> set[str] | None:
+        """The keys of an object that are the next call; None if it is another thing."""
+        call = self._next
+        if call is None or call.args is None:
+            return None
+        names = {key for key in (*_NAMES, *self.step.keys) if _is_name(value.get(key), call.name)}
+        given = [key for key in (*AROUND, *self.step.keys) if key in value and key not in names]
+        for key in given:
+            item = value[key]
+            if not names and isinstance(item, dict):
+                inner = {k for k in _NAMES if _is_name(item.get(k), call.name)}
+                if inner and {k: v for k, v in item.items() if k not in inner} == call.args:
+                    self.classes.append(Safety.INFERRED)
+                    return {key}
+            beside = {k for k in call.args if k in value and k not in (key, *names)}
+            rest = {k: v for k, v in call.args.items() if k not in beside}
+            if not names or any(value[k] != call.args[k] for k in beside):
+                continue
+            if (safety := self._gives(item, rest)) is not None:
+                self.classes += [safety, *([Safety.INFERRED] if beside else [])]
+                echoes = {k for k in given if not value[k] or _is_echo(value[k], item)}
+                return {key, *names, *beside, *echoes, *self.step.keys}
+        is_beside = all(k in value and value[k] == v for k, v in call.args.items())
+        if names and is_beside and not any(isinstance(value[key], dict) for key in given):
+            self.classes += [Safety.INFERRED] if call.args else []
+            return {*names, *call.args, *self.step.keys}
+        return None
+
+    def _gives(self, item: JSON, args: JSON) -> Safety | None:
+        """How certain it is that what stands for arguments is these."""
+        if item == args or (item is None and args == {}):
+            return Safety.EXACT
+        if isinstance(item, list):
+            item = json.dumps(item, ensure_ascii=False)
+        return covers(item, args, acts=self.step.acts).safety if isinstance(item, str) else None
+
+    def _in_code(self, value: str) -> str:
+        """Calls in code that are strings: `["find(q='x')"]`."""
+        call = self._next
+        args = (call.args if call is not None else None) or {}
+        said = covers_call(value, call.name, args, acts=self.step.acts).safety if call else None
+        if said is None:
+            return value
+        self.classes.append(said)
+        self.at += 1
+        return ""
+
+
+def is_holder(key: str) -> bool:
+    """Whether calls stand under a key, whatever the order and number of its words."""
+    return key in HOLDERS or _words(key) in _HELD
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(singular(word) for word in tokens(key[:LONGEST]))
+
+
+_HELD: Final = frozenset(map(_words, HOLDERS))
+
+
+def _is_name(item: JSON, name: str) -> bool:
+    """Whether a text is the name, but for what a chat template left behind it."""
+    return isinstance(item, str) and item.partition("<")[0].strip() == name != ""
+
+
+def _is_echo(item: JSON, given: JSON) -> bool:
+    """Whether the same arguments stand here again, or the schema of some."""
+    is_schema = isinstance(item, Mapping) and not {"properties", "type"}.isdisjoint(item)
+    return item == given or is_schema

@@ -1,0 +1,52 @@
+"""What stands beside the arguments of a call: its name, its id, and arguments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from selfcorrect.kernel.metadata import is_known
+from selfcorrect.model import JsonObject
+from selfcorrect.protocols import Tool
+from selfcorrect.reading.contract import ToolCallKeys, parameters
+from selfcorrect.text import normal, typo
+
+NAMES_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
+"""Further keys of a name; they count only where they hold the name of an offered tool."""
+ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
+CALL_ID: Final = "call_id"
+"""Where it stands beside an `id`, the answer to the call has to name this one."""
+IDS_TOO: Final = (CALL_ID, "toolUseId", "tool_use_id")
+_LONGEST_NAME: Final = 40
+
+
+def belongs(key: str, tool: Tool) -> bool:
+    """Whether a key beside the arguments is one of them: a parameter, or a misspelt one."""
+    known = parameters(tool)
+    return key in known or any(_resemble(key, name) for name in known)
+
+
+def _resemble(key: str, name: str) -> bool:
+    short, long = sorted((normal(key), normal(name)), key=len)
+    return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
+
+
+def two_names(name: str, value: JsonObject, keys: ToolCallKeys) -> str | None:
+    """Which two names of tools an object holds, if it does."""
+    for key in keys.name:
+        other = value.get(key)
+        if isinstance(other, str) and other.strip() and normal(other) != normal(name):
+            return f"two names of tools: {name[:_LONGEST_NAME]!r} and {other[:_LONGEST_NAME]!r}"
+    return None
+
+
+def own_ids(keys: ToolCallKeys) -> tuple[str, ...]:
+    """The keys of an id that are not among the usual ones, whose values are known."""
+    return tuple(key for key in keys.id if not is_known(key, None))
+
+
+def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
+    """What stands in a call beside its id, name, arguments and the usual metadata."""
+    meant = {*own_ids(keys), *keys.name, *keys.arguments, "input"}
+    return {
+        key: item for key, item in value.items() if key not in meant and not is_known(key, item)
+    }
