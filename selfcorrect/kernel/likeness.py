@@ -350,7 +350,7 @@ def meant_values(
     >>> meant_values("Business class", ["economy", "business"], "cabin", "")
     (['business'], False)
     >>> meant_values("premium economy", ["economy", "business"], "cabin", "")
-    ([], False)
+    ([], True)
     """
     if len(written) > LONGEST:
         return [], False

@@ -59,6 +59,10 @@ def is_measure(word: str) -> bool:
     return word in _COUNTED
 
 
+_IDLE: Final = frozenset({"as", "foot", "in", "is", "min", "mo", "try", "all"})
+"""Signs and words of a unit that are words of another kind, too."""
+
+
 def is_money(mark: str) -> bool:
     """Whether a mark beside a number is a currency."""
     return any(_folded(mark) in row for row in _MONEY)
@@ -72,7 +76,10 @@ def _folded(mark: str) -> str:
 def asks_for(mark: str, name: str, said: str) -> bool:
     """Whether name or description name exactly this unit, currency or counted noun, and no other.
 
-    `5 min` is none of "seconds, at most 10 minutes", and `$` none of "Canadian dollars".
+    `5 min` is none of "seconds, at most 10 minutes".
+
+    >>> asks_for("min", "delay", "in seconds, at most 10 minutes"), asks_for("km", "far", "in km")
+    (False, True)
     """
     unit = _folded(mark.removeprefix("degrees "))
     told = _told(name, said)
@@ -81,7 +88,8 @@ def asks_for(mark: str, name: str, said: str) -> bool:
     rows = [row for row in (*_UNITS, *_MONEY) if unit in row]
     if not rows:
         return unit in told and len(unit) > 2
-    others = [row for row in (*_UNITS, *_MONEY) if row not in rows and not _signs(row, told) <= row]
+    known = _IDLE.union(*rows)
+    others = [row for row in (*_UNITS, *_MONEY) if not _signs(row, told) <= known]
     named = [row for row in rows if _signs(row, told)]
     return bool(named) and not others
 

@@ -18,8 +18,8 @@ class DefaultValue:
     """Fills a missing argument with the map's value for it, or with the schema's default.
 
     Lossy: nobody said the value in this call. But where a schema asks for every property there is,
-    as strict modes make it, "required" says nothing, and a default is the tool's own word: exact.
-    What is there is never replaced.
+    as strict modes make it, "required" says nothing, and a default is the tool's own word:
+    inferred. What is there is never replaced.
 
     Attributes:
         values: Values by argument, dotted where nested: `{passengers = 1}`.
@@ -31,7 +31,7 @@ class DefaultValue:
     ('metric', 'lossy')
     >>> strict = {**schema, "required": ["unit", "n"]}
     >>> try_strategy(DefaultValue(), strict, {"n": 1}).changes[0].safety.value
-    'exact'
+    'inferred'
     """
 
     name: ClassVar[str] = "default-value"
