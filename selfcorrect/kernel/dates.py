@@ -100,6 +100,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 def _read(text: str) -> _Moment | None:
     """The day and the time in a text; None where anything else is said in it."""
+    written, text = text, _spelled_out(text)
     if len(text) > _LONGEST or re.search(r"[^\w\s,./:+\-\u2010-\u2015]", text):
         return None
     clock = _CLOCK.search(text)
@@ -134,8 +135,20 @@ def _read(text: str) -> _Moment | None:
         return None
     # At the end of a text more digits may have been cut off: `2036-11-2`.
     is_iso = not months and last is None and not re.search(r"\D\d\Z", text, re.ASCII)
-    is_iso = is_iso and re.fullmatch(r"[\d\-/.:t z+]+", text) is not None
+    is_iso = is_iso and re.fullmatch(r"[\d\-/.:t z+]+", written) is not None
     return _Moment(frozenset(meant), order, _clock_of(clock) if clock else None, is_iso)
+
+
+_BASIC: Final = re.compile(r"(\d{8})t(\d\d)(\d\d)(\d\d)?(?!\d)", re.ASCII)
+_HOURS: Final = re.compile(r"(?<=\d)h(\d\d)?(?!\w)", re.ASCII)
+_CLOCK_WORDS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
+
+
+def _spelled_out(text: str) -> str:
+    """A text with times as clocks show them: `20261026T1400`, `14h30` and `noon` are spellings."""
+    text = _BASIC.sub(lambda m: f"{m[1]}t{m[2]}:{m[3]}:{m[4] or '00'}", text[: _LONGEST + 1])
+    text = _HOURS.sub(lambda m: f":{m[1] or '00'}", text)
+    return _WORD.sub(lambda m: _CLOCK_WORDS.get(m[0], m[0]), text)
 
 
 def _is_idle(word: str) -> bool:

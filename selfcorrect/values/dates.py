@@ -153,11 +153,12 @@ def _day(year: int, month: int, day: int) -> date:
 
 
 _CLOCK: Final = re.compile(
-    r"(?P<hour>\d{1,2})(?:(?P<sep>:)(?P<minute>\d{2})(?::(?P<second>\d{2})"
+    r"(?P<hour>\d{1,2})(?:(?P<sep>[:h])(?P<minute>\d{2})?(?::(?P<second>\d{2})"
     r"(?:[.,](?P<fraction>\d{1,6})\d{0,6})?)?)?\s?(?P<half>[ap]\.?m\.?)?"
     r"\s?(?P<zone>z|utc|gmt|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
+_WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
 
 
 def read_time(text: str) -> ReadTime:
@@ -170,9 +171,13 @@ def read_time(text: str) -> ReadTime:
     ('10:00:00', 'Z')
     """
     text = _tidied(text)
+    if text in _WORDS:
+        return ReadTime(_WORDS[text], None)
     match = _CLOCK.fullmatch(text)
     if match is None or (match["sep"] is None and match["half"] is None):
         raise Unclear("it is not a time of day in a form that has one meaning")
+    if match["sep"] == ":" and match["minute"] is None:
+        raise Unclear("its minutes are missing")
     hour = _hour(int(match["hour"]), match["half"])
     try:
         value = time(
@@ -219,8 +224,9 @@ _WEST: Final = timedelta(hours=12)
 
 
 _DATE_AND_TIME: Final = re.compile(
-    r"(?P<date>.*\d)(?:t|,? at |,? )(?P<time>\d{1,2}(?::\d{2}| ?[ap]\.?m).*)", re.DOTALL
+    r"(?P<date>.*\d)(?:t|,? at |,? )(?P<time>\d{1,2}(?::\d{2}|h| ?[ap]\.?m).*)", re.DOTALL
 )
+_BASIC_TIME: Final = re.compile(r"(\d{8})t(\d{2})(\d{2})(\d{2})?(z|[+-]\d{2}:?\d{2})?", re.ASCII)
 
 
 def read_date_time(text: str) -> tuple[date, ReadTime]:
@@ -234,6 +240,9 @@ def read_date_time(text: str) -> tuple[date, ReadTime]:
     ('2026-10-26', '14:00:00', 'Z')
     """
     text = _tidied(text)
+    if match := _BASIC_TIME.fullmatch(text):
+        day, hour, minute, second, zone = match.groups()
+        text = f"{day}t{hour}:{minute}{f':{second}' if second else ''}{zone or ''}"
     match = _DATE_AND_TIME.fullmatch(text)
     if match is None:
         raise Unclear("it is not a date with a time of day")
