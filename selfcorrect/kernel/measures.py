@@ -59,7 +59,7 @@ def is_measure(word: str) -> bool:
     return word in _COUNTED
 
 
-_IDLE: Final = frozenset({"as", "foot", "in", "is", "min", "mo", "try", "all"})
+_IDLE: Final = frozenset({"as", "foot", "in", "is", "min", "mo", "pound", "try", "all"})
 """Signs and words of a unit that are words of another kind, too."""
 
 

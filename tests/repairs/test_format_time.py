@@ -33,7 +33,7 @@ EXACT, INFERRED = "exact", "inferred"
         (FULL, "14:30Z", "14:30:00Z", EXACT),
         (FULL, "2:30 PM UTC", "14:30:00Z", INFERRED),
         (FULL, "14:30+0200", "14:30:00+02:00", EXACT),
-        ({"type": "string", "pattern": "^[0-9]{2}:[0-9]{2} [AP]M$"}, "14:30", "02:30 PM", INFERRED),
+        ({"type": "string", "pattern": "^[0-9]{2}:[0-9]{2} [AP]M$"}, "14:30", "02:30 PM", EXACT),
     ],
 )
 def test_reads(mend, schema, value, after, safety):

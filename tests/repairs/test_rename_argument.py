@@ -326,7 +326,7 @@ def test_two_missing_arguments_that_are_equally_near():
     assert renamed(schema, {"date": "2026-10-26"}, unknown("date")) is None
     assert renamed(schema, {"date": "2026-10-26"}, missing("end_date")) is None
     given = {"start_date": "2026-10-25", "date": "2026-10-26"}
-    assert renamed(schema, given, missing("end_date")) is None
+    assert renamed(schema, given, missing("end_date")) == ("date", "end_date", "inferred")
 
 
 def test_synonyms_come_from_the_map():
