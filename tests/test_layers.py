@@ -103,6 +103,7 @@ UNDER_THE_KERNEL = {
 MAY_NAME_A_CLASS = {
     "handlers/handling.py",  # whether a fixer is code or a model: an origin
     "loop/context.py",  # what a handler may do under the policy
+    "loop/judging.py",  # asks the kernel, and names the origin of each value
     "loop/repair_context.py",  # what an option of a strategy adds: an origin
     "mapping/linting.py",  # what a map's policy allows
     "mending/choice.py",  # `candidate` claims nothing
@@ -111,23 +112,9 @@ MAY_NAME_A_CLASS = {
 }
 CLAIMS_LEFT = {
     "batch/threads.py",
+    "integrations/text_calls.py",
     "mending/edge_set.py",
-    "reading/arguments.py",
-    "reading/choosing.py",
-    "reading/element_calls.py",
-    "reading/envelopes.py",
-    "reading/json_calls.py",
     "reading/making.py",
-    "reading/named_arguments.py",
-    "reading/nesting.py",
-    "reading/python_calls.py",
-    "reading/python_literals.py",
-    "reading/react_calls.py",
-    "reading/scalars.py",
-    "reading/strings.py",
-    "reading/tagged_calls.py",
-    "reading/texts.py",
-    "reading/tolerant_json.py",
     "repairs/default_value.py",
     "repairs/drop_extra.py",
     "repairs/fix_json.py",

@@ -95,6 +95,7 @@ class _Moment:
 
 _FIRST_YEAR: Final = re.compile(r"(\d{4})([-/.]?)(\d\d?)\2(\d\d?)(?![\d:])", re.ASCII)
 _LAST_YEAR: Final = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)", re.ASCII)
+_ISO_SIGNS: Final = re.compile(r"[\d\-\u2010-\u2015/.:t z+]+(?:utc|gmt)?")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -135,7 +136,9 @@ def _read(text: str) -> _Moment | None:
         return None
     # At the end of a text more digits may have been cut off: `2036-11-2`.
     is_iso = not months and last is None and not re.search(r"\D\d\Z", text, re.ASCII)
-    is_iso = is_iso and re.fullmatch(r"[\d\-/.:t z+]+", written) is not None
+    is_iso = (
+        is_iso and re.fullmatch(r"[\d\-\u2010-\u2015/.:t z+]+(?:utc|gmt)?", written) is not None
+    )
     return _Moment(frozenset(meant), order, _clock_of(clock) if clock else None, is_iso)
 
 
@@ -146,6 +149,7 @@ _CLOCK_WORDS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 
 def _spelled_out(text: str) -> str:
     """A text with times as clocks show them: `20261026T1400`, `14h30` and `noon` are spellings."""
+    text = re.sub("[\u2010-\u2015]", "-", text)
     text = _BASIC.sub(lambda m: f"{m[1]}t{m[2]}:{m[3]}:{m[4] or '00'}", text[: _LONGEST + 1])
     text = _HOURS.sub(lambda m: f":{m[1] or '00'}", text)
     return _WORD.sub(lambda m: _CLOCK_WORDS.get(m[0], m[0]), text)

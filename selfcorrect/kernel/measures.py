@@ -59,7 +59,7 @@ def is_measure(word: str) -> bool:
     return word in _COUNTED
 
 
-_IDLE: Final = frozenset({"as", "foot", "in", "is", "min", "mo", "try", "all"})
+_IDLE: Final = frozenset({"as", "foot", "in", "is", "min", "mo", "pound", "try", "all"})
 """Signs and words of a unit that are words of another kind, too."""
 
 
@@ -85,13 +85,32 @@ def asks_for(mark: str, name: str, said: str) -> bool:
     told = _told(name, said)
     if not NEGATIONS.isdisjoint(told) or not _LARGER.isdisjoint(told):
         return False
+    if unit in ("$", "dollar") and not _is_usual_dollar(told, said):
+        return False
+    # One letter at the end of a name is its unit: `weight_g`.
+    last = re.findall(r"_([a-zA-Z])\Z", name)
+    told |= {unit} if [one.lower() for one in last] == [unit] else set()
     rows = [row for row in (*_UNITS, *_MONEY) if unit in row]
+    if last and unit in told and len(unit) == 1:
+        return len(rows) == 1 and all(_signs(row, told) <= rows[0] | _IDLE for row in _UNITS)
     if not rows:
         return unit in told and len(unit) > 2
     known = _IDLE.union(*rows)
     others = [row for row in (*_UNITS, *_MONEY) if not _signs(row, told) <= known]
     named = [row for row in rows if _signs(row, told)]
     return bool(named) and not others
+
+
+_BEFORE_DOLLARS: Final = re.compile(r"([^\W\d_.]+)\.?\s+dollars?\b", re.IGNORECASE)
+_USUAL: Final = frozenset({"us", "s", "american", "in", "of", "the", "as", "amount", "price"})
+"""Words before `dollars` that make no other country's of them."""
+
+
+def _is_usual_dollar(told: Collection[str], said: str) -> bool:
+    """Whether dollars are those of the United States, or nobody says whose they are."""
+    codes = {code for row in _MONEY if "$" in row for code in row if len(code) == 3}
+    words = {word.lower() for word in _BEFORE_DOLLARS.findall(said[:2_000])}
+    return words <= _USUAL and codes.isdisjoint(set(told) - {"usd", "us$"})
 
 
 def _signs(row: frozenset[str], told: Collection[str]) -> frozenset[str]:

@@ -175,7 +175,8 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
     if digits is None or len(beside) != 1 or not asks_for(beside[0], slot.name, slot.said):
         return None
     # The point of an amount may group thousands: 1.250 is 1250 or one and a quarter.
-    if _AMBIGUOUS.fullmatch(found["number"]):
+    groups = is_money(beside[0]) or found["number"].endswith("0") or "integer" in slot.kinds
+    if groups and _AMBIGUOUS.fullmatch(found["number"]):
         return None
     # A sign or a code is part of an amount, a word (`dollars`) is read.
     return digits if is_money(beside[0]) and len(beside[0]) < 4 else INFERRED

@@ -113,6 +113,8 @@ def _respelled(rng: Random, text: str) -> str:
 
 
 def _slipped(rng: Random, text: str) -> str:
+    if len(text) < 2:
+        return text
     at = rng.randrange(1, len(text))
     match rng.randrange(4):
         case 0:

@@ -222,7 +222,7 @@ def test_a_currency_that_only_another_argument_tells_is_refused(value, currency)
         ("distance", "Distance in kilometers", "5 km", 5),
         ("distance_km", "", "5 km", 5),
         ("distance", "Distance in kilometres.", "5km", 5),
-        ("weight_g", "", "5 g", None),
+        ("weight_g", "", "5 g", 5),
         ("nights", "", "3 nights", 3),
         ("duration", "Duration in minutes", "30 min", 30),
         ("rate", "Rate in percent", "5%", 5),

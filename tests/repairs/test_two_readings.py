@@ -90,7 +90,7 @@ def test_half_a_day(mend, value):
         ("latitude", NUM | {"minimum": -90, "maximum": 90}, "52.520", (52.52, EXACT)),
         ("longitude", NUM | {"minimum": -90_000, "maximum": 90}, "-52.520", None),
         ("dose_mg", NUM, "1.000 mg", None),
-        ("dose_mg", NUM, "1.255 mg", None),
+        ("dose_mg", NUM, "1.255 mg", (1.255, INFERRED)),
         ("amount", NUM, "1.234", None),
         ("yearlySalary", NUM, "50.001", None),
         ("x", told(NUM, "How much, in EUR"), "1.234", None),
