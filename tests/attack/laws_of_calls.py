@@ -129,7 +129,8 @@ AROUND = [
 def worded(rng: Random, tool: Tool, value: str) -> tuple[str, str | None]:
     """A value among words, and the map: lines of its own are no words where a policy says so."""
     form = rng.choice(AROUND)
-    is_of_lines = "\n" in form
+    # Lines of its own, and a comment, are allowed beside a call of a tool that only reads.
+    is_of_lines = "\n" in form or "*/" in form or "// " in form
     tool.effect = rng.choice(EFFECTS[:3] if is_of_lines else EFFECTS)
     return form.replace("{}", value), "default" if is_of_lines else None
 
