@@ -57,7 +57,7 @@ def explain(tmp_path):
         (
             {"name": "pay", "args": '{"to": "ann", "amount": 5} but only if bob agrees'},
             1,
-            ['law 4     lossy  /args  the text says more than the call: "but only if bob agrees"'],
+            ['law 4     lossy  /raw  the text says more than the call: "but only if bob agrees"'],
         ),
     ],
 )

@@ -15,6 +15,7 @@ from selfcorrect.mapping.registry import bind, built_in_names, resolve
 from selfcorrect.model import Call, Category, Changed, Diagnosis, Finding, Safety
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
+from selfcorrect.testing.conformance import try_strategy
 from selfcorrect.tools import ToolSpec
 
 UNASKED = {Safety.EXACT, Safety.INFERRED}
@@ -235,9 +236,8 @@ NEVER_EXACT = [
 def test_a_reading_is_never_called_exact(row):
     parameters = {"type": "object", "properties": row.schema, "required": list(row.required)}
     tool = ToolSpec.from_schema({"name": "tool", "parameters": parameters})
-    context = RepairContext(tool=tool, tools={"tool": tool})
     for name in FREE:
         for finding in tool.violations(row.args):
-            answer = bind(resolve(name))(Call("tool", row.args), Diagnosis((finding,)), context)
+            answer = try_strategy(bind(resolve(name)), parameters, row.args, finding)
             if isinstance(answer, Changed):
                 assert Safety.EXACT not in {change.safety for change in answer.changes}, name

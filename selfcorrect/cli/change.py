@@ -69,8 +69,8 @@ def _steps(written: Call, runs: Call) -> Iterator[tuple[Call, Call]]:
 
 
 def _told(reason: Reason) -> Text:
-    words = reason.words or LAWS[reason.law]
-    return row(f"law {reason.law}", (reason.safety.value, "bold"), f"  {reason.path}  {words}")
+    words, place = reason.words or LAWS[reason.law], reason.path or "/raw"
+    return row(f"law {reason.law}", (reason.safety.value, "bold"), f"  {place}  {words}")
 
 
 def _call(which: str, text: str) -> Call:

@@ -125,7 +125,7 @@ def _read(text: str) -> _Moment | None:
         meant = {order}
     elif last is not None:
         one, two, year = int(last[1]), int(last[3]), int(last[4])
-        order = (year, one, two)
+        order = (one, two, year)
         meant = {(year, m, d) for m, d in ((one, two), (two, one)) if m <= _MONTHS["december"]}
     else:
         meant = set()

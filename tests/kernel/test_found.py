@@ -51,6 +51,9 @@ OF_ANY_TOOL: Rows = (
      {"to": "a", "n": 5}),
     # a number is written in its own digits, where a text is asked for
     ({"code": TEXT}, {"code": 451}, {"code": "00451"}),
+    # a day and a month that may be exchanged
+    ({"day": DAY}, {"day": "10/02/2026"}, {"day": "2026-10-02"}),
+    ({"day": DAY}, {"day": "02.10.2026"}, {"day": "2026-02-10"}),
     # a doubt
     ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
 )  # fmt: skip
