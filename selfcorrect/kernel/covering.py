@@ -15,6 +15,7 @@ from typing import Final
 
 from selfcorrect.kernel.forms import OPENING
 from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.plain import one_value
 from selfcorrect.text import spelling
 
 WRAPPERS: Final = frozenset(
@@ -23,7 +24,7 @@ WRAPPERS: Final = frozenset(
     | {"properties", "function_arguments"}
 )
 """Keys around all arguments that say no more than that (K1, and what providers write)."""
-_WRAPPING: Final = frozenset(map(spelling, WRAPPERS))
+WRAPPING: Final = frozenset(map(spelling, WRAPPERS))
 _LANGUAGES: Final = frozenset(
     {"", "json", "json5", "jsonc", "python", "py", "javascript", "js", "xml", "yaml", "text"}
     | {"tool_call", "tool_code", "plaintext"}
@@ -286,13 +287,13 @@ class _Cursor:
             return comment.end()
         tag = _TAG.match(text, at)
         if tag is not None:
-            known = spelling(tag["word"]) in _WRAPPING or tag["word"] in _LANGUAGES
+            known = spelling(tag["word"]) in WRAPPING or tag["word"] in _LANGUAGES
             return tag.end() if known else None
         word = _WORD.match(text, at)
         if word is None:
             return None
         behind = text[word.end() :].lstrip(" \t\"'")[:1]
-        is_label = not self.begun and spelling(word[0]) in _WRAPPING and behind in (":", "=", "{")
+        is_label = not self.begun and spelling(word[0]) in WRAPPING and behind in (":", "=", "{")
         is_name = self.name != "" and word[0] == self.name and behind in ("(", ":", "{")
         return word.end() if is_label or is_name else None
 
@@ -425,17 +426,9 @@ def loaded(value: JSON) -> JSON:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:
-        return json.loads(value, object_pairs_hook=_object)
+        return json.loads(value, object_pairs_hook=one_value)
     except (ValueError, RecursionError):
         return value
-
-
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    found: dict[str, JSON] = {}
-    for key, value in pairs:
-        if not equal(found.setdefault(key, value), value):
-            raise ValueError(key)
-    return found
 
 
 def equal(one: JSON, other: JSON) -> bool:

@@ -16,33 +16,21 @@ from selfcorrect.model import Safety
 _LONGEST: Final = 80
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 
-_MONTHS: Final = {
+MONTH_NAMES: Final = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+)
+MONTHS: Final = {
     name: number
-    for number, month in enumerate(
-        [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
-        ],
-        1,
-    )
-    for name in (month, month[:3])
-} | {"sept": 9}
+    for number, month in enumerate(MONTH_NAMES, 1)
+    for name in (month, month[:3], *(("sept",) if month == "september" else ()))
+}
+"""The months by their names, whole and cut short."""
 _WEEKDAYS: Final = (
     *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     "weds",
 )
 _IDLE: Final = frozenset({"st", "nd", "rd", "th", "of", "the", "at", "t", "z", "utc", "on", "gmt"})
-_FULL_DATE: Final = 3
 
 
 def is_date_like(runs: str, formats: Collection[str]) -> bool:
@@ -108,7 +96,7 @@ def _read(text: str) -> _Moment | None:
     if clock is not None and clock["m"] is None and clock["half"] is None:
         clock = None
     rest = text[: clock.start()] if clock is not None else text
-    months = [_MONTHS[word] for word in _WORD.findall(rest) if word in _MONTHS]
+    months = [MONTHS[word] for word in _WORD.findall(rest) if word in MONTHS]
     if any(not _is_idle(word) for word in _WORD.findall(rest)) or len(months) > 1:
         return None
     numbers = re.findall(r"\d+", rest, re.ASCII)
@@ -126,7 +114,7 @@ def _read(text: str) -> _Moment | None:
     elif last is not None:
         one, two, year = int(last[1]), int(last[3]), int(last[4])
         order = (one, two, year)
-        meant = {(year, m, d) for m, d in ((one, two), (two, one)) if m <= _MONTHS["december"]}
+        meant = {(year, m, d) for m, d in ((one, two), (two, one)) if m <= MONTHS["december"]}
     else:
         meant = set()
     found = None if months else first or last
@@ -136,9 +124,7 @@ def _read(text: str) -> _Moment | None:
         return None
     # At the end of a text more digits may have been cut off: `2036-11-2`.
     is_iso = not months and last is None and not re.search(r"\D\d\Z", text, re.ASCII)
-    is_iso = (
-        is_iso and re.fullmatch(r"[\d\-\u2010-\u2015/.:t z+]+(?:utc|gmt)?", written) is not None
-    )
+    is_iso = is_iso and _ISO_SIGNS.fullmatch(written) is not None
     return _Moment(frozenset(meant), order, _clock_of(clock) if clock else None, is_iso)
 
 
@@ -158,7 +144,7 @@ def _spelled_out(text: str) -> str:
 def _is_idle(word: str) -> bool:
     """Whether a word in a date says no more than the date does: a month, a weekday, `of`."""
     is_weekday = len(word) > 2 and any(day.startswith(word) for day in _WEEKDAYS)
-    return word in _MONTHS or word in _IDLE or is_weekday
+    return word in MONTHS or word in _IDLE or is_weekday
 
 
 _CLOCK: Final = re.compile(

@@ -17,9 +17,9 @@ from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.dates import is_date_like, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import asks_for, is_money
+from selfcorrect.kernel.number_words import spoken
 from selfcorrect.model import JSON, Safety
 from selfcorrect.text import is_spelling_of, spelling
-from selfcorrect.words import number_word
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 LEVELS: Final = 8
@@ -165,7 +165,7 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
         return None
     if (safety := _digits(text, asked)) is not None:
         return safety
-    if _said_in_words(text) == asked:
+    if (said := spoken(text)) is not None and said.value == asked:
         return INFERRED
     found = _BESIDE.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
     if found is None:
@@ -185,7 +185,8 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
 def _words_beside(text: str, asked: Decimal, slot: Slot) -> Safety | None:
     """A number in words with its unit, `five percent`."""
     number, _, unit = text.rpartition(" ")
-    agrees = number and _said_in_words(number) == asked and asks_for(unit, slot.name, slot.said)
+    said = spoken(number)
+    agrees = said is not None and said.value == asked and asks_for(unit, slot.name, slot.said)
     return INFERRED if agrees else None
 
 
@@ -213,41 +214,6 @@ def _decimal(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-_SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_PARTS: Final = {
-    "a half": Decimal("0.5"),
-    "one half": Decimal("0.5"),
-    "a quarter": Decimal("0.25"),
-    "one quarter": Decimal("0.25"),
-    "three quarters": Decimal("0.75"),
-}
-
-
-def _said_in_words(text: str) -> Decimal | None:
-    """The number that words name: `twenty-one`, `1.2 million`, `one and a half`, `a dozen`."""
-    said = " ".join(text.lower().split())[:200]
-    if said.startswith(("minus ", "negative ")):
-        below = _said_in_words(said.partition(" ")[2])
-        return None if below is None else -below
-    if said == "a dozen":
-        return Decimal(12)
-    if (number := number_word(said)) is not None:
-        return Decimal(number)
-    count, _, last = said.rpartition(" ")
-    if last in _SCALES and (counted := _count(count)) is not None:
-        return counted * _SCALES[last]
-    count, _, last = said.rpartition(" and ")
-    whole = _count(count) if last in _PARTS else None
-    return None if whole is None else whole + _PARTS[last]
-
-
-def _count(text: str) -> Decimal | None:
-    if re.fullmatch(r"\d{1,15}(?:\.\d{1,2})?", text, re.ASCII):
-        return Decimal(text)
-    number = number_word(text)
-    return None if number is None else Decimal(number)
-
-
 # --- texts ----------------------------------------------------------------------------------------
 
 
@@ -266,7 +232,7 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
         return None
     if any(one == runs for one in slot.listed):
         return _listed(written, runs, slot)
-    if _bare(written) == runs or unicodedata.normalize("NFC", written) == runs:
+    if bare_text(written) == runs or unicodedata.normalize("NFC", written) == runs:
         return EXACT
     if is_date_like(runs, slot.formats) and (safety := same_date(written, runs)) is not None:
         return safety
@@ -274,7 +240,7 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
     return None if is_moment else _same_signs(written, runs, slot)
 
 
-def _bare(text: str) -> str:
+def bare_text(text: str) -> str:
     """A text without white space, quotes or angle brackets around it."""
     text = text.strip()
     for opening, closing in ("<>", '""', "''", "``"):
@@ -311,7 +277,7 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     ours, theirs = _signs_of(written), _signs_of(runs)
     if slot.formats & _EMAILS:
-        bare = _bare(written).removeprefix("mailto:").rstrip(".,;:!")
+        bare = bare_text(written).removeprefix("mailto:").rstrip(".,;:!")
         inside = re.fullmatch(r"[^<>@]{1,100}<([^<>\s]{3,254})>", written.strip())
         return EXACT if bare == runs else INFERRED if inside and inside[1] == runs else None
     ours = ours.removeprefix("urnuuid") if "uuid" in slot.formats else ours.removeprefix("tel")

@@ -113,6 +113,11 @@ class Verdict:
         """The worst class of all reasons."""
         return worst(reason.safety for reason in self.reasons)
 
+    @property
+    def words(self) -> str:
+        """What is wrong, each thing once; empty where nothing is to be told."""
+        return "; ".join(dict.fromkeys(one.words for one in self.reasons if one.words))
+
     def classes(self, paths: Sequence[str]) -> list[Safety]:
         """The class of the change at each place; what concerns none of them concerns all."""
         at, under = dict[str, list[Reason]](), dict[str, list[Reason]]()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import WRAPPERS, equal, loaded
+from selfcorrect.kernel.covering import WRAPPING, equal, loaded
 from selfcorrect.kernel.likeness import is_spelled, tool_likeness
 from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot
 from selfcorrect.kernel.verdicts import Path, Reason, Step, named
@@ -15,7 +15,6 @@ from selfcorrect.pointer import join
 from selfcorrect.text import normal, spelling, tokens
 from selfcorrect.words import SHORT_WORDS, singular
 
-_WRAPPING: Final = frozenset(map(spelling, WRAPPERS))
 NAMERS: Final = frozenset({"name", "tool", "tool_name", "function", "function_name", "action"})
 _TYPES: Final = frozenset({"function", "object", "tool_use", "tool_call", "function_call", "dict"})
 _VALUES: Final = frozenset({"value", "values", "item", "items", "element"})
@@ -57,7 +56,7 @@ def _wraps(step: Step, key: str, value: JSON) -> bool:
         return False  # a word that the schema declares is that parameter, and no wrapper
     names = (step.runs.name, step.written.name)
     is_own = any(spelling(key) == spelling(name) != "" for name in names)
-    return spelling(key) in _WRAPPING or is_own or not normal(key)
+    return spelling(key) in WRAPPING or is_own or not normal(key)
 
 
 def _is_envelope(step: Step, key: str, value: JSON) -> bool:

@@ -217,8 +217,7 @@ def _judged_node(
         origins={"/args": Safety.HUMAN, "/name": Safety.HUMAN},
     )
     verdict = judge(step)
-    words = "; ".join(dict.fromkeys(one.words for one in verdict.reasons if one.words))
-    return (Safety.LOSSY, words) if verdict.safety is Safety.LOSSY else (Safety.HUMAN, "")
+    return (Safety.LOSSY, verdict.words) if verdict.safety is Safety.LOSSY else (Safety.HUMAN, "")
 
 
 def judged_step(
@@ -237,7 +236,7 @@ def judged_step(
         tainted=_tainted(findings, state),
         known=[*_known(state), json.dumps(plain(call.args), ensure_ascii=False)],
     )
-    return "; ".join(one.words for one in judge(step).reasons if one.words)
+    return judge(step).words
 
 
 def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
@@ -250,9 +249,8 @@ def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
         else replace(change, safety=worst([change.safety, safety]))
         for change, safety in zip(changes, classes, strict=True)
     ]
-    broken = [one for one in verdict.reasons if one.words]
-    law = LAWS[broken[0].law] if broken else ""
-    return Judged(tuple(made), "; ".join(dict.fromkeys(one.words for one in broken)), law)
+    law = next((LAWS[one.law] for one in verdict.reasons if one.words), "")
+    return Judged(tuple(made), verdict.words, law)
 
 
 def _words(strategies: Iterable[Any]) -> Words:

@@ -12,20 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import Final
 
+from selfcorrect.kernel.dates import MONTH_NAMES, MONTHS
 from selfcorrect.text import Unclear
 
 _LONGEST: Final = 80
 
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-    *("october", "november", "december"),
-)
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH_NUMBER: Final = {
-    name: number
-    for number, month in enumerate(_MONTHS, 1)
-    for name in (month, month[:3], *(("sept",) if month == "september" else ()))
-}
 _DAY_NUMBER: Final = {
     name: number
     for number, day in enumerate(_DAYS)
@@ -117,8 +109,8 @@ def _read_plain_date(text: str) -> date:
     for pattern, order in _NAMED:
         if match := pattern.fullmatch(text):
             year, month, day = (match[group] for group in order)
-            if month in _MONTH_NUMBER:
-                return _day(int(year), _MONTH_NUMBER[month], int(day))
+            if month in MONTHS:
+                return _day(int(year), MONTHS[month], int(day))
     raise Unclear("it is not a whole date in a form that has one meaning")
 
 
@@ -133,7 +125,7 @@ def _from_numbers(first: str, second: str, third: str) -> date:
         raise Unclear("there is no such day")
     if len(readings) > 1:
         days = sorted(readings, key=lambda day: day.month, reverse=True)
-        named = {f"{day.day} {_MONTHS[day.month - 1].title()}": day for day in days}
+        named = {f"{day.day} {MONTH_NAMES[day.month - 1].title()}": day for day in days}
         raise Unclear(f"it could be {' or '.join(named)}", named)
     return readings.pop()
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
+from selfcorrect.kernel.spellings import bare_text
+
 _LONGEST: Final = 2_000
 _LONGEST_PATTERN: Final = 200
 
@@ -36,20 +38,11 @@ def _forms(text: str, formats: Collection[str], patterns: Collection[str]) -> It
         yield from _of_pattern(text, pattern)
 
 
-def _bare(text: str) -> str:
-    """The text without white space and quotes or angle brackets around it."""
-    text = text.strip()
-    for opening, closing in ("<>", '""', "''", "``"):
-        if len(text) > 2 and text[0] == opening and text[-1] == closing:
-            text = text[1:-1].strip()
-    return text
-
-
 _DISPLAY_NAME: Final = re.compile(r"[^<>@]{1,100}<([^<>\s]{3,254})>")
 
 
 def _email(text: str) -> Iterator[str]:
-    bare = _bare(text)
+    bare = bare_text(text)
     if bare[:7].lower() == "mailto:":
         bare = bare[7:]
     if "?" not in bare:
@@ -63,7 +56,7 @@ _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def _uuid(text: str) -> Iterator[str]:
-    bare = _bare(text).lower().removeprefix("urn:uuid:")
+    bare = bare_text(text).lower().removeprefix("urn:uuid:")
     if bare[:1] + bare[-1:] in ("{}", "()"):
         bare = bare[1:-1]
     digits = re.sub(r"[\s-]", "", bare)
@@ -73,11 +66,11 @@ def _uuid(text: str) -> Iterator[str]:
 
 
 def _uri(text: str) -> Iterator[str]:
-    yield _bare(text)
+    yield bare_text(text)
 
 
 def _ipv6(text: str) -> Iterator[str]:
-    bare = _bare(text)
+    bare = bare_text(text)
     yield bare
     if bare[:1] + bare[-1:] == "[]":
         yield bare[1:-1]
@@ -85,7 +78,7 @@ def _ipv6(text: str) -> Iterator[str]:
 
 def _phone(text: str) -> Iterator[str]:
     """E.164, of a number that names its country."""
-    bare = re.sub(r"^tel:", "", _bare(text), flags=re.IGNORECASE)
+    bare = re.sub(r"^tel:", "", bare_text(text), flags=re.IGNORECASE)
     if re.search(r"\(\s*0\s*\)", bare) or not re.fullmatch(
         r"\+[1-9][\d\s().\-/]{5,30}", bare, re.ASCII
     ):
@@ -106,7 +99,7 @@ _NORMAL: Final[Mapping[str, Callable[[str], Iterator[str]]]] = {
 
 def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     """Spellings with the same letters and digits in the same order."""
-    bare = _bare(text)
+    bare = bare_text(text)
     is_code = not re.search(r"[+*](?!\])|\{\d+,\}", pattern.replace("\\+", ""))
     yield bare
     yield from _other_case(bare)
@@ -144,7 +137,7 @@ def is_no_code(text: str) -> bool:
     >>> is_no_code("Ford"), is_no_code("tbd"), is_no_code("usd")
     (True, True, False)
     """
-    bare = _bare(text[:_LONGEST])
+    bare = bare_text(text[:_LONGEST])
     return _said_of_none(bare) or _NAME.fullmatch(bare) is not None
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
+from selfcorrect.kernel.number_words import spoken
 from selfcorrect.text import Unclear
 from selfcorrect.values.measures import currency_of
-from selfcorrect.values.number_words import spoken
 from selfcorrect.words import singular
 
 _LONGEST: Final = 1_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from selfcorrect.kernel.number_words import spoken
 from selfcorrect.repairs.convert_type import ConvertType
 from selfcorrect.repairs.format_date import FormatDate
 from selfcorrect.repairs.format_time import FormatTime
 from selfcorrect.repairs.split_list import SplitList
 from selfcorrect.values.excluded import excludes
-from selfcorrect.values.number_words import spoken
 
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
 TEXTS = {"type": "array", "items": STR}
