@@ -91,9 +91,7 @@ class _Judging:
         origin = self.step.origins.get("/name")
         step = self.step
         acts, declared = step.acts, step.declared
-        alike = tool_likeness(
-            written, runs, step.offered, step.spaces, acts=acts, declared=declared
-        )
+        alike = tool_likeness(written, runs, step.offered, acts=acts, declared=declared)
         if alike is None and is_dispatcher(written):
             inner = [v for k, v in step.written.args.items() if k in NAMERS]
             alike = INFERRED if inner == [runs] else None

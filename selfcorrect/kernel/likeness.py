@@ -232,7 +232,6 @@ def tool_likeness(
     written: str,
     name: str,
     offered: Collection[str],
-    spaces: Collection[str] = (),
     *,
     acts: bool = True,
     declared: bool = False,
@@ -243,10 +242,10 @@ def tool_likeness(
     >>> tool_likeness("functions.Pay", "pay", offered), tool_likeness("!pay", "pay", offered)
     (<Safety.EXACT: 'exact'>, None)
     """
-    found, safety = tools_like(written, offered, spaces)
+    found, safety = tools_like(written, offered)
     if found != [name]:
         return None
-    bare = _without(written, spaces)
+    bare = bare_tool(written)
     if not acts or not is_behind_namespace(bare, name):
         return safety
     if declared:
@@ -256,15 +255,13 @@ def tool_likeness(
     return safety if all(one[:length] == name[:length] for one in offered) else None
 
 
-def tools_like(
-    written: str, offered: Collection[str], spaces: Collection[str] = ()
-) -> tuple[list[str], Safety]:
+def tools_like(written: str, offered: Collection[str]) -> tuple[list[str], Safety]:
     """The tools that a written name may mean, and how certain it is where there is only one.
 
     >>> tools_like("serach", ["search", "book"])
     (['search'], <Safety.INFERRED: 'inferred'>)
     """
-    bare = _without(written, spaces)
+    bare = bare_tool(written)
     if bare in offered:
         return [bare], Safety.EXACT
     if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
@@ -277,13 +274,6 @@ def tools_like(
     near = [other for one in typos for other in rivals(bare, one, offered)]
     near += [one for one in offered if is_repeated(bare, one) or is_behind_namespace(bare, one)]
     return list(dict.fromkeys([*typos, *near])), Safety.INFERRED
-
-
-def _without(written: str, spaces: Collection[str]) -> str:
-    bare = bare_tool(written)
-    for space in spaces:
-        bare = bare.removeprefix(space)
-    return bare
 
 
 def is_behind_namespace(bare: str, name: str) -> bool:

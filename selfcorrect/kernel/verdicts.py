@@ -51,7 +51,6 @@ class Step:
         suggested: Values that the tool itself proposes, or lists in its error.
         tainted: Texts of errors and results, which name no value.
         known: Texts of the user and the system, which do.
-        spaces: What may stand in front of a tool's name here.
         source: The text that the call was read from, which keeps how its numbers were spelled.
         extents: Where the calls of a whole text stand in it, as its reader says.
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
@@ -73,7 +72,6 @@ class Step:
     suggested: Sequence[JSON] = ()
     tainted: Sequence[str] = ()
     known: Sequence[str] = ()
-    spaces: Collection[str] = ()
     source: str = ""
     extents: Sequence[Extent] = ()
     edge: bool = False
