@@ -64,10 +64,13 @@ def may_call_again(outcome: Outcome, effect: Effect) -> bool:
     return MAY_CALL_AGAIN[(outcome, effect)]
 
 
-def settled(outcome: Outcome, tool: Tool) -> Outcome:
-    """The outcome for this tool: what an atomic one refused, it did not do; `lost` stays lost."""
-    atomic = getattr(tool, "atomic", False)
-    return Outcome.NOT_DONE if atomic and outcome is Outcome.REFUSED else outcome
+def settled(outcome: Outcome, tool: Tool, *, is_firm: bool = True) -> Outcome:
+    """The outcome for this tool: what an atomic one refused, it did not do; `lost` stays lost.
+
+    A refusal that is not firm speaks of a fault that passes: the tool may have reached its service.
+    """
+    is_sure = getattr(tool, "atomic", False) and is_firm
+    return Outcome.NOT_DONE if is_sure and outcome is Outcome.REFUSED else outcome
 
 
 def acts(tool: Tool) -> bool:

@@ -82,12 +82,14 @@ class Ending:
         why: The evidence, in a few words.
         is_fault: The tool's own code is wrong: no argument is to blame.
         where: File and line of the tool's code that it came from, if known.
+        is_firm: Nothing of it, its words included, speaks of a fault that passes.
     """
 
     outcome: Outcome
     why: str
     is_fault: bool = False
     where: str | None = None
+    is_firm: bool = True
 
 
 @dataclass(frozen=True, slots=True)

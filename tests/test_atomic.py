@@ -111,6 +111,44 @@ def test_what_broke_off_is_executed_once_atomic_or_not(error, atomic, shipped):
     assert out["failure"]["reason"] == "unknown_outcome"
 
 
+class APIConnectionError(Exception):
+    """As the clients of many services call it."""
+
+
+class Err(Exception):
+    """An error that carries the answer's body and nothing else."""
+
+
+def chained(text):
+    error = Refused(text)
+    error.__context__ = RuntimeError("the connection was reset")
+    return error
+
+
+PASSING = {
+    "a class that names a connection": lambda _: APIConnectionError("it did not work"),
+    "a status in a body": lambda _: Err({"status": 502}),
+    "a status in a body of text": lambda _: Err('{"error": {"code": "503", "message": "no"}}'),
+    "words": lambda _: Refused("the service is unavailable"),
+    "words behind others": lambda text: Refused(f"{text}\nThe request timed out."),
+    "words of what it was raised from": chained,
+    "a conflict": lambda text: Status(409, text),
+}
+
+
+@pytest.mark.parametrize("effect", ["mutating", "destructive"])
+@pytest.mark.parametrize("error", PASSING.values(), ids=PASSING)
+def test_an_atomic_tool_acts_once_where_anything_speaks_of_a_fault_that_passes(error, effect):
+    world = World(error)
+    world.run(effect=effect, atomic=True)
+    assert len(world.calls) == 1
+
+
+def test_a_number_beside_the_words_of_an_error_is_no_status():
+    world = World(lambda text: Refused(text, 503))
+    assert world.run(atomic=True).get("result") == "2 to Rome"
+
+
 @pytest.mark.parametrize("shipped", SHIPPED)
 @pytest.mark.parametrize("error", REFUSALS[1:])
 def test_no_shipped_map_repeats_what_was_refused(error, shipped):
@@ -224,9 +262,13 @@ def test_a_rule_of_ones_own_says_that_nothing_was_done():
     world = World()
     out = world.run(strategies=own("not_done", error="Refused"))
     assert out.get("result") == "2 to Rome", out.get("failure")
+
+
+def test_no_rule_makes_anything_else_of_what_broke_off():
     late = World(TimeoutError)
     out = late.run(strategies=own("not_done", error="TimeoutError"))
-    assert out.get("result") == "2 to Rome", out.get("failure")
+    assert out["failure"]["reason"] == "unknown_outcome"
+    assert len(late.calls) == 1
 
 
 def test_a_rule_of_ones_own_says_that_it_may_have_been_done():

@@ -8,20 +8,23 @@ decides, and where none does, the execution is `lost`.
 from __future__ import annotations
 
 import dis
+import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
 from selfcorrect.evidence.exceptions import heard as facts
 from selfcorrect.evidence.exceptions import type_names
 from selfcorrect.evidence.kinds.facts import kind_of_code
+from selfcorrect.evidence.kinds.words import speaks_of
 from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind
 from selfcorrect.ports import Ending
@@ -42,6 +45,11 @@ _BREAKING_KINDS: Final = frozenset(
     {ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
 )
 _LEFT_OPEN: Final = frozenset({408, 499})
+_UNCLEAR: Final = frozenset({409, 412, 424})
+"""What may be about an equal request that came before; 429 is none: it counts and does nothing."""
+_PASSING: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED})
+_STATUS_KEYS: Final = ("status", "status_code", "statusCode", "http_status", "code")
+"""Where an answer's body says how it ended."""
 _BREAKS: Final = (TimeoutError, ConnectionError, EOFError, InterruptedError)
 _TRANSPORT: Final = frozenset(
     word_list("""
@@ -71,6 +79,7 @@ _REFUSING_ERRNOS: Final = frozenset(
 """POSIX.1-2024: what a file system says before it does anything."""
 _PROTOCOL_REFUSALS: Final = frozenset({"-32602", "-32601"})
 """JSON-RPC 2.0, section 5.1: invalid params, method not found."""
+_NUMBER: Final = re.compile(r"[1-5][0-9][0-9]")
 _PROTOCOL_CODE: Final = re.compile(r"-32\d{3}")
 _PARSERS: Final = frozenset(
     {("langchain_core.tools.base", "_parse_input"), ("selfcorrect.tools.signatures", "convert")}
@@ -116,7 +125,7 @@ def ending_of(error: BaseException, home: str = "") -> Ending:
         where = _where(error, home)
         for why, outcome, holds in EVIDENCE:
             if holds(raised):
-                return Ending(outcome, why, where=where)
+                return Ending(outcome, why, where=where, is_firm=_is_firm(raised))
         return Ending(Outcome.LOST, "it broke off", _is_fault(error), where)
     except Exception:  # a property of a hostile object may raise anything
         return Ending(Outcome.LOST, "its error cannot be read")
@@ -233,9 +242,37 @@ def _all(error: BaseException) -> Iterator[BaseException]:
         todo.extend(each for each in causes(item) if each is not None)
 
 
+def _is_firm(raised: _Raised) -> bool:
+    """Whether nothing at all speaks of a fault that passes: no class, status, code or word."""
+    for error in raised.chain:
+        told = facts(error)
+        names = (name.rpartition(".")[2] for name in told.types)
+        spoken = " ".join((*names, str(told.code or ""), told.text, told.body or ""))
+        if _status(error) in _UNCLEAR or speaks_of(spoken, _PASSING):
+            return False
+    return True
+
+
 def _status(error: BaseException) -> int | None:
-    status = facts(error).status
-    return status if isinstance(status, int) and 400 <= status < 600 else None
+    told = facts(error)
+    found = (
+        told.status,
+        *_statuses(told.body),
+        *(one for arg in error.args[:3] for one in _statuses(arg)),
+    )
+    return next((one for one in found if isinstance(one, int) and 400 <= one < 600), None)
+
+
+def _statuses(body: Any) -> Iterator[int]:
+    """What a body says of how it ended, an object or its text: at its top or in its `error`."""
+    if isinstance(body, str) and body.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            body = json.loads(body)
+    if isinstance(body, Mapping):
+        for part in (body, body.get("error")):
+            if isinstance(part, Mapping):
+                found = (str(part.get(key)) for key in _STATUS_KEYS)
+                yield from (int(one) for one in found if _NUMBER.fullmatch(one))
 
 
 def _kind_of_codes(error: BaseException) -> ErrorKind | None:

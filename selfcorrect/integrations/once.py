@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from selfcorrect.effects import Outcome, settled
-from selfcorrect.errors import is_control_flow
+from selfcorrect.errors import ToolReportedError, is_control_flow
 from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.tools import ToolSpec
 
@@ -86,14 +86,16 @@ class Once:
         if is_control_flow(error):
             return
         self.error = error
-        outcome = settled(ending_of(error, self._spec.home).outcome, self._spec)
+        ending = ending_of(error, self._spec.home)
+        outcome = settled(ending.outcome, self._spec, is_firm=ending.is_firm)
         if outcome is not Outcome.NOT_DONE:
             self._failed.append(_Failed(_args(given), outcome, error=error))
 
     def _returned(self, given: Any, value: Any) -> Any:
         self.error = None
         if isinstance(value, ToolMessage) and value.status == "error":
-            outcome = settled(Outcome.REFUSED, self._spec)
+            is_firm = ending_of(ToolReportedError(str(value.content))).is_firm
+            outcome = settled(Outcome.REFUSED, self._spec, is_firm=is_firm)
             if outcome is not Outcome.NOT_DONE:
                 self._failed.append(_Failed(_args(given), outcome, message=value))
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeVar
 
 from selfcorrect.model import Category, ErrorKind
@@ -118,6 +118,13 @@ _MOST: Final = 12
 def kind_in(name: str) -> ErrorKind | None:
     """The kind that the words of a name speak for."""
     return _meant(name, WORDS)
+
+
+def speaks_of(text: str, kinds: Collection[ErrorKind]) -> bool:
+    """Whether any phrase of these kinds stands in a text, whatever else it says."""
+    words = f" {' '.join(tokens(text))} "
+    phrases = (each for kind, some in WORDS if kind in kinds for each in some)
+    return any(phrase in words for phrase in phrases)
 
 
 def category_in(name: str) -> Category | None:

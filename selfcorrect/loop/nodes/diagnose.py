@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from selfcorrect.effects import Outcome, acts, settled
+from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
@@ -41,7 +41,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if source == "tool":
         await noted_error(context, call["name"], error, findings)
         update["attempts"] = _noted(state, findings, context)
-        outcome = _outcome(error, findings, call, context)
+        outcome = _outcome(error, findings, context)
         update |= await concluded(state, context, findings, update["attempts"], outcome)
     policy = context.policy_of(state)
     terminal = next(
@@ -159,18 +159,16 @@ def _handled(
     return out
 
 
-def _outcome(
-    error: Mapping[str, Any], findings: list[Finding], call: dict[str, Any], context: RunContext
-) -> Outcome:
-    """What the execution did: the deployment's own word, else what its structure showed."""
+def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunContext) -> Outcome:
+    """What the execution did, as its structure showed; a rule of the deployment knows a refusal.
+
+    Doubt only grows: no rule makes anything else of what broke off.
+    """
     told = {context.strategies.told_outcome(item.rule) for item in findings}
-    if "lost" in told:
-        return Outcome.LOST
-    if told == {"not_done"}:
-        return Outcome.NOT_DONE
     found = Outcome(error.get("outcome") or Outcome.LOST)
-    tool = context.tools.get(call["name"])
-    return found if tool is None else settled(found, tool)
+    if "lost" in told or found is Outcome.LOST:
+        return Outcome.LOST
+    return Outcome.NOT_DONE if told == {"not_done"} else found
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

@@ -280,7 +280,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     context.errors.add(state["run"], error)
     seen = context.senses.witness(error, call, tool, tool.home, context.strategies.bodies)
     findings, ending = seen.findings, seen.ending
-    outcome = settled(ending.outcome, tool)
+    outcome = settled(ending.outcome, tool, is_firm=ending.is_firm)
     if not may_call_again(outcome, tool.effect) or tool.verify:
         from selfcorrect.tools.deadlines import StillRunning
 
