@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from selfcorrect.cli.screen import counted
 from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.files import find_map
@@ -57,11 +58,6 @@ def _exit_code(name: str, *, allow_code: bool) -> int:
 
 def _verdict(name: str, faults: list[MapFault]) -> str:
     """One line on whether the map can be used."""
-    counted = Counter(getattr(fault, "level", "error") for fault in faults)
-    told = ", ".join(
-        f"{counted[level]} {level}{'' if counted[level] == 1 else 's'}"
-        for level in ("error", "warning")
-        if counted[level]
-    )
-    found = f", {told}" if told else ""
-    return f"{'not usable' if counted['error'] else 'ok'}: {name}{found}"
+    found = Counter(getattr(fault, "level", "error") for fault in faults)
+    told = [counted(found[level], level) for level in ("error", "warning") if found[level]]
+    return ", ".join([f"{'not usable' if found['error'] else 'ok'}: {name}", *told])

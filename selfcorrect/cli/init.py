@@ -28,14 +28,11 @@ def init(
     there = sorted(str(path) for path in files if (folder / path).exists())
     if there:
         refuse(f"{folder} already has {', '.join(there)}; nothing was written")
-    try:
-        for path, content in files.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as stream:
-                stream.write(content)
-    except OSError as error:
-        refuse(f"{error.filename or folder}: {error.strerror or error}")
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as stream:
+            stream.write(content)
     laid_out = f"{len(files)} files in {visible(str(folder))}"
     graph = "" if examples else " mine"
     test = "pip install -r requirements.txt && pytest for its test"

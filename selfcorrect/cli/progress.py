@@ -5,25 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import typer
 
+from selfcorrect.batch.files import Source
 from selfcorrect.cli.screen import console
 
 
-class Sized(Protocol):
-    """A file that is being read."""
-
-    @property
-    def size(self) -> int | None: ...
-    def at(self) -> int:
-        """How many of its bytes were read."""
-        ...
-
-
 @contextmanager
-def bar(files: Sequence[Sized], out: str | None = None) -> Iterator[Callable[[int], None]]:
+def bar(files: Sequence[Source], out: str | None = None) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal that shows nothing else; what is called with the lines that are done."""
     screen = console(stderr=True)
     if not screen.is_terminal or (out == "-" and sys.stdout.isatty()):

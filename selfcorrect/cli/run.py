@@ -14,7 +14,11 @@ from uuid import uuid4
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from selfcorrect.cli import lines, person, source
+from selfcorrect.batch.files import source as read_from
+from selfcorrect.batch.files import target
+from selfcorrect.batch.lines import Line, parse, write
+from selfcorrect.cli import person, source
+from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.progress import leave
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
@@ -52,10 +56,7 @@ def run(
         str | None,
         typer.Option(metavar="FILE", help="One graph input per line; - is stdin."),
     ] = None,
-    strategies: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|PATH", help="Another error-strategy map."),
-    ] = None,
+    strategies: Strategies = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one output object per line.")
     ] = False,
@@ -87,14 +88,14 @@ def run(
     tally = Tally()
     as_told = True
     with ExitStack() as stack:
-        given = stack.enter_context(lines.reader(jsonl)) if jsonl is not None else ()
+        given = stack.enter_context(read_from(jsonl)).lines() if jsonl is not None else ()
         entries = _entries(found, call) if jsonl is None else map(_from_line, given)
         if call is None and jsonl is None and not as_json:
             show(console(), legend())
         graph_ = pausable(built) if interactive else built
         player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
-        trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
+        trails = stack.enter_context(target(record, jsonl)) if record else None
         channels = getattr(
             built, "channels", None
         )  # a graph that has none says nothing of its keys
@@ -111,7 +112,7 @@ def run(
             as_told = as_told and expected
             tell(entry, output, expected)
             if trails is not None:
-                lines.write(trails, _recorded(entry, output))
+                write(trails, _recorded(entry, output))
             step(tally)
     console(stderr=as_json).print(tally.line())
     leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
@@ -120,7 +121,7 @@ def run(
 def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
     if call is not None:
         try:
-            given = lines.parse(call)
+            given = parse(call)
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
         return [_entry("call", given)]
@@ -131,7 +132,7 @@ def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
     )
 
 
-def _from_line(line: lines.Line) -> Entry:
+def _from_line(line: Line) -> Entry:
     return Entry(line.where, line.value, line.error)
 
 
@@ -219,7 +220,7 @@ def _tell(entry: Entry, output: Mapping[str, Any], expected: bool) -> None:
 
 
 def _tell_json(_: Entry, output: Mapping[str, Any], _expected: bool) -> None:
-    lines.write(sys.stdout, dict(output))
+    write(sys.stdout, dict(output))
 
 
 @contextmanager
