@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.batch.mended import MendedCall, Outcome
@@ -52,22 +53,20 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     }
 
 
+@dataclass(frozen=True, slots=True)
 class Checked:
     """One run of a checking loop, and what it came to.
 
     Attributes:
         out: `result` or `failure`, and the `trail`.
-        model_calls: How often a model was asked.
     """
 
-    __slots__ = ("_state", "out")
-
-    def __init__(self, out: Mapping[str, Any], state: CorrectionState) -> None:
-        self.out = out
-        self._state = state
+    out: Mapping[str, Any]
+    _state: CorrectionState
 
     @property
     def model_calls(self) -> int:
+        """How often a model was asked."""
         counts: Mapping[str, Any] = self._state.get("counts") or {}
         return int(counts.get("model_calls", 0))
 

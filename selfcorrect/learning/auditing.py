@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 
+from selfcorrect.batch.recorded_calls import NoWaiting
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
@@ -87,22 +87,6 @@ class Audit:
         return self.outcomes["mended"]
 
 
-class _NoWaiting:
-    """A clock that nobody waits for."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    def sleep(self, seconds: float) -> None:
-        del seconds
-
-    async def asleep(self, seconds: float) -> None:
-        del seconds
-
-
 class Replayer:
     """Puts recorded calls through the loop; the tools fail once as recorded, and do nothing."""
 
@@ -114,8 +98,7 @@ class Replayer:
             for name, schema in history.schemas.items()
             if (spec := self._spec(name, schema, history.effects.get(name))) is not None
         ]
-        time: Any = _NoWaiting()
-        self._loop = assemble(tools, Options(strategies=strategies, time=time))
+        self._loop = assemble(tools, Options(strategies=strategies, time=NoWaiting()))
 
     @property
     def tools(self) -> Mapping[str, ToolSpec]:

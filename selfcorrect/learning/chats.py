@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.forms.calls import copies, slots
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
 from selfcorrect.results import is_error_value
+from selfcorrect.tools.declarations import schema_parts
 
 _AROUND: Final = ("request", "body", "input", "inputs", "kwargs", "outputs", "values")
 _TASK: Final = ("task_id", "thread_id", "conversation_id", "session_id")
@@ -108,21 +112,10 @@ def _responded(value: Any) -> list[dict[str, Any]]:
 
 def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """The calls of a message: id, name and arguments, each once."""
-    seen: set[str] = set()
-    listed = message.get("tool_calls") or (message.get("additional_kwargs") or {}).get("tool_calls")
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    for item in [*(listed if isinstance(listed, list) else []), *blocks]:
-        if not isinstance(item, Mapping) or item.get("type") == "tool_result":
-            continue
-        function = item.get("function")
-        body = function if isinstance(function, Mapping) else item
-        name, key = body.get("name"), item.get("id") or item.get("call_id")
-        if not isinstance(name, str) or not isinstance(key, str) or key in seen:
-            continue
-        seen.add(key)
-        args: Any = next((body[k] for k in ("arguments", "args", "input") if k in body), {})
-        yield key, name, _parsed(args)
+    older = message.get("additional_kwargs")  # where LangChain kept them before it parsed them
+    for first, *_ in copies(slots(message) or slots(older)):
+        if first.name and isinstance(first.id, str):
+            yield first.id, first.name, _parsed(first.arguments)
 
 
 def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, bool]]]:
@@ -165,10 +158,9 @@ def _tools(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for holder in (value, *(value.get(key) for key in _AROUND)):
         listed = holder.get("tools") if isinstance(holder, Mapping) else None
         for each in listed if isinstance(listed, list) else ():
-            body = each.get("function", each) if isinstance(each, Mapping) else {}
-            schema = body.get("parameters") or body.get("input_schema") or body.get("inputSchema")
-            if isinstance(body.get("name"), str) and isinstance(schema, Mapping):
-                yield body["name"], schema
+            with suppress(ToolDefinitionError):
+                name, _, schema = schema_parts(each)
+                yield str(name), schema
 
 
 def _task(value: Any) -> str | None:

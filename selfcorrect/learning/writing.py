@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from importlib.resources import files
+from typing import Any
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 
-_HEAD: Final = """\
-# Repairs learnt from recorded runs. Read them before you use them: what an entry does first is done
-# unasked, where the tools of all its steps read or are idempotent; else the model is told of it.
-#
-# A value in braces says where it comes from: {args.…} the failing call, {error.…} its error,
-# {request.…} what the user asked for. To drop an entry, delete it. `selfcorrect check` reads the
-# file, `selfcorrect learn --stats LEDGER` tells how its entries have fared since.
-
-format = 1
-"""
-
 
 def as_toml(
-    entries: Sequence[RecallEntry | ErrorRule],
-    *,
-    head: str = _HEAD,
-    extends: Sequence[str] = ("default",),
+    entries: Sequence[RecallEntry | ErrorRule], *, extends: Sequence[str] = ("default",)
 ) -> str:
     """The map file that holds these entries, a table each.
 
     >>> entry = RecallEntry(tool="write", error="No file '{args.file}'",
     ...     first=[{"tool": "touch", "args": {"file": "{args.file}"}}], support=2, runs=3, seen=4)
-    >>> print(as_toml([entry], head=""))
-    <BLANKLINE>
+    >>> print("[[recall]]" + as_toml([entry]).partition("[[recall]]")[2])
     [[recall]] # touch(file={args.file}) came before it in 3 of 4 runs, 2 tasks
     tool = "write"
     error = "No file '{args.file}'"
@@ -43,7 +29,8 @@ def as_toml(
     agreement = 0.0
     <BLANKLINE>
     """
-    said = f"extends = {toml(list(extends))}\n" if head else ""
+    head = files("selfcorrect.learning").joinpath("head.toml").read_text("utf-8")
+    said = f"extends = {toml(list(extends))}\n"
     rules = [entry for entry in entries if isinstance(entry, ErrorRule)]
     recalls = [entry for entry in entries if isinstance(entry, RecallEntry)]
     return head + said + "".join([*map(_rule, rules), *map(_table, recalls)])

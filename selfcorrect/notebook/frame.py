@@ -77,11 +77,11 @@ def tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None 
 
 
 def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None) -> None:
-    frame.changes += [change_row(change) for change in _listed(event, "changes")]
-    frame.changes += [change_row(change, refused=True) for change in _listed(event, "refused")]
-    frame.findings += [_finding(item, strategies) for item in _listed(event, "findings")]
-    frame.tried += [_tried(item) for item in _listed(event, "tried")]
-    frame.tried += [_skipped(item) for item in _listed(event, "skipped")]
+    frame.changes += [change_row(change) for change in listed(event, "changes")]
+    frame.changes += [change_row(change, refused=True) for change in listed(event, "refused")]
+    frame.findings += [_finding(item, strategies) for item in listed(event, "findings")]
+    frame.tried += [_tried(item) for item in listed(event, "tried")]
+    frame.tried += [_skipped(item) for item in listed(event, "skipped")]
     errors = event.get("error")
     if isinstance(errors, list) and not frame.findings:
         frame.findings += [
@@ -112,14 +112,14 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
         return plain_text(f"not called: {why}", 160)
     if node == "diagnose":
         rules = dict.fromkeys(
-            str(item.get("rule") or "no rule") for item in _listed(event, "findings")
+            str(item.get("rule") or "no rule") for item in listed(event, "findings")
         )
         return plain_text(", ".join(rules), 160)
     if node == "select_strategy":
-        names = dict.fromkeys(str(item.get("strategy")) for item in _listed(event, "selected"))
+        names = dict.fromkeys(str(item.get("strategy")) for item in listed(event, "selected"))
         return plain_text(", ".join(names), 160) if names else "nothing left to try"
     if node == "repair":
-        count = len(_listed(event, "changes"))
+        count = len(listed(event, "changes"))
         return f"{count} change{'' if count == 1 else 's'}" if count else "no change"
     if node == "validate":
         return "valid" if event.get("ok") else "not valid"
@@ -129,7 +129,7 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
     if node == "report_failure":
         return plain_text(event.get("reason", ""), 160)
     if node == "edit":
-        chosen = [str(item.get("strategy")) for item in _listed(event, "selected")]
+        chosen = [str(item.get("strategy")) for item in listed(event, "selected")]
         return plain_text("edited by hand" + "".join(f": chose {name}" for name in chosen), 160)
     return ""
 
@@ -166,8 +166,8 @@ def _finding(item: Mapping[str, Any], strategies: StrategyMap | None) -> dict[st
         "rule": cut(str(rule or ""), 120),
         "kind": cut(str(item.get("kind") or ""), 40),
         "category": cut(str(item.get("category") or ""), 40),
-        "places": [cut(str(path), 120) for path in _listed(item, "paths", of=str)],
-        "ladder": [cut(str(name), 80) for name in _listed(item, "ladder", of=str)],
+        "places": [cut(str(path), 120) for path in listed(item, "paths", of=str)],
+        "ladder": [cut(str(name), 80) for name in listed(item, "ladder", of=str)],
         "sure": _sure(item),
         "conditions": _conditions(known),
         **marked(str(item.get("text", "")), known.match if known else None, texts),
@@ -179,7 +179,7 @@ def _sure(item: Mapping[str, Any]) -> str:
     sure, witness = item.get("confidence"), item.get("witness")
     if not isinstance(sure, int | float) or not witness:
         return ""
-    spoke = [str(each[0]) for each in _listed(item, "spoke", of=list) if each]
+    spoke = [str(each[0]) for each in listed(item, "spoke", of=list) if each]
     return cut(f"{sure:.2f} by {witness}{': ' if spoke else ''}{', '.join(spoke)}", 200)
 
 
@@ -222,8 +222,8 @@ def _is_held(event: Mapping[str, Any]) -> bool:
     return (event.get("node") == "execute" or is_guard) and not ran
 
 
-def _listed(event: Mapping[str, Any], key: str, of: Any = Mapping) -> list[Any]:
+def listed(event: Mapping[str, Any], key: str, of: Any = Mapping, most: int = MOST) -> list[Any]:
+    """The items of a list that are what they should be, as far as they are shown."""
     items = event.get(key)
-    return (
-        [item for item in items[:MOST] if isinstance(item, of)] if isinstance(items, list) else []
-    )
+    items = items[:most] if isinstance(items, list | tuple) else ()
+    return [item for item in items if isinstance(item, of)]

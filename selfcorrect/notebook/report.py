@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.notebook.frame import change_row
+from selfcorrect.notebook.frame import change_row, listed
 from selfcorrect.notebook.shown import cut, plain_text, value_text
 
 _MOST: Final = 50
@@ -20,8 +20,8 @@ def report_of(values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {
         "reason": cut(str(failure.get("reason", "")), 60),
         "detail": plain_text(failure.get("detail") or "", 400),
-        "attempts": [_attempt(item) for item in _listed(failure, "attempts")],
-        "changes": [change_row(item) for item in _listed(failure, "changes")],
+        "attempts": [_attempt(item) for item in listed(failure, "attempts", most=_MOST)],
+        "changes": [change_row(item) for item in listed(failure, "changes", most=_MOST)],
         "question": plain_text(question.get("question", ""), 600)
         if isinstance(question, Mapping)
         else "",
@@ -40,9 +40,3 @@ def _attempt(item: Mapping[str, Any]) -> dict[str, Any]:
         "text": plain_text(item.get("text") or "", 300),
         "seconds": item.get("seconds") if isinstance(item.get("seconds"), int | float) else None,
     }
-
-
-def _listed(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    items = data.get(key)
-    items = items if isinstance(items, list | tuple) else []
-    return [item for item in items[:_MOST] if isinstance(item, Mapping)]

@@ -6,6 +6,7 @@ The widget, the replay, the SVG and the terminal all show this and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from selfcorrect.drawing import Shape, label_of
@@ -14,7 +15,6 @@ from selfcorrect.notebook.agents import answered_in
 from selfcorrect.notebook.form import form_of
 from selfcorrect.notebook.history import History, label, marks_of
 from selfcorrect.notebook.report import report_of
-from selfcorrect.notebook.second import Second
 from selfcorrect.notebook.shown import cut, plain_text, value_text
 from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.status import actions_of, status_of
@@ -52,7 +52,7 @@ def view_of(at: Standing) -> dict[str, Any]:
         "report": report_of(values),
         "result": result_of(values) if not here.next else None,
         "form": form_of(at),
-        "second": _second(at.second),
+        "second": None if at.second is None else asdict(at.second),
     }
 
 
@@ -146,7 +146,3 @@ def result_of(values: Mapping[str, Any]) -> str | None:
         return value_text(values["result"], 2_000, "result")
     said = answered_in(values)
     return None if said is None else plain_text(said, 2_000)
-
-
-def _second(found: Second | None) -> dict[str, Any] | None:
-    return None if found is None else {"text": found.text, "needs_word": found.needs_word}
