@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,18 +38,23 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     else:
         findings = tool.violations(call.args)
     if findings:
-        items = [finding_to_json(finding) for finding in findings]
-        return {
-            "outcome": "failed",
-            "error": {"source": source, "findings": items},
-            "trail": [{"ok": False, "error": [item["text"] for item in items]}],
-        }
+        return failed(findings, source)
     return {
         "outcome": "done",
         "result": {"call": call_to_json(call), "changes": state.get("changes") or []}
         | {"model_calls": state["counts"].get("model_calls", 0)},
         "error": None,
         "trail": [{"ok": True}],
+    }
+
+
+def failed(findings: Iterable[Finding], source: str) -> Update:
+    """What execute comes to where a call is known to be wrong."""
+    items = [finding_to_json(finding) for finding in findings]
+    return {
+        "outcome": "failed",
+        "error": {"source": source, "findings": items},
+        "trail": [{"ok": False, "error": [item["text"] for item in items]}],
     }
 
 

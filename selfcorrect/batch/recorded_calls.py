@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from selfcorrect.batch.checking import check_only
+from selfcorrect.batch.checking import check_only, failed
 from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mending import mend
@@ -174,13 +174,7 @@ def _rejecting(error: str) -> Node:
             tool=call.name,
             bodies=context.strategies.bodies,
         )
-        items = [to_json(finding) for finding in findings]
-        return {
-            "outcome": "failed",
-            "error": {"source": "schema", "findings": items},
-            "counts": add(state["counts"], "attempts"),
-            "trail": [{"ok": False, "error": [item["text"] for item in items]}],
-        }
+        return {**failed(findings, "schema"), "counts": add(state["counts"], "attempts")}
 
     return execute
 

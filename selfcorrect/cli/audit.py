@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.table import Table
 
 from selfcorrect.cli.options import Logs, Strategies, Tools
-from selfcorrect.cli.progress import leave
+from selfcorrect.cli.progress import leave, live
 from selfcorrect.cli.recorded import calls_of, tell_left_out
 from selfcorrect.cli.screen import console, counted, refuse
 from selfcorrect.drawing.visible import visible
@@ -42,8 +39,9 @@ def audit(
     from selfcorrect.learning.auditing import audit as look_at
 
     screen = console(stderr=True)
-    with calls_of(logs, html, tools) as found, _bar(screen) as step:
-        result = look_at(found.calls, strategies, step)
+    columns = (TextColumn("failing calls"), BarColumn(), MofNCompleteColumn())
+    with calls_of(logs, html, tools) as found, live(*columns) as update:
+        result = look_at(found.calls, strategies, lambda done, of: update(completed=done, total=of))
     tell_left_out(found.skipped)
     if not result.calls:
         refuse("there is no recorded call in these logs")
@@ -56,18 +54,6 @@ def audit(
         screen.print(f"the page is {html}")
     lost = counted(found.skipped.total(), "line was", "lines were")
     leave(f"{lost} left out; the audit is of all others" if found.skipped else None)
-
-
-@contextmanager
-def _bar(screen: Console) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar as something to be told."""
-    if not screen.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("failing calls"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=screen, transient=True) as progress:
-        task = progress.add_task("failing calls", total=None)
-        yield lambda done, of: progress.update(task, completed=done, total=of)
 
 
 def _tell(result: Audit) -> None:

@@ -17,7 +17,6 @@ from selfcorrect.cli.screen import refuse
 from selfcorrect.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from selfcorrect.mapping.strategy_map import StrategyMap
     from selfcorrect.proxy.serving import Target
     from selfcorrect.proxy.tools import Policy
 
@@ -90,18 +89,14 @@ def _policy(
     strategies: str | None, *, trust: bool, timeout: float | None, ledger: str | None
 ) -> Policy:
     from selfcorrect.ledger import SqliteLedger
+    from selfcorrect.mapping.loading import ENVIRONMENT, load_map
     from selfcorrect.proxy.tools import Policy
 
     if timeout is not None and timeout <= 0:
         refuse(f"--timeout: seconds above 0, not {timeout:g}")
     kept = None if ledger is None else SqliteLedger(_writable(ledger))
-    return Policy(_map(strategies), trust=trust, timeout=timeout, ledger=kept)
-
-
-def _map(strategies: str | None) -> StrategyMap:
-    from selfcorrect.mapping.loading import ENVIRONMENT, load_map
-
-    return load_map(strategies or os.environ.get(ENVIRONMENT) or DEFAULT)
+    known = load_map(strategies or os.environ.get(ENVIRONMENT) or DEFAULT)
+    return Policy(known, trust=trust, timeout=timeout, ledger=kept)
 
 
 def _target(

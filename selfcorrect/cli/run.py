@@ -7,21 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self, TypeGuard
 from uuid import uuid4
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from selfcorrect.batch.files import source as read_from
 from selfcorrect.batch.files import target
 from selfcorrect.batch.lines import Line, parse, write
 from selfcorrect.cli import person, source
 from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.progress import leave
+from selfcorrect.cli.progress import leave, live
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
+from selfcorrect.cli.source import Entry
 from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
 from selfcorrect.json_forms import to_json
@@ -34,16 +34,6 @@ from selfcorrect.state import STATE_KEYS
 
 INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One input of the graph, or what is wrong with the line that should have held it."""
-
-    title: str
-    input: JSON = None
-    error: str | None = None
-    expect: str | None = None
 
 
 def run(
@@ -125,10 +115,9 @@ def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
         return [_entry("call", given)]
-    examples = [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
     order = list(STYLES)
     return sorted(
-        examples, key=lambda each: order.index(each.expect) if each.expect in order else 0
+        found.examples(), key=lambda each: order.index(each.expect) if each.expect in order else 0
     )
 
 
@@ -147,7 +136,7 @@ def _is_whole(given: JSON) -> TypeGuard[Mapping[str, JSON]]:
 class _Player:
     """Runs entries through a graph, one after the other, on an event loop of its own."""
 
-    def __init__(self, graph: source.Graph, *, interactive: bool, again: bool) -> None:
+    def __init__(self, graph: Any, *, interactive: bool, again: bool) -> None:
         self._graph = graph
         self._interactive = interactive
         self._configurable = {AGAIN: True} if again else {}
@@ -226,14 +215,9 @@ def _tell_json(_: Entry, output: Mapping[str, Any], _expected: bool) -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[Tally], None]]:
     """Live counts on stderr, where a person looks at it and the results go somewhere else."""
-    screen = console(stderr=True)
-    if not screen.is_terminal or sys.stdout.isatty():
-        yield lambda _: None
-        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
-        task = progress.add_task("0 calls")
-        yield lambda tally: progress.update(task, description=tally.line().plain)
+    with live(*columns, hidden=sys.stdout.isatty(), description="0 calls") as update:
+        yield lambda tally: update(description=tally.line().plain)
 
 
 def _recorded(entry: Entry, output: Mapping[str, Any]) -> dict[str, JSON]:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from selfcorrect.drawing.layout import Box, Placed, Point
+from selfcorrect.drawing.layout import Box, Placed, Point, border
 from selfcorrect.drawing.shape import GUARD, Shape
 
 
@@ -46,8 +46,8 @@ def loop_places(shape: Shape) -> Placed:
         x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
         boxes[node] = Box(x, y, min(12 + 6.4 * len(node), 108), 24)
         cut = way.index(end)
-        ways[source, node] = (*way[:cut], _short_of((x, y), start, boxes[node]))
-        ways[node, target] = (_short_of((x, y), end, boxes[node]), *way[cut:])
+        ways[source, node] = (*way[:cut], border(boxes[node], start))
+        ways[node, target] = (border(boxes[node], end), *way[cut:])
     ends = [(edge.source, edge.target) for edge in shape.edges]
     return Placed(boxes, tuple(ways.get(pair) or paths[pair] for pair in ends), *drawn["size"])
 
@@ -55,11 +55,3 @@ def loop_places(shape: Shape) -> Placed:
 def _length(segment: tuple[Point, Point]) -> float:
     (ax, ay), (bx, by) = segment
     return abs(ax - bx) + abs(ay - by)
-
-
-def _short_of(middle: Point, end: Point, box: Box) -> Point:
-    """Where a line from the middle of a box towards an end leaves the box."""
-    dx, dy = end[0] - middle[0], end[1] - middle[1]
-    if abs(dx) >= abs(dy):
-        return middle[0] + (box.width / 2 if dx > 0 else -box.width / 2), middle[1]
-    return middle[0], middle[1] + (box.height / 2 if dy > 0 else -box.height / 2)

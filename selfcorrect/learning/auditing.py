@@ -15,6 +15,7 @@ from selfcorrect.batch.recorded_calls import NoWaiting
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
+from selfcorrect.learning.recoveries import turn
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
@@ -23,7 +24,6 @@ from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.redaction import quoted
 from selfcorrect.tools import ToolSpec
 
-_FAR: Final = 15
 _MOST_EXAMPLES: Final = 50
 _LONGEST: Final = 200
 _MADE: Final = "made"
@@ -226,13 +226,8 @@ def made_later(
         place: The failing one.
         made: The tool, and its arguments.
     """
-    for later in range(place + 1, min(place + 1 + _FAR, len(calls))):
-        call = calls[later]
-        if call.request != calls[place].request:
-            return None
-        if call.error is None and is_same_call(call, made):
-            return later
-    return None
+    did = (at for at, call in turn(calls, place) if call.error is None and is_same_call(call, made))
+    return next(did, None)
 
 
 def is_same_call(call: RecordedCall, made: tuple[str, Mapping[str, Any] | None]) -> bool:

@@ -51,10 +51,7 @@ class Unreadable(ValueError):
     """A line is no recorded call; the message says what is wrong with it."""
 
 
-KEYS: Final = frozenset(
-    {"task_id", "seq", "tool", "arguments", "error", "result", "effect", "schema", "request"}
-    | {"tokens", "id"}
-)
+KEYS: Final = frozenset(RecordedCall.__slots__) | {"id"}
 """The keys of a line of CALLS.jsonl that are read."""
 
 

@@ -8,7 +8,7 @@ the whole conversation, is read once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ def of_chat(value: Any, start: int, known: set[str]) -> Iterator[RecordedCall]:
     messages += _responded(value)
     tools = dict(_tools(value))
     answers = {key: answer for each in messages for key, answer in _answers(each)}
-    task = _task(value) or digest(_first_request(messages) or start)
+    task = _task(value) or digest(next(requests_in(messages), None) or start)
     tokens = _tokens(value)
     request: str | None = None
     for message in messages:
@@ -138,9 +138,15 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        texts = [each.get("text") for each in content if isinstance(each, Mapping)]
+        found = (each for each in content if isinstance(each, Mapping))
+        texts = [each.get("content" if _is_part(each) else "text") for each in found]
         return "\n".join(text for text in texts if isinstance(text, str))
     return "" if content is None else json.dumps(content, default=str)
+
+
+def _is_part(block: Mapping[str, Any]) -> bool:
+    """Whether this is a text as OpenTelemetry writes it."""
+    return block.get("type") == "text" and "text" not in block
 
 
 def _parsed(args: Any) -> JSON:
@@ -173,9 +179,13 @@ def _task(value: Any) -> str | None:
     return None if found is None else str(found)
 
 
-def _first_request(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    said = (_text(each.get("content")) for each in messages if each["role"] == "user")
-    return next(filter(None, said), None)
+def requests_in(messages: Iterable[Any]) -> Iterator[str]:
+    """What the user said in a conversation, message by message."""
+    for each in messages:
+        message = _plain(each) if isinstance(each, Mapping) else {}
+        said = message.get("content") or message.get("parts")
+        if message.get("role") == "user" and (text := _text(said)):
+            yield text
 
 
 def _tokens(value: Any) -> int | None:

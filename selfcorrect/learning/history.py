@@ -109,13 +109,11 @@ class History:
 
         What many tasks say (`go on`) makes nobody kin.
         """
-        parent: dict[str, str] = {}
+        joined: dict[str, str] = {}
 
         def root(name: str) -> str:
-            parent.setdefault(name, name)
-            while parent[name] != name:
-                parent[name] = parent[parent[name]]
-                name = parent[name]
+            while (above := joined.get(name, name)) != name:
+                name = above
             return name
 
         sharing: dict[str, set[str]] = {}
@@ -130,7 +128,7 @@ class History:
             if len(kin) <= _RARE:
                 first, *others = sorted(kin)
                 for other in others:
-                    parent[root(other)] = root(first)
+                    joined[root(other)] = root(first)
         for run in self.runs.values():
             run.kin = root(run.kin)
 

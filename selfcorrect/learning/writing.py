@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
+
+_COUNTED: Final = ("support", "runs", "seen", "agreement")
 
 
 def as_toml(
@@ -56,22 +58,11 @@ def _comment(entry: RecallEntry) -> str:
 
 
 def _fields(entry: RecallEntry) -> Iterator[tuple[str, Any]]:
-    yield "tool", entry.tool
-    yield "error", entry.error
-    if entry.schemas is not None:
-        yield "schemas", entry.schemas
-    if entry.first:
-        steps = [{"tool": step.tool, "args": dict(step.args)} for step in entry.first]
-        yield "first", [step if step["args"] else {"tool": step["tool"]} for step in steps]
-    if entry.edits:
-        yield "edits", dict(entry.edits)
-    for key in ("support", "runs", "seen", "agreement"):
-        yield key, getattr(entry, key)
-    if entry.suggest:
-        yield "suggest", True
-    for key in ("proposed", "example"):
-        if getattr(entry, key) is not None:
-            yield key, getattr(entry, key)
+    """What is written of an entry; how often it was seen always is."""
+    said = entry.model_dump(mode="json", exclude_defaults=True)
+    for key in RecallEntry.model_fields:
+        if key in said or key in _COUNTED:
+            yield key, getattr(entry, key) if key in _COUNTED else said[key]
 
 
 def toml(value: Any) -> str:

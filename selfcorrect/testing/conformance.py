@@ -261,14 +261,12 @@ def _compiled(parameters: str, effect: Effect, description: str) -> ToolSpec:
 
 
 def _finding_of(case: Case, tool: ToolSpec) -> Finding:
-    return case.finding or _stale(tool, case.args)
-
-
-def _stale(tool: ToolSpec, args: JsonObject) -> Finding:
-    """The first violation; for valid arguments, one that no longer holds."""
-    if not tool.is_valid(args):
-        return tool.violations(args)[0]
-    name = next(iter(args), "x")
+    """What is wrong; by default the first violation, and for valid arguments a stale one."""
+    if case.finding is not None:
+        return case.finding
+    if not tool.is_valid(case.args):
+        return tool.violations(case.args)[0]
+    name = next(iter(case.args), "x")
     return Finding("an error of before", ("InvalidArgs",), code="type", paths=(f"/args/{name}",))
 
 

@@ -28,13 +28,8 @@ TIMETABLE: Final = (date(2024, 1, 1), date(2027, 12, 31))
 SEATS: Final = {"economy": 60, "business": 12, "first": 4}
 FARE: Final = {"economy": 1, "business": 3, "first": 6}
 DAILY: Final = frozenset({("CDG", "LHR"), ("JFK", "LAX")})
-HUBS: Final = (
-    *("ATL", "LAX", "ORD", "DFW", "DEN", "JFK", "LGA", "EWR", "SFO", "SEA", "MIA", "BOS", "IAD"),
-    *("LAS", "PHX", "YYZ", "YVR", "MEX", "GRU", "EZE", "BOG", "LHR", "LGW", "LCY", "CDG", "ORY"),
-    *("AMS", "FRA", "MUC", "BER", "MAD", "BCN", "FCO", "MXP", "LIN", "ZRH", "VIE", "CPH", "ARN"),
-    *("OSL", "HEL", "DUB", "LIS", "BRU", "ATH", "IST", "DXB", "DOH", "JNB", "CAI", "DEL", "BOM"),
-    *("SIN", "BKK", "HKG", "PEK", "PVG", "ICN", "HND", "NRT", "SYD", "MEL", "AKL"),
-)
+_DATA: Final = files("selfcorrect.testing")
+HUBS: Final = tuple(_DATA.joinpath("hubs.txt").read_text("utf-8").split())
 NUMBERS: Final = {code: index for index, code in enumerate(HUBS)}
 
 SCHEMA_VERSION: Final = 1
@@ -231,10 +226,9 @@ class World:
     def _nearest(self, when: date, flown: set[int]) -> list[date]:
         """The flown day before and the one after, the nearer first."""
         first, last = max(self.clock(), TIMETABLE[0]), TIMETABLE[1]
-        around = (sign * step for step in range(1, 8) for sign in (-1, 1))
-        days = [when + timedelta(days) for days in around if _within(when, days)]
+        days = [when + timedelta(step) for step in range(-7, 8)]
         near = [day for day in days if first <= day <= last and day.weekday() in flown]
-        before = [day for day in near if day < when][:1]
+        before = [day for day in near if day < when][-1:]
         after = [day for day in near if day > when][:1]
         return sorted(before + after, key=lambda day: abs(day - when))
 
@@ -302,7 +296,7 @@ def _fill(database: sqlite3.Connection) -> None:
         return
     if version != 0:
         raise RuntimeError(f"the database holds a flight booking of another version: {version}")
-    schema = files("selfcorrect.testing").joinpath("flights.sql").read_text("utf-8")
+    schema = _DATA.joinpath("flights.sql").read_text("utf-8")
     for statement in schema.split(";\n"):
         database.execute(statement)
     airports, metros = _airport_data()
@@ -394,10 +388,6 @@ def _described(flight: Flight) -> dict[str, Any]:
         "destination": flight.destination,
         "departs": flight.departs,
     }
-
-
-def _within(day: date, days: int) -> bool:
-    return 1 <= day.toordinal() + days <= date.max.toordinal()
 
 
 def _shown(value: object) -> str:
