@@ -3,39 +3,85 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, Send
 
-from selfcorrect import ToolSpec
-from selfcorrect.batch.calls import arun_calls, run_calls
+from selfcorrect.integrations.chat import OURS
+from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import assemble
 from selfcorrect.testing.crashes import Crash, Crashes, FragileLedger
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
 
+CONFIG = {"configurable": {"thread_id": "t"}, "max_concurrency": 1}
+
 
 def call(item, id_=None, name="act", **more):
-    return {"name": name, "args": {"item": item, **more}, "id": id_ or item}
+    return {"type": "tool_call", "name": name, "args": {"item": item, **more}, "id": id_ or item}
 
 
-def both(loop, calls, **options):
-    return [run_calls(loop, calls, **options), asyncio.run(arun_calls(loop, calls, **options))]
+def acting(world, name="act", effect="mutating", faults=None):
+    """A tool of a world, as LangChain has it."""
+    spec = world.tool(name, effect=effect, faults=faults)
+
+    def act(item: str, count: int = 1) -> str:
+        """Act."""
+        return json.dumps(spec.run({"item": item, "count": count}))
+
+    return StructuredTool.from_function(act, name=name, metadata={"effect": effect})
 
 
-def test_one_result_for_each_id_in_the_order_of_the_calls():
+def host_of(*tools, saver=None, **options):
+    """A graph whose one node runs the calls of the last message."""
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", SelfCorrectingToolNode(tools, **options))
+    builder.add_edge(START, "tools")
+    return builder.compile(checkpointer=saver)
+
+
+def asking(calls, turn="m"):
+    return {"messages": [AIMessage("", id=turn, tool_calls=calls)]}
+
+
+def answered(out):
+    return [each for each in out["messages"] if isinstance(each, ToolMessage)]
+
+
+def reasons(out):
+    notes = (each.response_metadata.get(OURS) or {} for each in answered(out))
+    return [note.get("reason") for note in notes]
+
+
+def invoked(graph, given, is_async):
+    return asyncio.run(graph.ainvoke(given, CONFIG)) if is_async else graph.invoke(given, CONFIG)
+
+
+MANY = [
+    call("a"),
+    call("b", count="2.5"),
+    call("nothing", name="order"),
+    call("c", count="3.5"),
+    call("d"),
+]
+both = pytest.mark.parametrize("is_async", [False, True])
+
+
+@both
+def test_one_result_for_each_id_in_the_order_of_the_calls(is_async):
     world = World()
-    loop = assemble([world.tool("act", effect="read_only")])
+    graph = host_of(acting(world, effect="read_only"))
     calls = [call("b"), call("nothing", name="no_such"), call("a", count="2"), call("c", count=[])]
-    for results in both(loop, calls):
-        assert [result.id for result in results] == ["b", "nothing", "a", "c"]
-        assert [result.ok for result in results] == [True, False, True, False]
-        assert results[2].content == '{"item": "a", "count": 2}'
-        assert "no such tool" in results[1].content
+    found = answered(invoked(graph, asking(calls), is_async))
+    assert [each.tool_call_id for each in found] == ["b", "nothing", "a", "c"]
+    assert [each.status for each in found] == ["success", "error", "success", "error"]
+    assert found[2].content == '{"item": "a", "count": 2}'
+    assert "no such tool" in found[1].content
     assert world.executions
 
 
@@ -49,62 +95,37 @@ def test_what_is_quick_does_not_wait_and_what_is_slow_does_not_lose_its_place():
         order.append(item)
         return item
 
-    loop = assemble([ToolSpec.from_function(act, effect="read_only")])
-    results = asyncio.run(arun_calls(loop, [call("slow"), call("quick")]))
+    tool = StructuredTool.from_function(coroutine=act, metadata={"effect": "read_only"})
+    out = asyncio.run(host_of(tool).ainvoke(asking([call("slow"), call("quick")])))
     assert order == ["quick", "slow"]
-    assert [result.content for result in results] == ["slow", "quick"]
+    assert [each.content for each in answered(out)] == ["slow", "quick"]
 
 
-@pytest.mark.parametrize("on_failure", ["report", "raise"])
-def test_a_call_that_fails_loses_no_sibling(on_failure):
+@both
+def test_a_call_that_fails_loses_no_sibling(is_async):
     world = World()
-    bad = world.tool("bad", effect="read_only", faults=iter([Fault.AUTH] * 9))
-    loop = assemble([world.tool("act"), bad], Options(on_failure=on_failure))
-    for results in both(loop, [call("a"), call("x", name="bad"), call("b")]):
-        assert [result.ok for result in results] == [True, False, True]
-        assert (results[1].error is not None) is (on_failure == "raise")
-        assert results[1].content
-    assert world.done("act", "a") == 2
-
-
-def test_two_calls_with_one_id_get_one_answer():
-    world = World()
-    loop = assemble([world.tool("act")])
-    same = run_calls(loop, [call("a", "1"), call("a", "1")], task_id="t")
-    other = run_calls(loop, [call("a", "1"), call("b", "1")], task_id="u")
-    assert len(same) == len(other) == 1
-    assert "was not done" not in same[0].content
-    assert "same id, and was not done" in other[0].content
-    assert world.done("act", "a") == 2
-    assert world.done("act", "b") == 0
-
-
-def test_calls_without_ids_get_the_same_ones_each_time():
-    world = World()
-    loop = assemble([world.tool("act")])
-    calls = [{"name": "act", "args": {"item": "a"}}] * 2
-    first, second = (run_calls(loop, calls, task_id="t") for _ in range(2))
-    assert [result.id for result in first] == [result.id for result in second]
-    assert world.done("act", "a") == 2
+    bad = acting(world, "bad", "read_only", iter([Fault.AUTH] * 9))
+    calls = [call("a"), call("x", name="bad"), call("b")]
+    found = answered(invoked(host_of(acting(world), bad), asking(calls), is_async))
+    assert [each.status for each in found] == ["success", "error", "success"]
+    assert found[1].content
+    assert world.done("act", "a") == world.done("act", "b") == 1
 
 
 @pytest.mark.parametrize("point", ["tool.before", "tool.after", "ledger.settle.after"])
 def test_a_crash_among_siblings(point):
     ledger, crashes = MemoryLedger(), Crashes()
     world = World(crashes=crashes)
-    loop = assemble([world.tool("act")], Options(ledger=FragileLedger(ledger, crashes)))
-    calls = [call("a"), call("b"), call("c")]
+    graph = host_of(acting(world), ledger=FragileLedger(ledger, crashes))
+    given = asking([call("a"), call("b"), call("c")])
     crashes.revive(point, 2)
     with pytest.raises(Crash):
-        run_calls(loop, calls, task_id="t")
+        graph.invoke(given, CONFIG)
     crashes.revive()
-    results = run_calls(loop, calls, task_id="t")
-    assert [result.id for result in results] == ["a", "b", "c"]
-    assert results[0].ok
-    assert results[2].ok
-    assert results[1].ok is (point == "ledger.settle.after")
-    if not results[1].ok:
-        assert results[1].output["failure"]["reason"] == "unknown_outcome"
+    out = graph.invoke(given, CONFIG)
+    assert [each.tool_call_id for each in answered(out)] == ["a", "b", "c"]
+    known = None if point == "ledger.settle.after" else "unknown_outcome"
+    assert reasons(out) == [None, known, None]
     assert max(world.effects.values()) == 1
 
 
@@ -119,58 +140,26 @@ def test_cancelled_together_nothing_is_left_running():
         await asyncio.sleep(60)
         return item
 
-    loop = assemble([ToolSpec.from_function(act)])
+    tool = StructuredTool.from_function(coroutine=act, metadata={"effect": "mutating"})
+    graph = host_of(tool, ledger=MemoryLedger())
+    given = asking([call("a"), call("b")])
+    config = {"configurable": {"thread_id": "t"}}
 
     async def main():
-        running = asyncio.create_task(arun_calls(loop, [call("a"), call("b")], task_id="t"))
+        running = asyncio.create_task(graph.ainvoke(given, config))
         await both_started.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
         assert asyncio.all_tasks() == {asyncio.current_task()}
-        return await arun_calls(loop, [call("a"), call("b")], task_id="t")
+        return await graph.ainvoke(given, config)
 
-    results = asyncio.run(main())
-    assert [r.output["failure"]["reason"] for r in results] == ["unknown_outcome"] * 2
-
-
-def in_a_graph(loop, calls, answers, is_async=False):
-    """A host that runs the calls in one node and re-enters it for each answer."""
-    seen = []
-
-    def node(state):
-        results = run_calls(loop, calls, task_id="t", ask=interrupt)
-        seen[:] = results
-        return {}
-
-    async def anode(state):
-        seen[:] = await arun_calls(loop, calls, task_id="t", ask=interrupt)
-        return {}
-
-    builder = StateGraph(MessagesState)
-    builder.add_node("tools", anode if is_async else node)
-    builder.add_edge(START, "tools")
-    builder.add_edge("tools", END)
-    graph = builder.compile(checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "t"}}
-    questions = []
-
-    def step(given):
-        if is_async:
-            return asyncio.run(graph.ainvoke(given, config))
-        return graph.invoke(given, config)
-
-    out = step({"messages": []})
-    for answer in answers:
-        questions += [item.value["question"] for item in out["__interrupt__"]]
-        out = step(Command(resume=answer))
-    assert "__interrupt__" not in out
-    return seen, questions
+    assert reasons(asyncio.run(main())) == ["unknown_outcome"] * 2
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@both
 @pytest.mark.parametrize("durable", [False, True])
-def test_questions_come_one_by_one_and_nothing_is_repeated(tmp_path, is_async, durable):
+def test_questions_stand_side_by_side_and_nothing_is_repeated(tmp_path, is_async, durable):
     world, executed = World(), []
 
     def order(item: str) -> str:
@@ -181,24 +170,32 @@ def test_questions_come_one_by_one_and_nothing_is_repeated(tmp_path, is_async, d
         return item
 
     ledger = SqliteLedger(tmp_path / "ledger.db") if durable else None
-    tools = [world.tool("act"), ToolSpec.from_function(order, effect="mutating")]
-    loop = assemble(tools, Options(ledger=ledger))
-    calls = [
-        call("a"),
-        call("b", count="2.5"),
-        call("nothing", name="order"),
-        call("c", count="3.5"),
-        call("d"),
-    ]
+    ordering = StructuredTool.from_function(order, metadata={"effect": "mutating"})
+    node = SelfCorrectingToolNode([acting(world), ordering], ask_person=True, ledger=ledger)
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", node)
+    # As an agent of LangChain hands them out: each call is a task of its own.
+    each_alone = [Send("tools", [one]) for one in MANY]
+    builder.add_conditional_edges(START, lambda _: each_alone, ["tools"])
+    graph = builder.compile(checkpointer=InMemorySaver())
+    out = invoked(graph, asking(MANY), is_async)
+    questions = {item.value["question"]: item.id for item in out["__interrupt__"]}
     edit = {"action": "edit", "args": {"item": "something"}}
-    results, questions = in_a_graph(loop, calls, [2, edit, "reject"], is_async)
-    assert [result.id for result in results] == ["a", "b", "nothing", "c", "d"]
-    assert len(questions) == 3
-    assert "2.5" in questions[0]
-    assert "3.5" in questions[2]
-    assert results[1].content == '{"item": "b", "count": 2}'
-    assert results[2].content == "something"
-    assert results[3].output["failure"]["reason"] == "rejected"
+    said = {"2.5": 2, "nothing": edit, "3.5": "reject"}
+    assert len(questions) == len(said)
+    answers = {
+        questions[text]: answer
+        for text in questions
+        for word, answer in said.items()
+        if word in text
+    }
+    out = invoked(graph, Command(resume=answers), is_async)
+    assert "__interrupt__" not in out
+    found = answered(out)
+    assert [each.tool_call_id for each in found] == ["a", "b", "nothing", "c", "d"]
+    assert found[1].content == '{"item": "b", "count": 2}'
+    assert found[2].content == "something"
+    assert reasons(out)[3] == "rejected"
     assert executed == ["nothing", "something"]
     assert world.effects == {("act", "a"): 1, ("act", "b"): 1, ("act", "d"): 1}
     if ledger is not None:
@@ -207,14 +204,28 @@ def test_questions_come_one_by_one_and_nothing_is_repeated(tmp_path, is_async, d
 
 def test_the_same_calls_in_another_turn_are_asked_anew():
     world = World()
-    loop = assemble([world.tool("act")])
-    asked = []
-
-    def ask(question):
-        asked.append(question["question"])
-        return "reject"
-
+    graph = host_of(acting(world), saver=InMemorySaver(), ask_person=True)
     for turn in ("one", "two"):
-        run_calls(loop, [call("b", count="2.5")], task_id=turn, ask=ask)
-    assert len(asked) == 2
+        out = graph.invoke(asking([call("b", turn, count="2.5")], turn), CONFIG)
+        assert "2.5" in out["__interrupt__"][0].value["question"]
+        graph.invoke(Command(resume="reject"), CONFIG)
     assert not world.executions
+
+
+@pytest.mark.parametrize("items", [("a", "a"), ("a", "b")])
+def test_two_calls_with_one_id_get_an_answer_each(items):
+    world = World()
+    out = host_of(acting(world)).invoke(asking([call(item, "1") for item in items]), CONFIG)
+    ids = [each["id"] for each in out["messages"][0].tool_calls]
+    assert len(set(ids)) == 2
+    assert [each.tool_call_id for each in answered(out)] == ids
+    assert world.effects.total() == 2
+
+
+def test_calls_without_ids_get_the_same_ones_each_time():
+    world = World()
+    graph = host_of(acting(world), ledger=MemoryLedger())
+    calls = [{"name": "act", "args": {"item": "a"}, "id": None}] * 2
+    first, second = (answered(graph.invoke(asking(calls), CONFIG)) for _ in range(2))
+    assert [each.tool_call_id for each in first] == [each.tool_call_id for each in second]
+    assert world.done("act", "a") == 2

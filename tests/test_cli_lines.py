@@ -9,9 +9,11 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer import Exit
+from typer.testing import CliRunner
 
-from selfcorrect.cli.lines import Line, parse, reader, write, writer
+from selfcorrect.batch.files import source, target
+from selfcorrect.batch.lines import Line, parse, write
+from selfcorrect.cli import app
 from selfcorrect.cli.screen import clip, dump, row, short
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT
@@ -41,8 +43,8 @@ def test_what_is_not_strict_json_is_refused(text, why):
 def test_lines_are_read_one_at_a_time_and_a_bad_one_stops_no_other(tmp_path):
     file = tmp_path / "calls.jsonl"
     file.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\n{oops\n"\xff"\n"\xe2\x80\xa8 one line"\n[true]')
-    with reader(str(file)) as given:
-        found = list(given)
+    with source(str(file)) as given:
+        found = list(given.lines())
     assert [(line.where, line.value) for line in found if line.error is None] == [
         (f"{file}:1", {"a": 1}),
         (f"{file}:5", "\u2028 one line"),
@@ -55,23 +57,29 @@ def test_lines_are_read_one_at_a_time_and_a_bad_one_stops_no_other(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
-def test_a_file_that_cannot_be_read_is_refused_before_the_first_line(tmp_path, capsys, name):
-    with pytest.raises(Exit) as caught, reader(str(tmp_path / name)):
-        pass
-    assert caught.value.exit_code == 2
-    assert str(tmp_path / name) in capsys.readouterr().err
+def test_a_file_that_cannot_be_read_is_refused_before_the_first_line(tmp_path, name):
+    done = CliRunner().invoke(app, ["run", "--jsonl", str(tmp_path / name)])
+    assert done.exit_code == 2
+    assert str(tmp_path / name) in done.stderr
 
 
-def test_a_file_that_cannot_be_written_is_refused(tmp_path, capsys):
-    with pytest.raises(Exit), writer(str(tmp_path / "no" / "such" / "file")):
-        pass
-    assert "No such file" in capsys.readouterr().err
+def test_a_file_that_cannot_be_written_is_refused(tmp_path):
+    done = CliRunner().invoke(app, ["run", "--record", str(tmp_path / "no" / "such" / "file")])
+    assert done.exit_code == 2
+    assert "No such file" in done.stderr
+
+
+def test_what_a_user_can_put_right_is_told_in_a_line():
+    done = CliRunner().invoke(app, ["explain", "no-such-map", "x"])
+    assert done.exit_code == 2
+    assert "no-such-map" in done.stderr
+    assert "Traceback" not in done.output
 
 
 def test_standard_input_and_output_are_dashes(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[1]\n[")))
-    with reader("-") as given, writer("-") as out:
-        for line in given:
+    with source("-") as given, target("-") as out:
+        for line in given.lines():
             write(out, line.value if line.error is None else line.error)
     assert capsys.readouterr().out == '[1]\n"<stdin>:2: not JSON: Expecting value at column 2"\n'
 

@@ -554,7 +554,7 @@ def test_a_command_that_is_none_is_told_with_its_neighbour():
     assert "proxy" in done.stderr
 
 
-HELPERS = {"commands", "screen"}
+HELPERS = {"commands", "options", "screen"}
 LOADED = """
 import sys
 from selfcorrect.__main__ import main

@@ -11,11 +11,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from test_own_nodes import SPEC, Reservation, both, call
 
 from selfcorrect import Mender, SelfCorrection, ToolSpec, build_graph, repair_call, resume
-from selfcorrect.batch.calls import run_calls
 from selfcorrect.cli.graph import outline
 from selfcorrect.drawing import Shape
 from selfcorrect.drawing.mermaid import mermaid
@@ -241,17 +240,19 @@ def test_a_thread_from_before_the_guard_passes_it():
 
 def test_calls_of_a_message_are_asked_about_and_made_once():
     desk = Desk()
-    loop = assemble([desk.tool], Options(before={"execute": desk.ask}))
-    calls: Any = [{**call(nights)["call"], "id": str(nights)} for nights in (2, 9)]
-
-    def later(question: Any) -> Any:
-        raise GraphInterrupt(())
-
-    with pytest.raises(GraphInterrupt):
-        run_calls(loop, calls, task_id="t", ask=later)
+    node = SelfCorrectingToolNode([reserve_of(desk)], ask_person=True, before={"execute": desk.ask})
+    calls = [{**call(nights)["call"], "id": str(nights), "type": "tool_call"} for nights in (2, 9)]
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("tools", node)
+    each_alone = [Send("tools", [one]) for one in calls]
+    builder.add_conditional_edges(START, lambda _: each_alone, ["tools"])
+    graph = builder.compile(checkpointer=InMemorySaver())
+    asked = graph.invoke({"messages": [AIMessage("", id="m", tool_calls=calls)]}, CONFIG)
     assert desk.done == []
-    done = run_calls(loop, calls, task_id="t", ask=lambda question: "yes")
-    assert ([each.ok for each in done], desk.done) == ([True, True], [2, 9])
+    answers = {each.id: "yes" for each in asked["__interrupt__"]}
+    out = graph.invoke(Command(resume=answers), CONFIG)
+    made = [each.status for each in out["messages"] if isinstance(each, ToolMessage)]
+    assert (made, sorted(desk.done)) == (["success"] * 2, [2, 9])
 
 
 def test_a_walk_that_was_left_before_there_was_a_guard_passes_it():

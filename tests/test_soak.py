@@ -13,7 +13,6 @@ import pytest
 from effects.figures import show
 
 from selfcorrect import ToolSpec
-from selfcorrect.batch.calls import arun_calls
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
 from selfcorrect.loop.context import LiveErrors
 from selfcorrect.loop.failures import FailureMemory
@@ -83,7 +82,8 @@ class Mixed:
         calls = [self.call(drawn, number, place) for place in range(4)]
         await asyncio.gather(*(awalk(loop, given) for given in calls))
         inner = [given["call"] for given in calls if "call" in given]
-        await arun_calls(loop, inner, task_id=f"m{number}")
+        of_one = [{"call": each, "task_id": f"m{number}"} for each in inner]
+        await asyncio.gather(*(awalk(loop, given) for given in of_one))
         if number % 50 == 0:
             cut = asyncio.create_task(awalk(loop, calls[0]))
             await asyncio.sleep(0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.batch.mended import MendedCall, Outcome
@@ -37,12 +38,7 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     else:
         findings = tool.violations(call.args)
     if findings:
-        items = [finding_to_json(finding) for finding in findings]
-        return {
-            "outcome": "failed",
-            "error": {"source": source, "findings": items},
-            "trail": [{"ok": False, "error": [item["text"] for item in items]}],
-        }
+        return failed(findings, source)
     return {
         "outcome": "done",
         "result": {"call": call_to_json(call), "changes": state.get("changes") or []}
@@ -52,22 +48,30 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     }
 
 
+def failed(findings: Iterable[Finding], source: str) -> Update:
+    """What execute comes to where a call is known to be wrong."""
+    items = [finding_to_json(finding) for finding in findings]
+    return {
+        "outcome": "failed",
+        "error": {"source": source, "findings": items},
+        "trail": [{"ok": False, "error": [item["text"] for item in items]}],
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """One run of a checking loop, and what it came to.
 
     Attributes:
         out: `result` or `failure`, and the `trail`.
-        model_calls: How often a model was asked.
     """
 
-    __slots__ = ("_state", "out")
-
-    def __init__(self, out: Mapping[str, Any], state: CorrectionState) -> None:
-        self.out = out
-        self._state = state
+    out: Mapping[str, Any]
+    _state: CorrectionState
 
     @property
     def model_calls(self) -> int:
+        """How often a model was asked."""
         counts: Mapping[str, Any] = self._state.get("counts") or {}
         return int(counts.get("model_calls", 0))
 

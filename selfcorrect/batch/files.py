@@ -14,7 +14,8 @@ from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
-from selfcorrect.batch.lines import Raw
+from selfcorrect.batch.lines import Line, Raw
+from selfcorrect.batch.lines import read as value_of
 from selfcorrect.errors import MissingExtra, UnusableFile
 
 LONGEST: Final = 1 << 26
@@ -61,6 +62,10 @@ class Source:
                 while (rest := self._line()) and not rest.endswith(b"\n"):
                     pass
             yield Raw(self.name, number, content, cut)
+
+    def lines(self) -> Iterator[Line]:
+        """What its lines hold; empty ones are left out."""
+        return filter(None, map(value_of, self))
 
     def at(self) -> int:
         """How many of its bytes were read."""
@@ -114,14 +119,26 @@ def target(path: str, read: str | None = None, *, append: bool = False) -> Itera
     if path == "-":
         yield sys.stdout
         return
+    apart(path, read)
     try:
-        if read not in (None, "-") and Path(path).exists() and Path(path).samefile(read):
-            raise UnusableFile(f"{path}: cannot be read and written at the same time")
         stream = _packing(path, "a" if append else "w")
     except OSError as error:
         raise UnusableFile(f"{path}: {error.strerror or error}") from error
     with stream:
         yield stream
+
+
+def apart(path: str, read: str | None) -> None:
+    """Refuse to write the file that is being read.
+
+    Raises:
+        UnusableFile: If it is the same one.
+    """
+    if path == "-" or read in (None, "-"):
+        return
+    written, given = Path(path), Path(str(read))
+    if written.exists() and given.exists() and written.samefile(given):
+        raise UnusableFile(f"{path}: cannot be read and written at the same time")
 
 
 def is_packed(path: str) -> bool:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
@@ -156,6 +156,12 @@ def dump(value: JSON) -> str:
     except (TypeError, ValueError, RecursionError):
         text = json.dumps(plain(value), ensure_ascii=False)
     return visible(text)
+
+
+def write(stream: IO[str], value: JSON) -> None:
+    """Write one line, and hand it on at once so that a reader can follow."""
+    stream.write(dump(value) + "\n")
+    stream.flush()
 
 
 def clip(text: str, width: int = 200) -> str:

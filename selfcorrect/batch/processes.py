@@ -13,11 +13,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.batch.lines import Item, Line, Raw, dump, line_of
+from selfcorrect.batch.lines import Item, Line, Raw, as_item, dump, line_of
 
 BIG: Final = 4_000_000
 """Bytes of a file from which several processes are worth their start."""
@@ -100,6 +101,14 @@ def answers(
         yield from _in_processes(given, work, count)
     else:
         yield from (work([item]) for item in given)
+
+
+def answered_all(
+    lines: Iterable[Any], job: Job, common: Any, count: int
+) -> Iterator[dict[str, Any]]:
+    """The answers to the lines that a caller hands over, as objects."""
+    items = (as_item(line, number) for number, line in enumerate(lines, 1))
+    return chain.from_iterable(part.items for part in answers(items, job, common, count))
 
 
 _Work: TypeAlias = Callable[[list[Item]], Answers]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Final
 
-from selfcorrect.batch.checking import check_only
-from selfcorrect.batch.lines import Line, as_item, clip
+from selfcorrect.batch.checking import check_only, failed
+from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mending import mend
-from selfcorrect.batch.processes import Job, answers
+from selfcorrect.batch.processes import Job, answered_all
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.evidence import read_report
 from selfcorrect.json_forms import call_from_json, to_json
@@ -63,10 +62,7 @@ def repair(
     >>> answer["outcome"], answer["calls"]
     ('repaired', [{'name': 'double', 'arguments': {'number': 21}}])
     """
-    policy = load_map(strategies)
-    items = (as_item(line, number) for number, line in enumerate(lines, 1))
-    done = answers(items, JOB, policy, processes)
-    return chain.from_iterable(part.items for part in done)
+    return answered_all(lines, JOB, load_map(strategies), processes)
 
 
 def outcome_of(answer: Mapping[str, Any]) -> str:
@@ -150,7 +146,7 @@ def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
 
 def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
     made = [_tool(tool) for tool in tools]
-    dry = Options(strategies=policy, executor=executor, time=_NoWaiting(), is_dry=True)
+    dry = Options(strategies=policy, executor=executor, time=NoWaiting(), is_dry=True)
     return assemble(made, dry)
 
 
@@ -178,18 +174,12 @@ def _rejecting(error: str) -> Node:
             tool=call.name,
             bodies=context.strategies.bodies,
         )
-        items = [to_json(finding) for finding in findings]
-        return {
-            "outcome": "failed",
-            "error": {"source": "schema", "findings": items},
-            "counts": add(state["counts"], "attempts"),
-            "trail": [{"ok": False, "error": [item["text"] for item in items]}],
-        }
+        return {**failed(findings, "schema"), "counts": add(state["counts"], "attempts")}
 
     return execute
 
 
-class _NoWaiting(SystemTime):
+class NoWaiting(SystemTime):
     """Nothing is executed, so there is nothing to wait for."""
 
     def sleep(self, seconds: float) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, Final
 
-from selfcorrect.batch.lines import Line, as_item, clip
-from selfcorrect.batch.processes import Job, answers
+from selfcorrect.batch.lines import Line, clip
+from selfcorrect.batch.processes import Job, answered_all
 from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.files import MapSource
@@ -44,10 +43,7 @@ def diagnose(
     >>> answer["kind"], answer["retryable"]
     ('rate_limit', True)
     """
-    policy = load_map(strategies)
-    items = (as_item(line, number) for number, line in enumerate(lines, 1))
-    done = answers(items, JOB, policy, processes)
-    return chain.from_iterable(part.items for part in done)
+    return answered_all(lines, JOB, load_map(strategies), processes)
 
 
 def outcome_of(answer: Mapping[str, Any]) -> str:

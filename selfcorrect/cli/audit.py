@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.table import Table
 
-from selfcorrect.cli.progress import leave
-from selfcorrect.cli.recorded import calls_of, counted, tell_left_out
-from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.options import Logs, Strategies, Tools
+from selfcorrect.cli.progress import leave, live
+from selfcorrect.cli.recorded import calls_of, tell_left_out
+from selfcorrect.cli.screen import console, counted, refuse
 from selfcorrect.drawing.visible import visible
-from selfcorrect.errors import SelfCorrectError
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -23,19 +22,12 @@ if TYPE_CHECKING:
 
 
 def audit(
-    logs: Annotated[
-        list[str], typer.Argument(metavar="LOGS...", help="Recorded runs; - is stdin.")
-    ],
+    logs: Logs,
     html: Annotated[
         str | None, typer.Option(metavar="OUT", help="Write a page with plots, too.")
     ] = None,
-    strategies: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
-    ] = None,
-    tools: Annotated[
-        str | None,
-        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
-    ] = None,
+    strategies: Strategies = None,
+    tools: Tools = None,
 ) -> None:
     """Tell what selfcorrect would have done with the failing calls of a log; nothing is executed.
 
@@ -47,11 +39,9 @@ def audit(
     from selfcorrect.learning.auditing import audit as look_at
 
     screen = console(stderr=True)
-    try:
-        with calls_of(logs, html, tools) as found, _bar(screen) as step:
-            result = look_at(found.calls, strategies, step)
-    except SelfCorrectError as error:
-        refuse(str(error))
+    columns = (TextColumn("failing calls"), BarColumn(), MofNCompleteColumn())
+    with calls_of(logs, html, tools) as found, live(*columns) as update:
+        result = look_at(found.calls, strategies, lambda done, of: update(completed=done, total=of))
     tell_left_out(found.skipped)
     if not result.calls:
         refuse("there is no recorded call in these logs")
@@ -60,35 +50,10 @@ def audit(
         from selfcorrect.notebook.audited import audit_page
 
         page = audit_page(result, ", ".join(Path(log).name for log in logs))
-        try:
-            Path(html).write_text(page, encoding="utf-8", newline="\n")
-        except OSError as error:
-            refuse(f"{html}: {error.strerror or error}")
-        screen.print(f"the page is {html}", highlight=False, markup=False)
+        Path(html).write_text(page, encoding="utf-8", newline="\n")
+        screen.print(f"the page is {html}")
     lost = counted(found.skipped.total(), "line was", "lines were")
     leave(f"{lost} left out; the audit is of all others" if found.skipped else None)
-
-
-def _bar(screen: Any) -> Any:
-    if not screen.is_terminal:
-        return nullcontext(None)
-    columns = (TextColumn("failing calls"), BarColumn(), MofNCompleteColumn())
-    return _Bar(Progress(*columns, console=screen, transient=True))
-
-
-class _Bar:
-    """A progress bar as something to be told."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task = progress.add_task("failing calls", total=None)
-
-    def __enter__(self) -> Any:
-        self._progress.start()
-        return lambda done, of: self._progress.update(self._task, completed=done, total=of)
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
 
 
 def _tell(result: Audit) -> None:
@@ -97,7 +62,7 @@ def _tell(result: Audit) -> None:
     out = result.outcomes
     usage = f" and {result.tokens:,} tokens" if result.has_tokens else ""
     confirmed = result.confirmed.total()
-    runs, calls = counted(result.runs, "run", "runs"), counted(result.calls, "call", "calls")
+    runs, calls = counted(result.runs, "run"), counted(result.calls, "call")
     lines = (
         f"{runs}, {calls}, {failed:,} failed",
         f"mended without a model: {_share(result.mended, failed)}",
@@ -107,7 +72,7 @@ def _tell(result: Audit) -> None:
         f"left to the model, with a diagnosis: {_share(out['left'], failed)}",
     )
     for line in lines:
-        screen.print(line, highlight=False, markup=False)
+        screen.print(line)
     screen.print(_table("kind of error", result.kinds, None))
     if result.strategies:
         screen.print(_table("mended by", result.strategies, result.confirmed))

@@ -14,12 +14,10 @@ from selfcorrect.batch.files import is_packed, source, target
 from selfcorrect.batch.lines import is_empty
 from selfcorrect.batch.processes import Job, answers, processes
 from selfcorrect.batch.resuming import answered_before
-from selfcorrect.cli.lines import refusing
 from selfcorrect.cli.progress import bar, leave
-from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.screen import console, counted
 from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.drawing.visible import visible
-from selfcorrect.errors import MapError
 from selfcorrect.mapping.loading import load_map
 
 IN: Final[Any] = typer.Option(
@@ -27,9 +25,6 @@ IN: Final[Any] = typer.Option(
 )
 OUT: Final[Any] = typer.Option(
     "--out", metavar="OUT", help="Answers, in order; - is stdout. Files may end in .gz or .zst."
-)
-STRATEGIES: Final[Any] = typer.Option(
-    "--strategies", metavar="NAME|PATH", help="Another error-strategy map."
 )
 PROCESSES: Final[Any] = typer.Option(
     "--processes", min=1, help="How many processes; by default as many as a big file is worth."
@@ -43,12 +38,9 @@ def answer_file(
     job: Job, jsonl: str, out: str, strategies: str | None, wanted: int | None, *, resume: bool
 ) -> None:
     """Answer every line of a file; exit with 1 where somebody has to look at an answer."""
-    try:
-        policy = load_map(strategies)
-    except MapError as error:
-        refuse(str(error))
+    policy = load_map(strategies)
     count, started = processes(jsonl, wanted), time.monotonic()
-    with refusing(), _interrupted(out), source(jsonl) as read:
+    with _interrupted(out), source(jsonl) as read:
         given = (raw for raw in read if not is_empty(raw))
         outcomes = answered_before(out, given, job.outcome_of) if resume else Counter()
         before = outcomes.total()
@@ -68,7 +60,7 @@ def answer_file(
     _tell(outcomes, before, time.monotonic() - started)
     open_ = sum(outcomes[word] for word in job.to_look_at)
     words = ", ".join(sorted(job.to_look_at & outcomes.keys()))
-    leave(f"somebody has to look at {_lines(open_)}: {words}" if open_ else None)
+    leave(f"somebody has to look at {counted(open_, 'line')}: {words}" if open_ else None)
 
 
 @contextmanager
@@ -79,7 +71,7 @@ def _interrupted(out: str) -> Iterator[None]:
     except KeyboardInterrupt:
         if out != "-":
             told = f"stopped; --resume goes on where {visible(out)} ends"
-            console(stderr=True).print(told, highlight=False, markup=False)
+            console(stderr=True).print(told)
         raise
 
 
@@ -90,9 +82,5 @@ def _tell(outcomes: Counter[str], before: int, seconds: float) -> None:
         return
     came = ", ".join(f"{count:,} {word}" for word, count in outcomes.most_common())
     skipped = f", {before:,} of them before" if before else ""
-    told = f"{_lines(outcomes.total())}{skipped}: {came or 'none'}"
+    told = f"{counted(outcomes.total(), 'line')}{skipped}: {came or 'none'}"
     screen.print(f"{told}; {seconds:.1f} s")
-
-
-def _lines(count: int) -> str:
-    return f"{count:,} line{'' if count == 1 else 's'}"

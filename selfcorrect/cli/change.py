@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
-from selfcorrect.cli.lines import parse
+from selfcorrect.batch.lines import parse
+from selfcorrect.cli.recorded import from_tools
 from selfcorrect.cli.screen import console, refuse, row, show
-from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.covering import loaded
 from selfcorrect.kernel.verdicts import LAWS, Reason, Step, worst
@@ -74,7 +73,10 @@ def _told(reason: Reason) -> Text:
 
 
 def _call(which: str, text: str) -> Call:
-    value = _json(which, text)
+    try:
+        value: Any = parse(text)
+    except ValueError as error:
+        refuse(f"{which}: {error}")
     name = value.get("name") if isinstance(value, Mapping) else None
     args = value.get("args", value.get("arguments")) if isinstance(value, Mapping) else None
     if not isinstance(name, str) or not isinstance(args, dict | str):
@@ -85,23 +87,11 @@ def _call(which: str, text: str) -> Call:
 def _tools(path: str | None, effect: str | None) -> Mapping[str, ToolSpec]:
     if path is None:
         refuse("--change needs --tools FILE: a JSON list of function definitions")
-    try:
-        tools = _json(path, Path(path).read_text(encoding="utf-8"))
-        tools = tools if isinstance(tools, list) else [tools]
+
+    def made(tools: list[Any]) -> Mapping[str, ToolSpec]:
         # What the file says of its tools counts here: nothing is executed.
-        said = [
-            effect or (one.get("effect") if isinstance(one, Mapping) else None) for one in tools
-        ]
-        specs: Any = zip(tools, said, strict=True)
+        own = (effect or (one.get("effect") if isinstance(one, Mapping) else None) for one in tools)
+        specs: Any = zip(tools, own, strict=True)
         return tool_specs([ToolSpec.from_schema(one, effect=each) for one, each in specs])
-    except OSError as error:
-        refuse(f"{path}: {error.strerror or error}")
-    except (UnicodeDecodeError, ToolDefinitionError) as error:
-        refuse(f"{path}: {error}")
 
-
-def _json(which: str, text: str) -> Any:
-    try:
-        return parse(text)
-    except ValueError as error:
-        refuse(f"{which}: {error}")
+    return from_tools(path, made)

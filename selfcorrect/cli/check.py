@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from selfcorrect.cli.screen import counted
 from selfcorrect.drawing.visible import visible
-from selfcorrect.errors import MapError, MapFault
+from selfcorrect.errors import MapError
 from selfcorrect.mapping.files import find_map
 from selfcorrect.mapping.linting import check_map
 
@@ -34,15 +35,14 @@ def check(
     worst = 0
     for name in maps:
         faults = list(dict.fromkeys(check_map(name, allow_code=allow_code)))
-        errors = [fault for fault in faults if getattr(fault, "level", "error") == "error"]
-        worst = max(worst, _exit_code(name, allow_code=allow_code) if errors else 0)
-        for fault in faults:
-            level = getattr(fault, "level", "error")
-            if level == "note" and not everything:
-                continue
-            where = "" if fault.file else f"{name}: "
-            typer.echo(visible(f"{level}: {where}{fault}"))
-        typer.echo(visible(_verdict(name, faults)))
+        levels = [getattr(fault, "level", "error") for fault in faults]
+        if "error" in levels:
+            worst = max(worst, _exit_code(name, allow_code=allow_code))
+        for fault, level in zip(faults, levels, strict=True):
+            if level != "note" or everything:
+                where = "" if fault.file else f"{name}: "
+                typer.echo(visible(f"{level}: {where}{fault}"))
+        typer.echo(visible(_verdict(name, Counter(levels))))
     raise typer.Exit(worst)
 
 
@@ -55,13 +55,7 @@ def _exit_code(name: str, *, allow_code: bool) -> int:
     return 1
 
 
-def _verdict(name: str, faults: list[MapFault]) -> str:
+def _verdict(name: str, found: Counter[str]) -> str:
     """One line on whether the map can be used."""
-    counted = Counter(getattr(fault, "level", "error") for fault in faults)
-    told = ", ".join(
-        f"{counted[level]} {level}{'' if counted[level] == 1 else 's'}"
-        for level in ("error", "warning")
-        if counted[level]
-    )
-    found = f", {told}" if told else ""
-    return f"{'not usable' if counted['error'] else 'ok'}: {name}{found}"
+    told = [counted(found[level], level) for level in ("error", "warning") if found[level]]
+    return ", ".join([f"{'not usable' if found['error'] else 'ok'}: {name}", *told])

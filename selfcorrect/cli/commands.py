@@ -9,6 +9,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from selfcorrect.cli.screen import log_to_stderr, refuse
+from selfcorrect.errors import SelfCorrectError
+
 _SETTINGS: Final[dict[str, Any]] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
@@ -51,6 +54,17 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         del ctx
         return _command(cmd_name) if cmd_name in EXAMPLES else None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what its user can put right is told in a line, and ends it with 2."""
+        try:
+            return super().invoke(ctx)
+        except SelfCorrectError as error:
+            refuse(str(error))
+        except OSError as error:
+            if error.filename is None:  # a pipe that nobody reads any more: the library's business
+                raise
+            refuse(f"{error.filename}: {error.strerror or error}")
 
 
 def _command(name: str) -> Any:
@@ -98,6 +112,4 @@ def selfcorrect(
     a question; 2, wrong usage or unreadable input.
     """
     if verbose:
-        from selfcorrect.cli.screen import log_to_stderr
-
         log_to_stderr()

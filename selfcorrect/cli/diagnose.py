@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from selfcorrect.batch.recorded_errors import JOB
-from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, STRATEGIES, answer_file
+from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, answer_file
+from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.screen import listed
 
 GIVEN: Final = {
@@ -42,7 +43,7 @@ HELP: Final = "\n\n".join(
 def diagnose(
     jsonl: Annotated[str, IN],
     out: Annotated[str, OUT],
-    strategies: Annotated[str | None, STRATEGIES] = None,
+    strategies: Strategies = None,
     processes: Annotated[int | None, PROCESSES] = None,
     resume: Annotated[bool, RESUME] = False,
 ) -> None:

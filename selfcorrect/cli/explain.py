@@ -9,9 +9,8 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from selfcorrect.cli.screen import clip, console, refuse, row, short, show
+from selfcorrect.cli.screen import clip, console, counted, refuse, row, short, show
 from selfcorrect.drawing.visible import visible
-from selfcorrect.errors import MapError
 from selfcorrect.evidence import interpreted, read_report
 from selfcorrect.mapping.explanation import Explanation
 from selfcorrect.mapping.loading import load_map
@@ -62,10 +61,7 @@ def explain(
             refuse("--change takes two calls and no MAP")
         raise typer.Exit(0 if tell_change(*change, tools, effect) else 1)
     name, text = _given(name, text, status)
-    try:
-        strategies = load_map(name) if allow_code else StrategyMap.read(name)
-    except MapError as error:
-        refuse(str(error))
+    strategies = load_map(name) if allow_code else StrategyMap.read(name)
     known = int(status) if status is not None and status.isdecimal() else status
     findings = read_report(
         text, exception=exception, status=known, tool=tool, bodies=strategies.bodies
@@ -146,7 +142,7 @@ def _counted(explanation: Explanation) -> list[Text]:
     also, before = len(explanation.matches[1:]), len(explanation.missed)
     if not also and not before:
         return []
-    rules = f"{also} rule{'' if also == 1 else 's'}"
+    rules = counted(also, "rule")
     return [row("more", (f"{rules} match as well, {before} before it do not: --all", "dim"))]
 
 

@@ -8,8 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from selfcorrect.cli import source
-from selfcorrect.cli.screen import refuse
-from selfcorrect.errors import MissingExtra
 
 
 class Format(StrEnum):
@@ -35,10 +33,7 @@ def graph(
         from selfcorrect.drawing import Shape
         from selfcorrect.drawing.svg import picture
 
-        try:
-            typer.echo(picture(Shape.of_graph(found)), nl=False)
-        except MissingExtra as error:
-            refuse(str(error))
+        typer.echo(picture(Shape.of_graph(found)), nl=False)
         return
     drawable = found.get_graph()
     typer.echo(drawable.draw_mermaid() if form is Format.MERMAID else outline(drawable))

@@ -8,11 +8,11 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.cli.project import PROJECT
 from selfcorrect.cli.screen import refuse
 from selfcorrect.drawing.visible import visible
 from selfcorrect.mapping.loading import starter_dir
 
+PROJECT: Final = Path(__file__).parent / "project"
 FOLDERS: Final = ("graphs", "strategies")
 LEFT_OUT: Final = frozenset({"__pycache__", ".langgraph_api"})
 
@@ -28,14 +28,11 @@ def init(
     there = sorted(str(path) for path in files if (folder / path).exists())
     if there:
         refuse(f"{folder} already has {', '.join(there)}; nothing was written")
-    try:
-        for path, content in files.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as stream:
-                stream.write(content)
-    except OSError as error:
-        refuse(f"{error.filename or folder}: {error.strerror or error}")
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as stream:
+            stream.write(content)
     laid_out = f"{len(files)} files in {visible(str(folder))}"
     graph = "" if examples else " mine"
     test = "pip install -r requirements.txt && pytest for its test"
@@ -43,17 +40,21 @@ def init(
 
 
 def _small() -> Iterator[tuple[Path, bytes]]:
-    for path, text in PROJECT.items():
-        yield Path(path), text.encode()
+    """The files of a small project; Python that is not ours to run has the ending of a text."""
+    for path in sorted(PROJECT.rglob("*.*")):
+        if path.is_file():
+            name = path.name.replace(".py.txt", ".py")
+            yield path.relative_to(PROJECT).with_name(name), path.read_bytes()
 
 
 def _everything() -> Iterator[tuple[Path, bytes]]:
     """Every file of the starter, and the test, with its path below the folder."""
+    small = dict(_small())
     starter = starter_dir()
     yield Path("langgraph.json"), (starter / "langgraph.json").read_bytes()
     for name in FOLDERS:
         for path in sorted((starter / name).rglob("*")):
             if path.is_file() and not LEFT_OUT & set(path.relative_to(starter).parts):
                 yield path.relative_to(starter), path.read_bytes()
-    for name in ("requirements.txt", "tests/test_graphs.py"):
-        yield Path(name), PROJECT[name].encode()
+    for path in map(Path, ("requirements.txt", "tests/test_graphs.py")):
+        yield path, small[path]

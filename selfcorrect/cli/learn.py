@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from selfcorrect.cli import lines
+from selfcorrect.batch.files import target
+from selfcorrect.cli.options import Tools
 from selfcorrect.cli.progress import leave
-from selfcorrect.cli.recorded import calls_of, counted, tell_left_out
-from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.recorded import calls_of, tell_left_out
+from selfcorrect.cli.screen import console, counted, refuse
 
 
 def learn(
@@ -28,10 +29,7 @@ def learn(
         float,
         typer.Option(min=0.0, max=1.0, help="Share of what overcame the error that it must have."),
     ] = 0.3,
-    tools: Annotated[
-        str | None,
-        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
-    ] = None,
+    tools: Tools = None,
     stats: Annotated[
         str | None,
         typer.Option(metavar="LEDGER", help="Tell how entries fared: an SQLite file, or a DSN."),
@@ -58,14 +56,14 @@ def learn(
     if not learned.calls:
         tell_left_out(skipped)
         refuse("there is no recorded call in these logs")
-    with lines.writer(out) as file:
+    with target(out) as file:
         file.write(as_toml(learned.entries))
     told = [
         f"{learned.calls:,} calls, {learned.failures:,} failed, {learned.overcome:,} overcome",
         f"{counted(len(learned.entries), 'entry', 'entries')} in {out}",
     ]
     if learned.unvouched:
-        left_out = counted(learned.unvouched, "error", "errors")
+        left_out = counted(learned.unvouched, "error")
         told.append(f"{left_out} left out: their words may be somebody's data")
     console(stderr=True).print("; ".join(told))
     tell_left_out(skipped)
@@ -90,11 +88,7 @@ def _tell_stats(ledger: str, learned: str | None) -> None:
 
 
 def _names(learned: str) -> Iterator[tuple[str, str]]:
-    from selfcorrect.errors import MapError
     from selfcorrect.mapping.loading import load_map
 
-    try:
-        for entry in load_map(learned, allow_code=False).recalls:
-            yield entry.id, f"{entry.tool}: {entry.told}"
-    except MapError as error:
-        refuse(str(error))
+    for entry in load_map(learned, allow_code=False).recalls:
+        yield entry.id, f"{entry.tool}: {entry.told}"

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from selfcorrect.cli.screen import console, refuse, row, short, show
+from selfcorrect.cli.screen import console, row, short, show
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mapping.files import find_map, map_names, starter_dir
 from selfcorrect.mapping.loading import DEFAULT
@@ -55,10 +55,7 @@ def strategies(
 
 
 def _told(name: str) -> Iterator[Text]:
-    try:
-        found = resolve(name)
-    except SelfCorrectError as error:
-        refuse(str(error))
+    found = resolve(name)
     about = inspect.getdoc(found) or ""
     yield Text(name, "bold")
     for paragraph in about.partition("\n>>>")[0].partition("\nAttributes:")[0].split("\n\n"):

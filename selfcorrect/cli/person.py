@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from selfcorrect.cli.lines import parse
+from selfcorrect.batch.lines import parse
 from selfcorrect.cli.screen import console, row, short
 from selfcorrect.model import JSON
 

@@ -5,30 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, Protocol
+from functools import partial
+from typing import Any, NoReturn
 
 import typer
 
+from selfcorrect.batch.files import Source
 from selfcorrect.cli.screen import console
 
 
-class Sized(Protocol):
-    """A file that is being read."""
+@contextmanager
+def live(*columns: Any, hidden: bool = False, **task: Any) -> Iterator[Callable[..., None]]:
+    """Progress on stderr where a person looks at it; what is called with what became of it."""
+    screen = console(stderr=True)
+    if hidden or not screen.is_terminal:
+        yield lambda **_: None
+        return
+    from rich.progress import Progress
 
-    @property
-    def size(self) -> int | None: ...
-    def at(self) -> int:
-        """How many of its bytes were read."""
-        ...
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as shown:
+        yield partial(shown.update, shown.add_task(**{"description": "", "total": None, **task}))
 
 
 @contextmanager
-def bar(files: Sequence[Sized], out: str | None = None) -> Iterator[Callable[[int], None]]:
+def bar(files: Sequence[Source], out: str | None = None) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal that shows nothing else; what is called with the lines that are done."""
-    screen = console(stderr=True)
-    if not screen.is_terminal or (out == "-" and sys.stdout.isatty()):
-        yield lambda _: None
-        return
     from rich import progress
 
     columns = (
@@ -40,11 +41,9 @@ def bar(files: Sequence[Sized], out: str | None = None) -> Iterator[Callable[[in
     )
     sizes = [file.size for file in files]
     total = None if None in sizes else sum(size or 0 for size in sizes)
-    with progress.Progress(*columns, console=screen, transient=True) as shown:
-        task = shown.add_task("", total=total, lines=0)
-        yield lambda lines: shown.update(
-            task, completed=sum(file.at() for file in files), lines=lines
-        )
+    hidden = out == "-" and sys.stdout.isatty()
+    with live(*columns, hidden=hidden, total=total, lines=0) as update:
+        yield lambda lines: update(completed=sum(file.at() for file in files), lines=lines)
 
 
 def leave(unanswered: str | None) -> NoReturn:

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from selfcorrect.cli import lines
+from selfcorrect.batch.files import target
+from selfcorrect.cli.options import Tools
 from selfcorrect.cli.recorded import calls_of
 from selfcorrect.cli.screen import console, refuse
 from selfcorrect.drawing.visible import visible
-from selfcorrect.errors import MapError, SelfCorrectError
 
 
 def propose(
@@ -32,10 +32,7 @@ def propose(
         int,
         typer.Option(min=0, help="Tasks that let an entry out of quarantine; 0: only a person."),
     ] = 0,
-    tools: Annotated[
-        str | None,
-        typer.Option(metavar="TOOLS.json", help="The tools as a model is sent them, and effects."),
-    ] = None,
+    tools: Tools = None,
 ) -> None:
     """Let a model propose entries for errors that nothing settles, and write what passes the gates.
 
@@ -49,21 +46,18 @@ def propose(
     from selfcorrect.mapping.loading import load_map
 
     screen = console(stderr=True)
-    try:
-        base = load_map(strategies)
-        with calls_of(logs, out, tools) as found:
-            result = ask(found.calls, _model(model), base, most=most, trust=trust)
-    except (MapError, SelfCorrectError) as error:
-        refuse(str(error))
+    base = load_map(strategies)
+    with calls_of(logs, out, tools) as found:
+        result = ask(found.calls, _model(model), base, most=most, trust=trust)
     for each in result.proposals:
         verdict = each.verdict
         gate = "passed" if verdict.passed else f"refused at {verdict.gate}: {verdict.why}"
         text = f"{each.tool}: {each.error}\n  {gate}\n  {verdict.counts}"
-        screen.print(visible(text), highlight=False, markup=False, soft_wrap=True)
-    with lines.writer(out) as file:
+        screen.print(visible(text), soft_wrap=True)
+    with target(out) as file:
         extends = (strategies,) if strategies else ("default",)
         file.write(as_toml(result.entries, extends=extends))
-    screen.print(f"{len(result.entries)} entries in {out}", highlight=False, markup=False)
+    screen.print(f"{len(result.entries)} entries in {out}")
     raise typer.Exit(0 if result.entries else 1)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 import typer
 
+from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.screen import refuse
-from selfcorrect.errors import MissingExtra, SelfCorrectError
+from selfcorrect.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from selfcorrect.mapping.strategy_map import StrategyMap
     from selfcorrect.proxy.serving import Target
     from selfcorrect.proxy.tools import Policy
 
@@ -36,9 +37,7 @@ def proxy(
     url: Annotated[
         str | None, typer.Option(metavar="URL", help="The server, over streamable HTTP.")
     ] = None,
-    strategies: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
-    ] = None,
+    strategies: Strategies = None,
     trust: Annotated[
         bool,
         typer.Option("--trust", help="Believe what the server says its tools do (readOnlyHint …)."),
@@ -71,51 +70,33 @@ def proxy(
     """Stand between an MCP client and an MCP server: mend calls of tools, pass the rest on."""
     target = _target(command or [], url, env or [], cwd, header or [])
     address = None if http is None else _address(http)
-    try:
-        policy = _policy(strategies, trust=trust, timeout=timeout, ledger=ledger)
-    except SelfCorrectError as error:
-        refuse(str(error))
+    policy = _policy(strategies, trust=trust, timeout=timeout, ledger=ledger)
     from selfcorrect.integrations.trails import TrailFile
     from selfcorrect.proxy.serving import Proxy, serve_http, serve_stdio
 
     made = Proxy(target, policy, TrailFile(_writable(record)) if record else None)
     if address is None:
-        code = serve_stdio(made)
-    else:
-        code = _served(lambda: serve_http(made, *address), address)
-    raise typer.Exit(code)
-
-
-def _served(serve: object, address: tuple[str, int]) -> int:
+        raise typer.Exit(serve_stdio(made))
+    if find_spec("uvicorn") is None:
+        raise MissingExtra("mcp", "proxy --http")
     try:
-        import uvicorn
-
-        del uvicorn
-    except ModuleNotFoundError:
-        refuse(str(MissingExtra("mcp", "proxy --http")))
-    try:
-        code: int = serve()  # type: ignore[operator]
+        raise typer.Exit(serve_http(made, *address))
     except OSError as error:
         refuse(f"--http: {address[0]}:{address[1]} cannot be served: {error.strerror or error}")
-    return code
 
 
 def _policy(
     strategies: str | None, *, trust: bool, timeout: float | None, ledger: str | None
 ) -> Policy:
     from selfcorrect.ledger import SqliteLedger
+    from selfcorrect.mapping.loading import ENVIRONMENT, load_map
     from selfcorrect.proxy.tools import Policy
 
     if timeout is not None and timeout <= 0:
         refuse(f"--timeout: seconds above 0, not {timeout:g}")
     kept = None if ledger is None else SqliteLedger(_writable(ledger))
-    return Policy(_map(strategies), trust=trust, timeout=timeout, ledger=kept)
-
-
-def _map(strategies: str | None) -> StrategyMap:
-    from selfcorrect.mapping.loading import ENVIRONMENT, load_map
-
-    return load_map(strategies or os.environ.get(ENVIRONMENT) or DEFAULT)
+    known = load_map(strategies or os.environ.get(ENVIRONMENT) or DEFAULT)
+    return Policy(known, trust=trust, timeout=timeout, ledger=kept)
 
 
 def _target(

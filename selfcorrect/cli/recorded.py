@@ -10,16 +10,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from selfcorrect.cli import lines
+from selfcorrect.batch.files import Source, apart, source
+from selfcorrect.batch.lines import parse
 from selfcorrect.cli.progress import bar
-from selfcorrect.cli.screen import console, refuse
+from selfcorrect.cli.screen import console, counted, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
 
 if TYPE_CHECKING:
     from selfcorrect.learning.calls import RecordedCall
-    from selfcorrect.learning.logs import Declared
     from selfcorrect.ledger.sql import SqlLedger
 
 T = TypeVar("T")
@@ -39,16 +39,14 @@ def calls_of(
 ) -> Iterator[Found]:
     """The recorded calls of logs, streamed; a bar on stderr where a person looks at it."""
     from selfcorrect.learning.calls import KEYS
-    from selfcorrect.learning.logs import Skipped, recorded
+    from selfcorrect.learning.logs import Skipped, declared, recorded
 
-    known = _declared(tools) if tools is not None else None
-
+    known = from_tools(tools, declared) if tools is not None else None
     for log in logs:
-        if out not in (None, "-") and log != "-" and _is_same(log, str(out)):
-            refuse(f"{out}: cannot be read and written at the same time")
+        apart(out or "-", log)
     with ExitStack() as stack:
         strange = stack.enter_context(strange_keys(KEYS))
-        given = [stack.enter_context(lines.reader(log)) for log in logs]
+        given = [stack.enter_context(source(log)) for log in logs]
         step = stack.enter_context(bar(given, out))
 
         def calls() -> Iterator[RecordedCall]:
@@ -63,15 +61,11 @@ def calls_of(
         yield found
 
 
-def _declared(path: str) -> dict[str, Declared]:
-    """The tools of a file: a JSON list, in the form of any provider."""
-    from selfcorrect.learning.logs import declared
-
+def from_tools(path: str, make: Callable[[list[Any]], T]) -> T:
+    """What is made of the tools of a file: a JSON list, in the form of any provider."""
     try:
-        tools = lines.parse(Path(path).read_text(encoding="utf-8"))
-        return declared(tools if isinstance(tools, list) else [tools])
-    except OSError as error:
-        refuse(f"{path}: {error.strerror or error}")
+        tools = parse(Path(path).read_text(encoding="utf-8"))
+        return make(tools if isinstance(tools, list) else [tools])
     except (ValueError, SelfCorrectError) as error:
         refuse(f"{path}: {error}")
 
@@ -80,21 +74,15 @@ def tell_left_out(skipped: Counter[str]) -> None:
     """The lines that held no call, by the reason; the five most common ones."""
     screen = console(stderr=True)
     for why, count in skipped.most_common(5):
-        left_out = counted(count, "line", "lines")
-        screen.print(f"{left_out} left out: {visible(why)}", highlight=False, markup=False)
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """How many of what: `1 line`, `2 lines`."""
-    return f"{number:,} {one if number == 1 else many}"
+        screen.print(f"{counted(count, 'line')} left out: {visible(why)}")
 
 
 def _values(
-    given: Sequence[lines.Lines], step: Callable[[int], None], found: Found, strange: StrangeKeys
+    given: Sequence[Source], step: Callable[[int], None], found: Found, strange: StrangeKeys
 ) -> Iterator[Any]:
     from selfcorrect.learning.calls import is_line
 
-    for number, line in enumerate(chain.from_iterable(given), 1):
+    for number, line in enumerate(chain.from_iterable(each.lines() for each in given), 1):
         step(number)
         if line.error is not None:
             found.skipped[line.error.rpartition(": ")[2]] += 1
@@ -102,13 +90,6 @@ def _values(
         if is_line(line.value):
             strange.see(line.where, line.value)
         yield line.where, line.value
-
-
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return Path(other).exists() and Path(one).samefile(other)
-    except OSError:
-        return False
 
 
 def from_ledger(ledger: str, read: Callable[[SqlLedger], T]) -> T:

@@ -7,7 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from selfcorrect.batch.recorded_calls import JOB, SHOWN
-from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, STRATEGIES, answer_file
+from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, answer_file
+from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.screen import listed
 
 GIVEN: Final = {
@@ -49,7 +50,7 @@ HELP: Final = "\n\n".join(
 def repair(
     jsonl: Annotated[str, IN],
     out: Annotated[str, OUT],
-    strategies: Annotated[str | None, STRATEGIES] = None,
+    strategies: Strategies = None,
     no_model: Annotated[  # noqa: ARG001 -- no way to name a model exists yet
         bool, typer.Option("--no-model", help="Ask no model, even if one is configured.")
     ] = False,

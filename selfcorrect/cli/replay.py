@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from selfcorrect.cli import lines
+from selfcorrect.batch.files import apart, source
+from selfcorrect.batch.lines import Line
 from selfcorrect.cli.progress import bar, leave
-from selfcorrect.cli.screen import console, refuse
-from selfcorrect.errors import SelfCorrectError
+from selfcorrect.cli.screen import console, counted, refuse
 
 _MOST: Final = 1_000
 """Runs of one page."""
@@ -40,8 +40,8 @@ def replay(
 
     runs: list[dict[str, Any]] = []
     number = unread = 0
-    with lines.reader(trails) as given, bar([given], html) as advance:
-        for number, line in enumerate(given, 1):
+    with source(trails) as given, bar([given], html) as advance:
+        for number, line in enumerate(given.lines(), 1):
             if number <= _MOST:
                 run, is_run = _run(line, number)
                 runs.append(run)
@@ -49,28 +49,17 @@ def replay(
             advance(number)
     if not runs:
         refuse(f"{trails}: there is no run in it")
-    try:
-        with _waiting():
-            page = trail(runs, strategies=strategies).to_html()
-    except SelfCorrectError as error:
-        refuse(str(error))
-    why = f"{_counted(unread, 'line')} held no run, as the page says" if unread else None
+    with _waiting():
+        page = trail(runs, strategies=strategies).to_html()
+    why = f"{counted(unread, 'line')} held no run, as the page says" if unread else None
     if html == "-":
         typer.echo(page, nl=False)
         leave(why)
-    try:
-        if trails != "-" and Path(html).exists() and Path(html).samefile(trails):
-            refuse(f"{html}: cannot be read and written at the same time")
-        Path(html).write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        refuse(f"{html}: {error.strerror or error}")
+    apart(html, trails)
+    Path(html).write_text(page, encoding="utf-8", newline="\n")
     first = "" if number <= _MOST else f"the first {_MOST:,} of "
-    console(stderr=True).print(f"{first}{_counted(number, 'run')} in {html}")
+    console(stderr=True).print(f"{first}{counted(number, 'run')} in {html}")
     leave(why)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _waiting() -> AbstractContextManager[object]:
@@ -79,7 +68,7 @@ def _waiting() -> AbstractContextManager[object]:
     return screen.status("making the page") if screen.is_terminal else nullcontext()
 
 
-def _run(line: lines.Line, number: int) -> tuple[dict[str, Any], bool]:
+def _run(line: Line, number: int) -> tuple[dict[str, Any], bool]:
     """A recorded run; a line that is none is told as one that could not be read."""
     value = line.value if isinstance(line.value, Mapping) else {}
     if isinstance(value.get("trail"), list) or "tool_call_id" in value:

@@ -7,17 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self, TypeGuard
 from uuid import uuid4
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from selfcorrect.cli import lines, person, source
-from selfcorrect.cli.progress import leave
+from selfcorrect.batch.files import source as read_from
+from selfcorrect.batch.files import target
+from selfcorrect.batch.lines import Line, parse, write
+from selfcorrect.cli import person, source
+from selfcorrect.cli.options import Strategies
+from selfcorrect.cli.progress import leave, live
 from selfcorrect.cli.screen import console, refuse, row, short, show
 from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
+from selfcorrect.cli.source import Entry
 from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
 from selfcorrect.json_forms import to_json
@@ -32,16 +36,6 @@ INPUT_KEYS: Final = {"call", "raw", "request"}
 """An object with one of these is a whole graph input; another is the call itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One input of the graph, or what is wrong with the line that should have held it."""
-
-    title: str
-    input: JSON = None
-    error: str | None = None
-    expect: str | None = None
-
-
 def run(
     graph: Annotated[
         str | None,
@@ -52,10 +46,7 @@ def run(
         str | None,
         typer.Option(metavar="FILE", help="One graph input per line; - is stdin."),
     ] = None,
-    strategies: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|PATH", help="Another error-strategy map."),
-    ] = None,
+    strategies: Strategies = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one output object per line.")
     ] = False,
@@ -87,14 +78,14 @@ def run(
     tally = Tally()
     as_told = True
     with ExitStack() as stack:
-        given = stack.enter_context(lines.reader(jsonl)) if jsonl is not None else ()
+        given = stack.enter_context(read_from(jsonl)).lines() if jsonl is not None else ()
         entries = _entries(found, call) if jsonl is None else map(_from_line, given)
         if call is None and jsonl is None and not as_json:
             show(console(), legend())
         graph_ = pausable(built) if interactive else built
         player = _Player(graph_, interactive=interactive, again=again)
         stack.enter_context(player)
-        trails = stack.enter_context(lines.writer(record, jsonl)) if record else None
+        trails = stack.enter_context(target(record, jsonl)) if record else None
         channels = getattr(
             built, "channels", None
         )  # a graph that has none says nothing of its keys
@@ -111,7 +102,7 @@ def run(
             as_told = as_told and expected
             tell(entry, output, expected)
             if trails is not None:
-                lines.write(trails, _recorded(entry, output))
+                write(trails, _recorded(entry, output))
             step(tally)
     console(stderr=as_json).print(tally.line())
     leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
@@ -120,18 +111,17 @@ def run(
 def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
     if call is not None:
         try:
-            given = lines.parse(call)
+            given = parse(call)
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
         return [_entry("call", given)]
-    examples = [Entry(each.title, each.input, expect=each.expect) for each in found.examples()]
     order = list(STYLES)
     return sorted(
-        examples, key=lambda each: order.index(each.expect) if each.expect in order else 0
+        found.examples(), key=lambda each: order.index(each.expect) if each.expect in order else 0
     )
 
 
-def _from_line(line: lines.Line) -> Entry:
+def _from_line(line: Line) -> Entry:
     return Entry(line.where, line.value, line.error)
 
 
@@ -146,7 +136,7 @@ def _is_whole(given: JSON) -> TypeGuard[Mapping[str, JSON]]:
 class _Player:
     """Runs entries through a graph, one after the other, on an event loop of its own."""
 
-    def __init__(self, graph: source.Graph, *, interactive: bool, again: bool) -> None:
+    def __init__(self, graph: Any, *, interactive: bool, again: bool) -> None:
         self._graph = graph
         self._interactive = interactive
         self._configurable = {AGAIN: True} if again else {}
@@ -219,20 +209,15 @@ def _tell(entry: Entry, output: Mapping[str, Any], expected: bool) -> None:
 
 
 def _tell_json(_: Entry, output: Mapping[str, Any], _expected: bool) -> None:
-    lines.write(sys.stdout, dict(output))
+    write(sys.stdout, dict(output))
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Tally], None]]:
     """Live counts on stderr, where a person looks at it and the results go somewhere else."""
-    screen = console(stderr=True)
-    if not screen.is_terminal or sys.stdout.isatty():
-        yield lambda _: None
-        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
-        task = progress.add_task("0 calls")
-        yield lambda tally: progress.update(task, description=tally.line().plain)
+    with live(*columns, hidden=sys.stdout.isatty(), description="0 calls") as update:
+        yield lambda tally: update(description=tally.line().plain)
 
 
 def _recorded(entry: Entry, output: Mapping[str, Any]) -> dict[str, JSON]:

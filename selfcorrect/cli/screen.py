@@ -61,6 +61,15 @@ def listed(title: str, keys: Mapping[str, str]) -> str:
     return f"\b\n{title}\n{rows}"
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """How many of what.
+
+    >>> counted(1, "line"), counted(2_000, "entry", "entries")
+    ('1 line', '2,000 entries')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))

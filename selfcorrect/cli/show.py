@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from rich.text import Text
 
-from selfcorrect.cli.screen import clip, row, short
+from selfcorrect.cli.screen import clip, counted, row, short
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT, JSON
 
@@ -72,7 +72,7 @@ class Tally:
     def line(self) -> Text:
         """The summary, on one line."""
         total = self.verdicts.total()
-        line = Text(f"{_counted(total, 'call')}: ", style="bold")
+        line = Text(f"{counted(total, 'call')}: ", style="bold")
         line.append_text(
             Text(", ").join(
                 Text(f"{count} {word}", style)
@@ -82,8 +82,8 @@ class Tally:
             if total
             else Text("nothing to do")
         )
-        executions = _counted(self.executions, "execution")
-        line.append(f" · {executions}, {_counted(self.model_calls, 'model call')}", "not bold")
+        executions = counted(self.executions, "execution")
+        line.append(f" · {executions}, {counted(self.model_calls, 'model call')}", "not bold")
         return line
 
 
@@ -118,10 +118,6 @@ def _safely(tell: Telling, data: Mapping[str, Any]) -> list[Text]:
 def _events(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     trail = output.get("trail")
     return [each for each in trail if isinstance(each, Mapping)] if isinstance(trail, list) else []
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _event(event: Mapping[str, Any]) -> Iterator[Text]:

@@ -9,10 +9,9 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from selfcorrect.cli.screen import refuse
-from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mapping.loading import starter_dir
 from selfcorrect.model import JSON
 
@@ -20,24 +19,17 @@ DEFAULT: Final = "flight_booking"
 CONFIG: Final = "langgraph.json"
 
 
-class Graph(Protocol):
-    """What the commands need of a compiled graph."""
-
-    async def ainvoke(self, value: Any, config: Any = None, /) -> Any:
-        """Run it; the output, or what it has to ask."""
-        ...
-
-    def get_graph(self, config: Any = None, /) -> Any:
-        """What can be drawn of it: nodes and edges."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One graph input that a graph file brings along, and what should come of it."""
+class Entry:
+    """One input of a graph, or what is wrong with the line that should have held it.
+
+    Attributes:
+        expect: What should come of it, where a graph file brings it along.
+    """
 
     title: str
-    input: JSON
+    input: JSON = None
+    error: str | None = None
     expect: str | None = None
 
 
@@ -49,7 +41,7 @@ class Source:
     module: ModuleType
     name: str
 
-    def graph(self, strategies: str | None = None) -> Graph:
+    def graph(self, strategies: str | None = None) -> Any:
         """The file's graph; with other strategies, what its `make_graph` builds with them."""
         if strategies is not None:
             return self._made(strategies)
@@ -60,18 +52,20 @@ class Source:
             refuse(f"{self.path}: there is no {self.name!r} in it{also}")
         return _graph(found, f"{self.path}: {self.name!r}")
 
-    def examples(self) -> list[Example]:
+    def examples(self) -> list[Entry]:
         """The file's own examples, from its function `examples()`."""
         function: Any = getattr(self.module, "examples", None)
         if not callable(function):
             refuse(f"{self.path} brings no examples: give --call or --jsonl")
         try:
             items: Any = function()
-            return [Example(item["title"], item["input"], item.get("expect")) for item in items]
+            return [
+                Entry(each["title"], each["input"], expect=each.get("expect")) for each in items
+            ]
         except Exception as error:
             _cannot_load(self.path, error)
 
-    def _made(self, strategies: str) -> Graph:
+    def _made(self, strategies: str) -> Any:
         make = getattr(self.module, "make_graph", None)
         if not callable(make):
             refuse(
@@ -80,7 +74,7 @@ class Source:
             )
         try:
             return _graph(make(strategies=strategies), f"{self.path}: make_graph()")
-        except (SelfCorrectError, TypeError) as error:
+        except TypeError as error:
             refuse(str(error))
 
 
@@ -153,8 +147,7 @@ def _is_graph(value: object) -> bool:
     return callable(getattr(value, "ainvoke", None)) and callable(getattr(value, "get_graph", None))
 
 
-def _graph(value: Any, what: str) -> Graph:
+def _graph(value: Any, what: str) -> Any:
     if not _is_graph(value):
         refuse(f"{what} is not a compiled graph")
-    graph: Graph = value
-    return graph
+    return value

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from selfcorrect.batch.files import source
+from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.screen import clip, listed, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
-from selfcorrect.errors import MapError, MissingExtra
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.training.figures import curve as curve_of
@@ -37,54 +36,36 @@ def train(
         list[Path], typer.Argument(help="Labelled errors, one per line; .gz is unpacked.")
     ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="The weights.")],
-    strategies: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="Another error-strategy map.")
-    ] = None,
+    strategies: Strategies = None,
     curve: Annotated[
         bool, typer.Option("--curve", help="Show also what more systems teach; takes a while.")
     ] = False,
     origin: Annotated[str, typer.Option(help="What it is made of, kept in the file.")] = "",
 ) -> None:
     """Learn from labelled errors what rules leave open; a map names the file as its witness."""
-    try:
-        rules = load_map(strategies)
-    except MapError as error:
-        refuse(str(error))
+    rules = load_map(strategies)
     with strange_keys(KEYS) as strange:
         rows = [row for file in errors for row in _rows(file, rules, strange)]
     try:
         apart = heard_apart(rows)
         content = written(fit(rows, apart, origin))
-    except (MissingExtra, ValueError) as error:
+    except ValueError as error:
         refuse(str(error))
     for line in (*told(apart), *(curve_of(rows) if curve else ())):
         typer.echo(line)
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        refuse(f"{out}: {error.strerror or error}")
+    out.write_bytes(content)
     typer.echo(f"{out}: {len(content)} bytes")
 
 
 def _rows(file: Path, rules: StrategyMap, strange: StrangeKeys) -> Iterator[Row]:
-    opened = gzip.open if file.suffix == ".gz" else open
-    try:
-        with opened(file, "rt", encoding="utf-8", errors="surrogatepass") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _row(line, f"{file}:{number}", rules, strange)
-    except OSError as error:
-        refuse(f"{file}: {error.strerror or error}")
-    except UnicodeDecodeError as error:
-        refuse(f"{file}: {error}")
-
-
-def _row(line: str, where: str, rules: StrategyMap, strange: StrangeKeys) -> Row:
-    try:
-        record = json.loads(line)
-        if not isinstance(record, dict):
-            refuse(f"{where}: a line is an object")
-        strange.see(where, record)
-        return row_of(record, rules)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        refuse(clip(f"{where}: {error}"))
+    with source(str(file)) as given:
+        for line in given.lines():
+            if line.error is not None:
+                refuse(clip(line.error))
+            if not isinstance(line.value, dict):
+                refuse(f"{line.where}: a line is an object")
+            strange.see(line.where, line.value)
+            try:
+                yield row_of(line.value, rules)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                refuse(clip(f"{line.where}: {error}"))

@@ -59,12 +59,12 @@ def layout(
     """
     try:
         from grandalf import graphs  # type: ignore[import-untyped]
-        from grandalf.layouts import SugiyamaLayout  # type: ignore[import-untyped]
+        from grandalf.layouts import SugiyamaLayout, VertexViewer  # type: ignore[import-untyped]
     except ModuleNotFoundError:
         raise MissingExtra("jupyter", "drawing a graph") from None
     vertices: dict[str, Any] = {name: graphs.Vertex(name) for name in nodes}
     for name, vertex in vertices.items():
-        vertex.view = _View(*nodes[name])
+        vertex.view = VertexViewer(*nodes[name])
     joined = {}
     for edge in edges:
         pair = (edge.source, edge.target)
@@ -84,14 +84,6 @@ def layout(
         sugiyama.draw(_ROUNDS)
         left = _take(part, left, boxes, bends)
     return _framed(boxes, [_path(edge, boxes, bends) for edge in edges])
-
-
-class _View:
-    """What the engine wants of a node."""
-
-    def __init__(self, width: float, height: float) -> None:
-        self.w, self.h = width, height
-        self.xy: Point = (0.0, 0.0)
 
 
 class _Route:
@@ -131,12 +123,12 @@ def _path(
     if not middle and pair not in bends:
         # The way back of a two-way street keeps to its side.
         middle = [((source.x + target.x) / 2 + 26, (source.y + target.y) / 2)]
-    first = _border(source, middle[0] if middle else (target.x, target.y))
-    last = _border(target, middle[-1] if middle else (source.x, source.y))
+    first = border(source, middle[0] if middle else (target.x, target.y))
+    last = border(target, middle[-1] if middle else (source.x, source.y))
     return (first, *middle, last)
 
 
-def _border(box: Box, towards: Point) -> Point:
+def border(box: Box, towards: Point) -> Point:
     """Where the line from a box's centre leaves the box."""
     dx, dy = towards[0] - box.x, towards[1] - box.y
     if dx == 0 and dy == 0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from types import MappingProxyType
+from importlib.resources import files
 from typing import Final
 
 
@@ -22,29 +23,9 @@ class Palette:
     bad: str
 
 
-PALETTES: Final = MappingProxyType(
-    {
-        "light": Palette(
-            ground="#ffffff",
-            surface="#f6f7f9",
-            ink="#1b2330",
-            muted="#566171",
-            line="#7a8595",
-            accent="#2b5fc7",
-            soft="#e9effb",
-            on_accent="#ffffff",
-            bad="#b3261e",
-        ),
-        "dark": Palette(
-            ground="#12161d",
-            surface="#1b212b",
-            ink="#e7ebf1",
-            muted="#a7b2c1",
-            line="#707d91",
-            accent="#8ab0ff",
-            soft="#212e4a",
-            on_accent="#0d1420",
-            bad="#ff9086",
-        ),
-    }
-)
+PALETTES: Final = {
+    name: Palette(**colours)
+    for name, colours in json.loads(
+        files("selfcorrect.drawing").joinpath("palette.json").read_text("utf-8")
+    ).items()
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,7 +80,8 @@ class Shape:
         """Any compiled LangGraph graph, as its own `get_graph` tells it."""
         drawable = graph.get_graph()
         pregel_nodes: Mapping[str, Any] = getattr(graph, "nodes", {})
-        nested = frozenset(name for name, node in pregel_nodes.items() if _is_nested(node))
+        inside = {name: getattr(node, "subgraphs", None) for name, node in pregel_nodes.items()}
+        nested = frozenset(name for name, graphs in inside.items() if graphs)
         nodes = [str(name) for name in drawable.nodes][:_MOST_NODES]
         extra = [name for name in nodes if name not in {START, END, *ROUTES}]
         ways = {str(e.target): str(e.data or "") for e in drawable.edges if e.source == GUARD}
@@ -98,10 +99,6 @@ class Shape:
         inner = [name for name in nodes if name not in (START, END)]
         return cls((*first, *inner, *last), tuple(edges), nested & kept)
 
-    def targets(self, node: str) -> Sequence[str]:
-        """Where a node leads."""
-        return [edge.target for edge in self.edges if edge.source == node]
-
 
 def label_of(node: str) -> str:
     """What a node is called in a picture.
@@ -111,7 +108,3 @@ def label_of(node: str) -> str:
     """
     plain = {START: "start", END: "end"}.get(node)
     return plain or node.replace("_", " ")
-
-
-def _is_nested(node: Any) -> bool:
-    return bool(getattr(node, "subgraphs", None))

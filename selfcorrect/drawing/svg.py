@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from selfcorrect.drawing.layout import Box, Placed, Point, layout
 from selfcorrect.drawing.loop import loop_places
@@ -144,10 +144,8 @@ def _node(name: str, box: Box, nested: bool, marks: Marks, colours: Palette, *, 
     visits = marks.visits.get(name, 0)
     current, following = name in marks.current, name in marks.next
     stops = name in marks.breakpoints
-    classes = ["sc-node"]
-    for word, holds in (("visited", visits), ("current", current), ("next", following)):
-        classes += [f"sc-{word}"] if holds else []
-    classes += ["sc-stops"] if stops else []
+    said = {"visited": visits, "current": current, "next": following, "stops": stops}
+    classes = ["sc-node", *(f"sc-{word}" for word, holds in said.items() if holds)]
     ends = name in (START, END)
     fill = colours.accent if current else colours.soft if visits else colours.surface
     ink = colours.on_accent if current else colours.ink
@@ -230,8 +228,7 @@ def _towards(start: Point, end: Point, distance: float) -> Point:
 
 
 def _text(value: str) -> str:
-    value = visible(value)
-    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escape(visible(value))
 
 
 def _attr(value: str) -> str:

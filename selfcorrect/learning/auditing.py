@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 
+from selfcorrect.batch.recorded_calls import NoWaiting
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
+from selfcorrect.learning.recoveries import turn
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
@@ -23,7 +24,6 @@ from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.redaction import quoted
 from selfcorrect.tools import ToolSpec
 
-_FAR: Final = 15
 _MOST_EXAMPLES: Final = 50
 _LONGEST: Final = 200
 _MADE: Final = "made"
@@ -87,22 +87,6 @@ class Audit:
         return self.outcomes["mended"]
 
 
-class _NoWaiting:
-    """A clock that nobody waits for."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    def sleep(self, seconds: float) -> None:
-        del seconds
-
-    async def asleep(self, seconds: float) -> None:
-        del seconds
-
-
 class Replayer:
     """Puts recorded calls through the loop; the tools fail once as recorded, and do nothing."""
 
@@ -114,8 +98,7 @@ class Replayer:
             for name, schema in history.schemas.items()
             if (spec := self._spec(name, schema, history.effects.get(name))) is not None
         ]
-        time: Any = _NoWaiting()
-        self._loop = assemble(tools, Options(strategies=strategies, time=time))
+        self._loop = assemble(tools, Options(strategies=strategies, time=NoWaiting()))
 
     @property
     def tools(self) -> Mapping[str, ToolSpec]:
@@ -243,13 +226,8 @@ def made_later(
         place: The failing one.
         made: The tool, and its arguments.
     """
-    for later in range(place + 1, min(place + 1 + _FAR, len(calls))):
-        call = calls[later]
-        if call.request != calls[place].request:
-            return None
-        if call.error is None and is_same_call(call, made):
-            return later
-    return None
+    did = (at for at, call in turn(calls, place) if call.error is None and is_same_call(call, made))
+    return next(did, None)
 
 
 def is_same_call(call: RecordedCall, made: tuple[str, Mapping[str, Any] | None]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, get_args
 
 from selfcorrect.model import JSON, JsonObject
@@ -43,31 +43,15 @@ class RecordedCall:
 
     def as_line(self) -> dict[str, JSON]:
         """The call as a line of CALLS.jsonl; what is not known is left out."""
-        line: dict[str, JSON] = {
-            "task_id": self.task_id,
-            "seq": self.seq,
-            "tool": self.tool,
-            "arguments": dict(self.arguments),
-            "error": self.error,
-        }
-        more = {
-            "effect": self.effect,
-            "schema": self.schema,
-            "request": self.request,
-            "result": self.result,
-            "tokens": self.tokens,
-        }
-        return line | {key: value for key, value in more.items() if value is not None}
+        line = asdict(self)
+        return {key: line[key] for key in line if line[key] is not None or key == "error"}
 
 
 class Unreadable(ValueError):
     """A line is no recorded call; the message says what is wrong with it."""
 
 
-KEYS: Final = frozenset(
-    {"task_id", "seq", "tool", "arguments", "error", "result", "effect", "schema", "request"}
-    | {"tokens", "id"}
-)
+KEYS: Final = frozenset(RecordedCall.__slots__) | {"id"}
 """The keys of a line of CALLS.jsonl that are read."""
 
 

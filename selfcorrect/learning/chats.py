@@ -8,13 +8,17 @@ the whole conversation, is read once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.forms.calls import copies, slots
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
 from selfcorrect.results import is_error_value
+from selfcorrect.tools.declarations import schema_parts
 
 _AROUND: Final = ("request", "body", "input", "inputs", "kwargs", "outputs", "values")
 _TASK: Final = ("task_id", "thread_id", "conversation_id", "session_id")
@@ -39,7 +43,7 @@ def of_chat(value: Any, start: int, known: set[str]) -> Iterator[RecordedCall]:
     messages += _responded(value)
     tools = dict(_tools(value))
     answers = {key: answer for each in messages for key, answer in _answers(each)}
-    task = _task(value) or digest(_first_request(messages) or start)
+    task = _task(value) or digest(next(requests_in(messages), None) or start)
     tokens = _tokens(value)
     request: str | None = None
     for message in messages:
@@ -108,21 +112,10 @@ def _responded(value: Any) -> list[dict[str, Any]]:
 
 def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """The calls of a message: id, name and arguments, each once."""
-    seen: set[str] = set()
-    listed = message.get("tool_calls") or (message.get("additional_kwargs") or {}).get("tool_calls")
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    for item in [*(listed if isinstance(listed, list) else []), *blocks]:
-        if not isinstance(item, Mapping) or item.get("type") == "tool_result":
-            continue
-        function = item.get("function")
-        body = function if isinstance(function, Mapping) else item
-        name, key = body.get("name"), item.get("id") or item.get("call_id")
-        if not isinstance(name, str) or not isinstance(key, str) or key in seen:
-            continue
-        seen.add(key)
-        args: Any = next((body[k] for k in ("arguments", "args", "input") if k in body), {})
-        yield key, name, _parsed(args)
+    older = message.get("additional_kwargs")  # where LangChain kept them before it parsed them
+    for first, *_ in copies(slots(message) or slots(older)):
+        if first.name and isinstance(first.id, str):
+            yield first.id, first.name, _parsed(first.arguments)
 
 
 def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, bool]]]:
@@ -145,9 +138,15 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        texts = [each.get("text") for each in content if isinstance(each, Mapping)]
+        found = (each for each in content if isinstance(each, Mapping))
+        texts = [each.get("content" if _is_part(each) else "text") for each in found]
         return "\n".join(text for text in texts if isinstance(text, str))
     return "" if content is None else json.dumps(content, default=str)
+
+
+def _is_part(block: Mapping[str, Any]) -> bool:
+    """Whether this is a text as OpenTelemetry writes it."""
+    return block.get("type") == "text" and "text" not in block
 
 
 def _parsed(args: Any) -> JSON:
@@ -165,10 +164,9 @@ def _tools(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for holder in (value, *(value.get(key) for key in _AROUND)):
         listed = holder.get("tools") if isinstance(holder, Mapping) else None
         for each in listed if isinstance(listed, list) else ():
-            body = each.get("function", each) if isinstance(each, Mapping) else {}
-            schema = body.get("parameters") or body.get("input_schema") or body.get("inputSchema")
-            if isinstance(body.get("name"), str) and isinstance(schema, Mapping):
-                yield body["name"], schema
+            with suppress(ToolDefinitionError):
+                name, _, schema = schema_parts(each)
+                yield str(name), schema
 
 
 def _task(value: Any) -> str | None:
@@ -181,9 +179,13 @@ def _task(value: Any) -> str | None:
     return None if found is None else str(found)
 
 
-def _first_request(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    said = (_text(each.get("content")) for each in messages if each["role"] == "user")
-    return next(filter(None, said), None)
+def requests_in(messages: Iterable[Any]) -> Iterator[str]:
+    """What the user said in a conversation, message by message."""
+    for each in messages:
+        message = _plain(each) if isinstance(each, Mapping) else {}
+        said = message.get("content") or message.get("parts")
+        if message.get("role") == "user" and (text := _text(said)):
+            yield text
 
 
 def _tokens(value: Any) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from selfcorrect.learning.calls import RecordedCall
@@ -102,32 +102,18 @@ class History:
         if call.effect is not None:
             self.effects[call.tool] = call.effect
         self.spoken.update(words_of(call.tool))
-        run.calls.append(
-            RecordedCall(
-                run.task_id,
-                call.seq,
-                call.tool,
-                call.arguments,
-                call.error,
-                call.effect,
-                schema,
-                request,
-                tokens=call.tokens,
-            )
-        )
+        run.calls.append(replace(call, schema=schema, request=request, result=None))
 
     def _find_kin(self) -> None:
         """Runs that begin with the same request, or share a rare one, are of one task.
 
         What many tasks say (`go on`) makes nobody kin.
         """
-        parent: dict[str, str] = {}
+        joined: dict[str, str] = {}
 
         def root(name: str) -> str:
-            parent.setdefault(name, name)
-            while parent[name] != name:
-                parent[name] = parent[parent[name]]
-                name = parent[name]
+            while (above := joined.get(name, name)) != name:
+                name = above
             return name
 
         sharing: dict[str, set[str]] = {}
@@ -142,7 +128,7 @@ class History:
             if len(kin) <= _RARE:
                 first, *others = sorted(kin)
                 for other in others:
-                    parent[root(other)] = root(first)
+                    joined[root(other)] = root(first)
         for run in self.runs.values():
             run.kin = root(run.kin)
 

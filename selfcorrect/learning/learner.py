@@ -95,16 +95,13 @@ def errors_in(history: History) -> list[Error]:
     errors: dict[tuple[str, str], Error] = {}
     forms: dict[str, dict[int, str]] = defaultdict(dict)
     found = list(failures(history))
-    places = {
-        id(call): place for run in history.runs.values() for place, call in enumerate(run.calls)
-    }
     for each in found:
-        forms[each.run.task_id][places[id(each.call)]] = each.form.text
+        forms[each.run.task_id][each.place] = each.form.text
     for each in found:
         key = (each.call.tool, each.form.text)
         error = errors.setdefault(key, Error(*key))
         error.failures.append(each)
-        how = recovery(each, forms[each.run.task_id], places[id(each.call)])
+        how = recovery(each, forms[each.run.task_id])
         if how is not None:
             error.recoveries.append(how)
     return list(errors.values())

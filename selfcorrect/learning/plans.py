@@ -69,13 +69,7 @@ def _ways(name: str, value: JSON, sources: Sources, schema: JsonObject) -> Itera
         return  # a secret is bound to nothing
     for expression in expressions(value, sources, schema):
         yield canonical(expression)
-    if is_named(value, schema) and not _looks_bound(value):
-        yield canonical(_one_number(value))
-
-
-def _one_number(value: JSON) -> JSON:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _looks_bound(value: JSON) -> bool:
-    return isinstance(value, str) and ("{" in value or "}" in value)
+    looks_bound = isinstance(value, str) and not {"{", "}"}.isdisjoint(value)
+    if is_named(value, schema) and not looks_bound:
+        is_whole = isinstance(value, float) and value.is_integer()
+        yield canonical(int(value) if is_whole else value)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -24,6 +27,7 @@ from selfcorrect.loop.context import SyncHost, run_sync
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
+from selfcorrect.model import JsonObject
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.usage import name_of
 from selfcorrect.recalling.binding import PARTS, SHAPES
@@ -34,38 +38,6 @@ MOST: Final = 10
 _MOST_TOOLS: Final = 40
 _MOST_NEXT: Final = 5
 _LONGEST_SCHEMA: Final = 2_000
-
-ANSWER: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "recall": {
-            "type": "object",
-            "description": "What mends it: calls of other tools first, edits of the failing call.",
-            "properties": {
-                "first": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"tool": {"type": "string"}, "args": {"type": "object"}},
-                        "required": ["tool", "args"],
-                    },
-                },
-                "edits": {"type": "object"},
-            },
-        },
-        "rule": {
-            "type": "object",
-            "description": "What it means, where nothing that can be done mends it.",
-            "properties": {
-                "match": {"type": "string", "description": "An RE2 pattern."},
-                "kind": {"type": "string"},
-                "category": {"type": "string"},
-                "repair": {"type": "array", "items": {"type": "string"}},
-            },
-        },
-    },
-}
-
 
 _HOW: Final = (
     "Every value is bound: {args.NAME} is an argument of the failing call, {error.text1}, "
@@ -114,7 +86,6 @@ def propose(
     *,
     most: int = MOST,
     trust: int = 0,
-    step: Callable[[int, int], None] | None = None,
 ) -> Proposed:
     """Ask a model about the errors that nothing settles, and put its answers through the gates.
 
@@ -125,7 +96,6 @@ def propose(
         most: Errors that the model is asked about, the most frequent first.
         trust: Tasks that an entry must mend as recorded to leave quarantine; 0: it never does by
             itself.
-        step: Told how many of how many errors are done.
     """
     history = History.of(calls)
     gates = Gates(history, base)
@@ -133,11 +103,17 @@ def propose(
     who = str(name_of(model) or type(model).__name__)
     limits = Limits(model_calls=most, seconds=None)
     port = CountingModel(model, found.counts, limits, SyncHost().invoke)
-    errors = list(_unsettled(history, base))[:most]
-    for done, error in enumerate(errors, 1):
+    for error in islice(_unsettled(history, base), most):
         found.proposals.append(_proposal(error, history, port, gates, who, trust))
-        if step is not None:
-            step(done, len(errors))
+    return found
+
+
+@cache
+def answer_schema() -> JsonObject:
+    """The form of an answer, as a model is sent it."""
+    found: JsonObject = json.loads(
+        files("selfcorrect.learning").joinpath("answer.json").read_text("utf-8")
+    )
     return found
 
 
@@ -159,7 +135,7 @@ def _proposal(
 ) -> Proposal:
     """Ask about one error."""
     try:
-        answer = run_sync(port(prompt(error, history), ANSWER))
+        answer = run_sync(port(prompt(error, history), answer_schema()))
     except (ModelFailed, BudgetSpent) as failed:
         return Proposal(error.tool, error.text, None, Verdict("model", str(failed)))
     try:

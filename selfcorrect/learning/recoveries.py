@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.evidence.reading_errors import read_report
@@ -22,11 +22,12 @@ _LONGEST: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failing call, with what its error is without its values."""
+    """A failing call, with what its error is without its values, and its place in its run."""
 
     call: RecordedCall
     form: Template
     run: Run
+    place: int
 
     @property
     def sources(self) -> Sources:
@@ -52,9 +53,9 @@ class Recovery:
 def failures(history: History) -> Iterator[Failure]:
     """Every failing call; a last word that is a list elsewhere counts as a list of one."""
     found = [
-        Failure(call, form_of(call), run)
+        Failure(call, form_of(call), run, place)
         for run in history.runs.values()
-        for call in run.calls
+        for place, call in enumerate(run.calls)
         if call.error is not None
     ]
     lists = {
@@ -63,7 +64,7 @@ def failures(history: History) -> Iterator[Failure]:
     for each in found:
         other = each.form.otherwise
         if other is not None and (each.call.tool, other.text) in lists:
-            yield Failure(each.call, other, each.run)
+            yield replace(each, form=other)
         else:
             yield each
 
@@ -82,20 +83,19 @@ def own_text(call: RecordedCall) -> str:
     return redact(clean(text[:_LONGEST]))
 
 
-def recovery(failure: Failure, forms: Mapping[int, str], at: int) -> Recovery | None:
-    """How the failure at this place of its run was overcome, or None if it was not.
+def recovery(failure: Failure, forms: Mapping[int, str]) -> Recovery | None:
+    """How a failure was overcome in its run, or None if it was not.
 
     A call that fails in another way got further, if one of the tool succeeds in the same turn.
 
     Args:
         failure: The failing call.
         forms: The errors of the run's failing calls without their values, by place.
-        at: The place of the failing call in its run.
     """
     run, first = failure.run, failure.call
     steps: list[RecordedCall] = []
-    turn = _turn(run.calls, at)
-    for place, call in turn:
+    following = turn(run.calls, failure.place)
+    for place, call in following:
         if call.tool != first.tool:
             if call.error is None and call.effect != "read_only":
                 steps.append(call)
@@ -106,13 +106,13 @@ def recovery(failure: Failure, forms: Mapping[int, str], at: int) -> Recovery | 
         if forms.get(place) == failure.form.text:
             steps = []
             continue
-        if steps and not edits and _succeeds(turn, place, first.tool):
+        if steps and not edits and _succeeds(following, place, first.tool):
             return Recovery(failure, tuple(steps), edits)
         steps = []
     return None
 
 
-def _turn(calls: Sequence[RecordedCall], at: int) -> list[tuple[int, RecordedCall]]:
+def turn(calls: Sequence[RecordedCall], at: int) -> list[tuple[int, RecordedCall]]:
     """The calls after this one that answer the same request."""
     out = []
     for place in range(at + 1, min(at + 1 + _FAR, len(calls))):

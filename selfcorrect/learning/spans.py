@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from selfcorrect.learning.calls import RecordedCall
+from selfcorrect.learning.chats import requests_in
 from selfcorrect.model import JSON
 
 _ERROR: Final = (2, "STATUS_CODE_ERROR")
@@ -68,13 +69,7 @@ def _error(span: Mapping[str, Any], told: Mapping[str, Any]) -> str | None:
 def _request(messages: Any) -> str | None:
     """What the user said last, where the span carries it."""
     found = _parsed(messages)
-    for message in reversed(found if isinstance(found, list) else []):
-        if isinstance(message, Mapping) and message.get("role") == "user":
-            parts = message.get("parts") or ()
-            texts = [each.get("content") for each in parts if isinstance(each, Mapping)]
-            said = [text for text in (*texts, message.get("content")) if isinstance(text, str)]
-            return "\n".join(said) or None
-    return None
+    return next(requests_in(reversed(found if isinstance(found, list) else [])), None)
 
 
 def _attributes(holder: Mapping[str, Any]) -> Iterator[tuple[str, JSON]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from selfcorrect.json_forms import call_from_json, call_to_json, change_from_json
 from selfcorrect.learning.calls import RecordedCall, Unreadable
+from selfcorrect.learning.chats import requests_in
 from selfcorrect.pointer import apply
 
 
@@ -29,7 +30,7 @@ def of_trail(record: Mapping[str, Any], where: str, start: int) -> Iterator[Reco
     given = record.get("input")
     given = given if isinstance(given, Mapping) else {}
     task = record.get("task_id") or given.get("task_id") or where
-    request = given.get("request") or _last_request(given.get("messages"))
+    request = given.get("request") or next(requests_in(reversed(given.get("messages") or ())), None)
     executed = list(_executed(record["trail"]))
     for place, (call, event) in enumerate(executed):
         last = place == len(executed) - 1
@@ -67,10 +68,3 @@ def _executed(trail: list[Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str
         executed = event.get("node") == "execute" and "attempt" in event
         if executed and call is not None and not event.get("replayed"):
             yield call_to_json(call), event
-
-
-def _last_request(messages: Any) -> Any:
-    for message in reversed(messages or ()):
-        if isinstance(message, Mapping) and message.get("role") in ("user", "human"):
-            return message.get("content")
-    return None

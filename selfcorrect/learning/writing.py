@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Final
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 
-_HEAD: Final = """\
-# Repairs learnt from recorded runs. Read them before you use them: what an entry does first is done
-# unasked, where the tools of all its steps read or are idempotent; else the model is told of it.
-#
-# A value in braces says where it comes from: {args.…} the failing call, {error.…} its error,
-# {request.…} what the user asked for. To drop an entry, delete it. `selfcorrect check` reads the
-# file, `selfcorrect learn --stats LEDGER` tells how its entries have fared since.
-
-format = 1
-"""
+_COUNTED: Final = ("support", "runs", "seen", "agreement")
 
 
 def as_toml(
-    entries: Sequence[RecallEntry | ErrorRule],
-    *,
-    head: str = _HEAD,
-    extends: Sequence[str] = ("default",),
+    entries: Sequence[RecallEntry | ErrorRule], *, extends: Sequence[str] = ("default",)
 ) -> str:
     """The map file that holds these entries, a table each.
 
     >>> entry = RecallEntry(tool="write", error="No file '{args.file}'",
     ...     first=[{"tool": "touch", "args": {"file": "{args.file}"}}], support=2, runs=3, seen=4)
-    >>> print(as_toml([entry], head=""))
-    <BLANKLINE>
+    >>> print("[[recall]]" + as_toml([entry]).partition("[[recall]]")[2])
     [[recall]] # touch(file={args.file}) came before it in 3 of 4 runs, 2 tasks
     tool = "write"
     error = "No file '{args.file}'"
@@ -43,7 +31,8 @@ def as_toml(
     agreement = 0.0
     <BLANKLINE>
     """
-    said = f"extends = {toml(list(extends))}\n" if head else ""
+    head = files("selfcorrect.learning").joinpath("head.toml").read_text("utf-8")
+    said = f"extends = {toml(list(extends))}\n"
     rules = [entry for entry in entries if isinstance(entry, ErrorRule)]
     recalls = [entry for entry in entries if isinstance(entry, RecallEntry)]
     return head + said + "".join([*map(_rule, rules), *map(_table, recalls)])
@@ -69,22 +58,11 @@ def _comment(entry: RecallEntry) -> str:
 
 
 def _fields(entry: RecallEntry) -> Iterator[tuple[str, Any]]:
-    yield "tool", entry.tool
-    yield "error", entry.error
-    if entry.schemas is not None:
-        yield "schemas", entry.schemas
-    if entry.first:
-        steps = [{"tool": step.tool, "args": dict(step.args)} for step in entry.first]
-        yield "first", [step if step["args"] else {"tool": step["tool"]} for step in steps]
-    if entry.edits:
-        yield "edits", dict(entry.edits)
-    for key in ("support", "runs", "seen", "agreement"):
-        yield key, getattr(entry, key)
-    if entry.suggest:
-        yield "suggest", True
-    for key in ("proposed", "example"):
-        if getattr(entry, key) is not None:
-            yield key, getattr(entry, key)
+    """What is written of an entry; how often it was seen always is."""
+    said = entry.model_dump(mode="json", exclude_defaults=True)
+    for key in RecallEntry.model_fields:
+        if key in said or key in _COUNTED:
+            yield key, getattr(entry, key) if key in _COUNTED else said[key]
 
 
 def toml(value: Any) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.notebook.frame import MOST, Frame, change_row
+from selfcorrect.notebook.frame import MOST, Frame, change_row, listed
 from selfcorrect.notebook.shown import cut, plain_text
 
 _NOTE: Final = "selfcorrect"
@@ -49,9 +49,8 @@ def mended(changes: Sequence[Mapping[str, str]]) -> str:
 
 def changes_of(note: Any) -> list[dict[str, str]]:
     """The changes that a note tells, as they are shown."""
-    changes = note.get("changes") if isinstance(note, Mapping) else None
-    listed = changes if isinstance(changes, list) else []
-    return [change_row(change) for change in listed[:MOST] if isinstance(change, Mapping)]
+    known = note if isinstance(note, Mapping) else {}
+    return [change_row(change) for change in listed(known, "changes")]
 
 
 def asked_in(values: Mapping[str, Any]) -> str:

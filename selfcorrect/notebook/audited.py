@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Final
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.learning.auditing import Audit
-from selfcorrect.notebook.html import asset
+from selfcorrect.notebook.html import asset, page
 
 _MOST: Final = 12
 _WIDTH: Final = 760
@@ -22,36 +20,13 @@ _OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
     "asked": ("asked of a person, if one is there", "--edit"),
     "left": ("left to the model, with a diagnosis", "--left"),
 }
-_STYLE: Final = """
-body { margin: 0; padding: 20px; background: Canvas; }
-.sc { margin: 0 auto; padding: 20px; max-width: 900px; background: var(--ground);
-  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-.sc h1 { font-size: 22px; } .sc h2 { font-size: 16px; margin-top: 28px; }
-.sc .big { display: flex; flex-wrap: wrap; gap: 12px; padding: 0; list-style: none; }
-.sc .big li { background: var(--surface); border: 1px solid var(--line); border-radius: 8px;
-  padding: 10px 16px; } .sc .big b { display: block; font-size: 24px; }
-.sc svg { max-width: 100%; height: auto; } .sc svg text { fill: var(--ink); font: 13px system-ui; }
-.sc table { border-collapse: collapse; width: 100%; } .sc td, .sc th { text-align: left;
-  padding: 4px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
-.sc code { overflow-wrap: anywhere; } .sc .note { color: var(--muted); }
-"""
 
 
 def audit_page(audit: Audit, title: str = "audit") -> str:
     """The page of an audit; every text in it is shown as text."""
-    style = asset("style.css") + _STYLE
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{_hash(style)}'; img-src data:; base-uri 'none';"
-        " form-action 'none'"
-    )
     body = "\n".join(_parts(audit, title))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_shown(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<main class="sc">\n{body}\n</main>\n</body>\n</html>\n'
-    )
+    style = asset("style.css") + asset("audit.css")
+    return page(_shown(title), style, f'<main class="sc">\n{body}\n</main>\n')
 
 
 def _parts(audit: Audit, title: str) -> Iterable[str]:
@@ -136,7 +111,3 @@ def _plot(
 
 def _shown(text: str) -> str:
     return escape(visible(text))
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -72,7 +72,7 @@ class Display(ABC):
 
     def snapshot(self) -> Snapshot:
         """What there is to see now as a static picture and a table, for where no widget lives."""
-        return Snapshot("".join(copy_of(run, self.shape) for run in self.recorded()), self.text())
+        return self._copy("")
 
     def __repr__(self) -> str:
         return self.text()
@@ -93,15 +93,14 @@ class Display(ABC):
             self._widget, self._copies = self.make_widget(name), []
         display(self._widget)
         copies: list[Any] = self._copies if self._copies is not None else []
-        copies.append(display(self._copy(), display_id=True))
+        copies.append(display(self._copy(self._widget.name), display_id=True))
 
     def refresh_copies(self) -> None:
         """Bring the static copies up to date."""
         for handle in self._copies or ():
-            handle.update(self._copy())
+            handle.update(self._copy(self._widget.name))
 
-    def _copy(self) -> Snapshot:
-        name = self._widget.name if self._widget is not None else ""
+    def _copy(self, name: str) -> Snapshot:
         return Snapshot(
             "".join(copy_of(run, self.shape, name) for run in self.recorded()), self.text()
         )

@@ -14,6 +14,9 @@ from selfcorrect.notebook.savers import asynchronous_saver
 
 T = TypeVar("T")
 
+_TOLD_OF: Final = ("config", "parent_config", "values", "next", "metadata")
+"""What a snapshot and an event say of a checkpoint, under the same names."""
+
 MOST_CHECKPOINTS: Final = 2_000
 """Checkpoints of a thread that are read when a process picks it up; the latest ones."""
 
@@ -24,7 +27,6 @@ class Checkpoint:
 
     Attributes:
         source: `input`, `loop`, `update` or `fork`.
-        at: When it was written, in ISO form.
     """
 
     id: str
@@ -32,7 +34,6 @@ class Checkpoint:
     values: Mapping[str, Any]
     next: tuple[str, ...]
     source: str
-    at: str
 
 
 @dataclass(slots=True)
@@ -100,18 +101,11 @@ class Driver:
 
     def state(self, at: str | None = None) -> Any:
         """LangGraph's snapshot of a checkpoint, or of the latest one."""
-        config = self._at(at)
-        if self._loop is None:
-            return self._graph.get_state(config)
-        return self._loop.run(self._graph.aget_state(config))
+        return self._called("get_state", self._at(at))
 
     def update(self, at: str, values: Any, as_node: str) -> str:
         """Write values as if a node had; returns the new checkpoint's id."""
-        config = self._at(at)
-        if self._loop is None:
-            made = self._graph.update_state(config, values, as_node=as_node)
-        else:
-            made = self._loop.run(self._graph.aupdate_state(config, values, as_node=as_node))
+        made = self._called("update_state", self._at(at), values, as_node)
         return str(made["configurable"]["checkpoint_id"])
 
     def checkpoints(self) -> list[Checkpoint]:
@@ -125,6 +119,12 @@ class Driver:
             )
         return [as_checkpoint(snapshot) for snapshot in reversed(found)]
 
+    def _called(self, method: str, *given: Any) -> Any:
+        """What the graph answers, awaited where it can only be awaited."""
+        if self._loop is None:
+            return getattr(self._graph, method)(*given)
+        return self._loop.run(getattr(self._graph, f"a{method}")(*given))
+
     def _at(self, checkpoint: str | None) -> dict[str, Any]:
         configurable = dict(self._config.get("configurable") or {})
         if checkpoint is not None:
@@ -134,14 +134,7 @@ class Driver:
 
 def as_checkpoint(snapshot: Any) -> Checkpoint:
     """A checkpoint from LangGraph's snapshot of a state."""
-    return Checkpoint(
-        id=str(snapshot.config["configurable"]["checkpoint_id"]),
-        parent=_id(snapshot.parent_config),
-        values=snapshot.values if isinstance(snapshot.values, Mapping) else {},
-        next=tuple(snapshot.next),
-        source=str((snapshot.metadata or {}).get("source", "loop")),
-        at=str(snapshot.created_at or ""),
-    )
+    return _checkpoint({name: getattr(snapshot, name) for name in _TOLD_OF})
 
 
 def asked(interrupt: Any) -> tuple[str, Any]:
@@ -180,7 +173,7 @@ class _Told:
                 self.outcome.seconds += (_time(event["timestamp"]) - begun).total_seconds()
             self.outcome.questions += [asked(item) for item in payload.get("interrupts") or ()]
         elif kind == "checkpoint":
-            self.outcome.checkpoints.append(_from_event(event["timestamp"], payload))
+            self.outcome.checkpoints.append(_checkpoint(payload))
 
     def note_time(self) -> None:
         """Count what a node took that raised."""
@@ -189,15 +182,14 @@ class _Told:
             self.outcome.seconds += max(0.0, (now - begun).total_seconds())
 
 
-def _from_event(at: str, payload: Mapping[str, Any]) -> Checkpoint:
-    values = payload.get("values")
+def _checkpoint(told: Mapping[str, Any]) -> Checkpoint:
+    values = told.get("values")
     return Checkpoint(
-        id=str(payload["config"]["configurable"]["checkpoint_id"]),
-        parent=_id(payload.get("parent_config")),
+        id=str(told["config"]["configurable"]["checkpoint_id"]),
+        parent=_id(told.get("parent_config")),
         values=values if isinstance(values, Mapping) else {},
-        next=tuple(payload.get("next") or ()),
-        source=str((payload.get("metadata") or {}).get("source", "loop")),
-        at=at,
+        next=tuple(told.get("next") or ()),
+        source=str((told.get("metadata") or {}).get("source", "loop")),
     )
 
 

@@ -10,7 +10,7 @@ from selfcorrect.notebook.editing import ladder_of, options_of
 from selfcorrect.notebook.recorder import is_start
 from selfcorrect.notebook.standing import Standing
 from selfcorrect.plain import problem
-from selfcorrect.redaction import redact
+from selfcorrect.redaction import redact, shown_at
 
 _LONGEST: Final = 20_000
 """Characters of a form; larger states are edited with `Stepper.edit` in a cell."""
@@ -104,10 +104,7 @@ def masked(value: Any, key: str = "") -> Any:
         return [masked(item, key) for item in value]
     if isinstance(value, str):
         text = redact(value)
-        told = redact(json.dumps({key: value}, ensure_ascii=False)) if key else ""
-        return (
-            "[secret]" if text == value and "[secret]" in told and "[secret]" not in value else text
-        )
+        return shown_at(key, value) if text == value else text
     return value
 
 

@@ -77,11 +77,11 @@ def tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None 
 
 
 def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None) -> None:
-    frame.changes += [change_row(change) for change in _listed(event, "changes")]
-    frame.changes += [change_row(change, refused=True) for change in _listed(event, "refused")]
-    frame.findings += [_finding(item, strategies) for item in _listed(event, "findings")]
-    frame.tried += [_tried(item) for item in _listed(event, "tried")]
-    frame.tried += [_skipped(item) for item in _listed(event, "skipped")]
+    frame.changes += [change_row(change) for change in listed(event, "changes")]
+    frame.changes += [change_row(change, refused=True) for change in listed(event, "refused")]
+    frame.findings += [_finding(item, strategies) for item in listed(event, "findings")]
+    frame.tried += [_tried(item) for item in listed(event, "tried")]
+    frame.tried += [_skipped(item) for item in listed(event, "skipped")]
     errors = event.get("error")
     if isinstance(errors, list) and not frame.findings:
         frame.findings += [
@@ -90,16 +90,16 @@ def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None
     frame.replayed = frame.replayed or event.get("replayed") is True
     if frame.tone == "ok" and _is_bad(event):
         frame.tone = "held" if _is_held(event) else "error"
-    frame.title = title_of(event)
+    frame.title = plain_text(title_of(event), 160)
 
 
-def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one branch a node
+def title_of(event: Mapping[str, Any]) -> Any:  # noqa: C901, PLR0912 -- one branch a node
     """What an event of a trail comes to, in a few words."""
     node = event.get("node")
     if "stopped" in event:
-        return plain_text(f"{'not called: ' if _is_held(event) else ''}{event['stopped']}", 160)
+        return f"{'not called: ' if _is_held(event) else ''}{event['stopped']}"
     if "problem" in event:
-        return plain_text(event["problem"], 160)
+        return event["problem"]
     if node == "plan":
         return "found something wrong" if event.get("findings") else "took the call"
     if node == "execute" or _is_held(event):
@@ -109,17 +109,17 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
             return "the tool answered" if event.get("ok") else "the tool failed"
         why = event.get("refused")
         why = why if isinstance(why, str) else "it does not fit the tool"
-        return plain_text(f"not called: {why}", 160)
+        return f"not called: {why}"
     if node == "diagnose":
         rules = dict.fromkeys(
-            str(item.get("rule") or "no rule") for item in _listed(event, "findings")
+            str(item.get("rule") or "no rule") for item in listed(event, "findings")
         )
-        return plain_text(", ".join(rules), 160)
+        return ", ".join(rules)
     if node == "select_strategy":
-        names = dict.fromkeys(str(item.get("strategy")) for item in _listed(event, "selected"))
-        return plain_text(", ".join(names), 160) if names else "nothing left to try"
+        names = dict.fromkeys(str(item.get("strategy")) for item in listed(event, "selected"))
+        return ", ".join(names) if names else "nothing left to try"
     if node == "repair":
-        count = len(_listed(event, "changes"))
+        count = len(listed(event, "changes"))
         return f"{count} change{'' if count == 1 else 's'}" if count else "no change"
     if node == "validate":
         return "valid" if event.get("ok") else "not valid"
@@ -127,10 +127,10 @@ def title_of(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0912 -- one bra
         wait = event.get("wait")
         return f"after {wait:.3g} s" if isinstance(wait, int | float) and wait else "again"
     if node == "report_failure":
-        return plain_text(event.get("reason", ""), 160)
+        return event.get("reason", "")
     if node == "edit":
-        chosen = [str(item.get("strategy")) for item in _listed(event, "selected")]
-        return plain_text("edited by hand" + "".join(f": chose {name}" for name in chosen), 160)
+        chosen = [str(item.get("strategy")) for item in listed(event, "selected")]
+        return "edited by hand" + "".join(f": chose {name}" for name in chosen)
     return ""
 
 
@@ -142,9 +142,9 @@ def change_row(change: Mapping[str, Any], *, refused: bool = False) -> dict[str,
         "path": cut(path, 200),
         "before": value_text(change.get("before", ABSENT), 300, name),
         "after": value_text(change.get("after", ABSENT), 300, name),
-        "safety": cut(str(change.get("safety") or ""), 40),
-        "strategy": cut(str(change.get("strategy") or ""), 80),
-        "rule": cut(str(change.get("rule") or ""), 120),
+        "safety": word(change, "safety", 40),
+        "strategy": word(change, "strategy", 80),
+        "rule": word(change, "rule", 120),
         "reason": plain_text(change.get("why") if refused else change.get("reason") or "", 200),
         "refused": "refused" if refused else "",
     }
@@ -163,11 +163,11 @@ def _finding(item: Mapping[str, Any], strategies: StrategyMap | None) -> dict[st
     captures = item.get("captures")
     texts = {str(k): str(v) for k, v in captures.items()} if isinstance(captures, Mapping) else {}
     return {
-        "rule": cut(str(rule or ""), 120),
-        "kind": cut(str(item.get("kind") or ""), 40),
-        "category": cut(str(item.get("category") or ""), 40),
-        "places": [cut(str(path), 120) for path in _listed(item, "paths", of=str)],
-        "ladder": [cut(str(name), 80) for name in _listed(item, "ladder", of=str)],
+        "rule": word(item, "rule", 120),
+        "kind": word(item, "kind", 40),
+        "category": word(item, "category", 40),
+        "places": [cut(str(path), 120) for path in listed(item, "paths", of=str)],
+        "ladder": [cut(str(name), 80) for name in listed(item, "ladder", of=str)],
         "sure": _sure(item),
         "conditions": _conditions(known),
         **marked(str(item.get("text", "")), known.match if known else None, texts),
@@ -179,7 +179,7 @@ def _sure(item: Mapping[str, Any]) -> str:
     sure, witness = item.get("confidence"), item.get("witness")
     if not isinstance(sure, int | float) or not witness:
         return ""
-    spoke = [str(each[0]) for each in _listed(item, "spoke", of=list) if each]
+    spoke = [str(each[0]) for each in listed(item, "spoke", of=list) if each]
     return cut(f"{sure:.2f} by {witness}{': ' if spoke else ''}{', '.join(spoke)}", 200)
 
 
@@ -200,7 +200,7 @@ def _tried(item: Mapping[str, Any]) -> dict[str, str]:
         "strategy": cut(str(item.get("strategy")), 80),
         "outcome": cut(str(item.get("outcome", "")).replace("_", " "), 40),
         "reason": plain_text(item.get("reason") or "", 200),
-        "path": cut(str(item.get("path") or ""), 120),
+        "path": word(item, "path", 120),
     }
 
 
@@ -222,8 +222,13 @@ def _is_held(event: Mapping[str, Any]) -> bool:
     return (event.get("node") == "execute" or is_guard) and not ran
 
 
-def _listed(event: Mapping[str, Any], key: str, of: Any = Mapping) -> list[Any]:
+def word(item: Mapping[str, Any], key: str, limit: int) -> str:
+    """A name that stands under a key, as it is shown; nothing where there is none."""
+    return cut(str(item.get(key) or ""), limit)
+
+
+def listed(event: Mapping[str, Any], key: str, of: Any = Mapping, most: int = MOST) -> list[Any]:
+    """The items of a list that are what they should be, as far as they are shown."""
     items = event.get(key)
-    return (
-        [item for item in items[:MOST] if isinstance(item, of)] if isinstance(items, list) else []
-    )
+    items = items[:most] if isinstance(items, list | tuple) else ()
+    return [item for item in items if isinstance(item, of)]

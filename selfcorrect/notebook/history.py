@@ -45,7 +45,6 @@ class History:
     moments: list[Moment] = field(default_factory=list)
     head: int = 0
     _by_checkpoint: dict[str, int] = field(default_factory=dict)
-    _line: tuple[int, list[int]] = (-1, [])
 
     def __len__(self) -> int:
         return len(self.moments)
@@ -123,23 +122,14 @@ class History:
             f" run(until={node!r:.80}) goes on to it"
         )
 
-    def line(self, number: int | None = None) -> list[int]:
-        """The numbers from the start to a moment (the head): its branch."""
-        at: int | None = self.head if number is None else number
-        end = self.head if number is None else number
-        known, line = self._line
-        if known == end:
-            return line
-        if known >= 0 and at is not None and self.moments[at].parent == known:
-            line = [*line, end]
-        else:
-            line = []
-            while at is not None:
-                line.append(at)
-                at = self.moments[at].parent
-            line.reverse()
-        self._line = (end, line)
-        return line
+    def line(self) -> list[int]:
+        """The numbers from the start to the head: its branch."""
+        line: list[int] = []
+        at: int | None = self.head
+        while at is not None:
+            line.append(at)
+            at = self.moments[at].parent
+        return line[::-1]
 
     def changes(self) -> list[dict[str, str]]:
         """All changes of the call on this branch, in order, but for those that were refused."""
@@ -153,29 +143,6 @@ class History:
         known = [each for each in took if each is not None]
         return round(sum(known), 6) if known else None
 
-    def visits(self, line: Iterable[int]) -> dict[str, int]:
-        """How often each node ran on a branch."""
-        return dict(
-            Counter(
-                node
-                for number in line
-                if self.moments[number].frame.kind in ("start", "step")
-                for node in self.moments[number].frame.nodes
-            )
-        )
-
-    def ways(self, line: Iterable[int], shape: Shape) -> dict[tuple[str, str], int]:
-        """How often each edge was taken on a branch."""
-        known = {(edge.source, edge.target) for edge in shape.edges}
-        taken: Counter[tuple[str, str]] = Counter()
-        for number in line:
-            moment = self.moments[number]
-            if moment.frame.kind in ("start", "step"):
-                for way, count in ways_of(moment.frame.nodes, moment.next).items():
-                    if way in known:
-                        taken[way] += count
-        return dict(taken)
-
 
 def ways_of(nodes: Sequence[str], following: Sequence[str]) -> Mapping[tuple[str, str], int]:
     """The edges that lead from what ran to what runs next; nothing next: the end."""
@@ -186,11 +153,18 @@ def ways_of(nodes: Sequence[str], following: Sequence[str]) -> Mapping[tuple[str
 
 def marks_of(history: History, shape: Shape, breakpoints: Iterable[str] = ()) -> Marks:
     """Where the head stands in the picture."""
-    line, here = history.line(), history.here
+    here = history.here
+    known = {(edge.source, edge.target) for edge in shape.edges}
+    visits: Counter[str] = Counter()
+    ways: Counter[tuple[str, str]] = Counter()
+    for moment in map(history.moments.__getitem__, history.line()):
+        if moment.frame.kind in ("start", "step"):
+            visits.update(moment.frame.nodes)
+            ways.update(ways_of(moment.frame.nodes, moment.next))
     ended = (END,) if here.frame.kind == "step" else ()
     return Marks(
-        visits=history.visits(line),
-        ways=history.ways(line, shape),
+        visits=visits,
+        ways={way: count for way, count in ways.items() if way in known},
         current=tuple(dict.fromkeys(here.frame.nodes)),
         next=tuple(dict.fromkeys(here.next)) or ended,
         breakpoints=tuple(sorted(breakpoints)),

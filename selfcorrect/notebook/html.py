@@ -24,11 +24,6 @@ _START: Final = (
     '\nreplay(document.querySelector("#run"),'
     ' JSON.parse(document.querySelector("#data").textContent));\n'
 )
-_PAGE: Final = """:root { color-scheme: light dark; }
-body { margin: 0; padding: 20px; background: Canvas; color: CanvasText; }
-main { max-width: 1180px; margin: 0 auto; }
-h1 { margin: 0 0 12px; font: 650 17px/1.4 ui-sans-serif, system-ui, "DejaVu Sans", sans-serif; }
-"""
 
 
 @cache
@@ -62,24 +57,33 @@ def replay_data(runs: Sequence[Recorded], shape: Shape) -> dict[str, Any]:
 
 def replay_page(runs: Sequence[Recorded], shape: Shape) -> str:
     """A page of its own, with its own policy: nothing is fetched, only its own script runs."""
-    style, script = asset("style.css") + _PAGE, module() + _START
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src"
-        f" 'sha256-{_hash(script)}'; img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    script = module() + _START
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     # Inside a script element nothing but `<` could end it.
     data = json.dumps(replay_data(runs, shape), ensure_ascii=False).replace("<", "\\u003c")
     still = _contents(runs) + "\n".join(copy_of(run, shape) for run in runs[:_MOST_COPIES])
     head = "Recorded run" if len(runs) == 1 else f"{len(runs):,} recorded runs"
+    body = (
+        f'<main>\n<h1>{head}</h1>\n<div id="run">{still}</div>\n</main>\n'
+        f'<script type="application/json" id="data">{data}</script>\n'
+    )
+    return page(escape(title), asset("style.css") + asset("page.css"), body, script)
+
+
+def page(title: str, style: str, body: str, script: str = "") -> str:
+    """A page with a policy of its own: nothing is fetched, and no other script runs."""
+    runs = f" script-src 'sha256-{_hash(script)}';" if script else ""
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_hash(style)}';{runs} img-src data:; base-uri"
+        " 'none'; form-action 'none'"
+    )
+    own = f'<script type="module">{script}</script>\n' if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<main>\n<h1>{head}</h1>\n<div id="run">{still}</div>\n</main>\n'
-        f'<script type="application/json" id="data">{data}</script>\n'
-        f'<script type="module">{script}</script>\n</body>\n</html>\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{body}{own}</body>\n</html>\n"
     )
 
 

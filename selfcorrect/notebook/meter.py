@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
 """Money for a million tokens in and a million tokens out, by the start of a model's name."""
+
+_COUNTED: Final = ("calls", "input", "output")
 
 
 @dataclass(slots=True)
@@ -20,7 +23,7 @@ class Meter:
     """
 
     prices: Prices = field(default_factory=dict)
-    by_model: dict[str, list[int]] = field(default_factory=dict)
+    by_model: dict[str, Counter[str]] = field(default_factory=dict)
 
     def callback(self) -> Any:
         """A LangChain callback handler that feeds this meter."""
@@ -42,10 +45,8 @@ class Meter:
         usage = getattr(message, "usage_metadata", None) or {}
         metadata = getattr(message, "response_metadata", None) or {}
         name = str(metadata.get("model_name") or metadata.get("model") or "model")
-        counts = self.by_model.setdefault(name, [0, 0, 0])
-        counts[0] += 1
-        counts[1] += int(usage.get("input_tokens") or 0)
-        counts[2] += int(usage.get("output_tokens") or 0)
+        sizes = {key: int(usage.get(f"{key}_tokens") or 0) for key in ("input", "output")}
+        self.by_model.setdefault(name, Counter()).update(calls=1, **sizes)
 
     def read(self) -> dict[str, Any]:
         """What was counted since the last reading; empty if no model was asked."""
@@ -55,16 +56,14 @@ class Meter:
         costs = [self._cost(name, counts) for name, counts in used.items()]
         known = [cost for cost in costs if cost is not None]
         return {
-            "calls": sum(counts[0] for counts in used.values()),
-            "input": sum(counts[1] for counts in used.values()),
-            "output": sum(counts[2] for counts in used.values()),
+            **{key: sum(counts[key] for counts in used.values()) for key in _COUNTED},
             "models": sorted(used),
             "cost": round(sum(known), 6) if len(known) == len(costs) else None,
         }
 
-    def _cost(self, name: str, counts: list[int]) -> float | None:
+    def _cost(self, name: str, counts: Counter[str]) -> float | None:
         found = [prefix for prefix in self.prices if name.startswith(prefix)]
         if not found:
             return None
         price_in, price_out = self.prices[max(found, key=len)]
-        return (counts[1] * price_in + counts[2] * price_out) / 1_000_000
+        return (counts["input"] * price_in + counts["output"] * price_out) / 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from selfcorrect.drawing import Shape
@@ -31,7 +31,7 @@ class Recorded:
     report: dict[str, Any] | None = None
     result: str | None = None
     question: dict[str, Any] | None = None
-    breakpoints: Sequence[str] = field(default_factory=tuple)
+    breakpoints: Sequence[str] = ()
 
     @property
     def frames(self) -> list[Frame]:

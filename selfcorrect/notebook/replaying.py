@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType, TracebackType
 from typing import Any, Final
@@ -39,6 +40,10 @@ class Execution:
     value: JSON = None
     error: BaseException | None = None
     traceback: TracebackType | None = None
+
+    def done(self, value: Any) -> None:
+        """Keep what it returned."""
+        self.status, self.value = DONE, copied(plain(value))
 
 
 @dataclass(slots=True)
@@ -99,13 +104,22 @@ class Executions:
         self.made.append(execution)
         return execution
 
-    def failed(self, execution: Execution, error: Exception) -> None:
-        """Note what a tool raised; where its host stepped in, it is run again from its top."""
-        if is_control_flow(error) or isinstance(error, GraphSetupError):
-            self.made.remove(execution)
-        else:
-            execution.status, execution.error = FAILED, error
-            execution.traceback = error.__traceback__  # whence it came says what was done
+    @contextmanager
+    def calling(self, call: Call) -> Iterator[Execution]:
+        """Note that a tool is called, and what it raised.
+
+        Where its host stepped in, it is run again from its top.
+        """
+        execution = self.begin(call)
+        try:
+            yield execution
+        except Exception as error:
+            if is_control_flow(error) or isinstance(error, GraphSetupError):
+                self.made.remove(execution)
+            else:
+                execution.status, execution.error = FAILED, error
+                execution.traceback = error.__traceback__  # whence it came says what was done
+            raise
 
     def known(self, at: int, call: Call, status: str, value: JSON, error: Exception | None) -> None:
         """Note what an earlier process did, as the checkpoints tell it."""
@@ -140,26 +154,18 @@ def _guarded(tool: ToolSpec, executions: Executions) -> ToolSpec:
         own, key = parted(args)
         if (found := executions.stored(Call(tool.name, own))) is not None:
             return _answer(executions, found)
-        execution = executions.begin(Call(tool.name, own))
-        try:
+        with executions.calling(Call(tool.name, own)) as execution:
             value = tool.run(own, call_id, key)
-        except Exception as error:
-            executions.failed(execution, error)
-            raise
-        execution.status, execution.value = DONE, copied(plain(value))
+            execution.done(value)
         return value
 
     async def arun(args: dict[str, Any], call_id: str | None) -> Any:
         own, key = parted(args)
         if (found := executions.stored(Call(tool.name, own))) is not None:
             return _answer(executions, found)
-        execution = executions.begin(Call(tool.name, own))
-        try:
+        with executions.calling(Call(tool.name, own)) as execution:
             value = await tool.arun(own, call_id, key)
-        except Exception as error:
-            executions.failed(execution, error)
-            raise
-        execution.status, execution.value = DONE, copied(plain(value))
+            execution.done(value)
         return value
 
     # The inner tool keeps the time itself.

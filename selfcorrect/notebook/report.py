@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.notebook.frame import change_row
-from selfcorrect.notebook.shown import cut, plain_text, value_text
+from selfcorrect.notebook.frame import change_row, listed, word
+from selfcorrect.notebook.shown import plain_text, value_text
 
 _MOST: Final = 50
 
@@ -18,10 +18,10 @@ def report_of(values: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     question = failure.get("question")
     return {
-        "reason": cut(str(failure.get("reason", "")), 60),
+        "reason": word(failure, "reason", 60),
         "detail": plain_text(failure.get("detail") or "", 400),
-        "attempts": [_attempt(item) for item in _listed(failure, "attempts")],
-        "changes": [change_row(item) for item in _listed(failure, "changes")],
+        "attempts": [_attempt(item) for item in listed(failure, "attempts", most=_MOST)],
+        "changes": [change_row(item) for item in listed(failure, "changes", most=_MOST)],
         "question": plain_text(question.get("question", ""), 600)
         if isinstance(question, Mapping)
         else "",
@@ -35,14 +35,8 @@ def _attempt(item: Mapping[str, Any]) -> dict[str, Any]:
     call = call if isinstance(call, Mapping) else {}
     return {
         "number": item.get("number") if isinstance(item.get("number"), int) else 0,
-        "call": f"{cut(str(call.get('name', '')), 80)} {value_text(call.get('args', {}), 240)}",
-        "outcome": cut(str(item.get("outcome", "")), 40),
+        "call": f"{word(call, 'name', 80)} {value_text(call.get('args', {}), 240)}",
+        "outcome": word(item, "outcome", 40),
         "text": plain_text(item.get("text") or "", 300),
         "seconds": item.get("seconds") if isinstance(item.get("seconds"), int | float) else None,
     }
-
-
-def _listed(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    items = data.get(key)
-    items = items if isinstance(items, list | tuple) else []
-    return [item for item in items[:_MOST] if isinstance(item, Mapping)]

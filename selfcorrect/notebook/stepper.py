@@ -22,12 +22,10 @@ from selfcorrect.notebook.parts import steppable
 from selfcorrect.notebook.recorded import Recorded
 from selfcorrect.notebook.recorder import Recorder
 from selfcorrect.notebook.replaying import Executions
-from selfcorrect.notebook.report import report_of
 from selfcorrect.notebook.second import Second, only_reads, second_execution
-from selfcorrect.notebook.shown import cut, plain_text
+from selfcorrect.notebook.shown import plain_text
 from selfcorrect.notebook.standing import Standing
-from selfcorrect.notebook.status import status_of
-from selfcorrect.notebook.view_model import question_of, result_of
+from selfcorrect.notebook.view_model import recorded_of
 
 
 class Stepper(Display):
@@ -166,18 +164,7 @@ class Stepper(Display):
         return self.parts.shape
 
     def recorded(self) -> list[Recorded]:
-        values = self.values
-        return [
-            Recorded(
-                cut(self.title, 120),
-                status_of(self.standing),
-                self.history,
-                report_of(values),
-                result_of(values) if not self.here.next else None,
-                question_of(self.asking),
-                sorted(self.breakpoints),
-            )
-        ]
+        return [recorded_of(self.standing)]
 
     def make_widget(self, name: str) -> Any:
         from selfcorrect.notebook.widget import stepper_widget

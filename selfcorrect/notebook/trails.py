@@ -20,6 +20,7 @@ from selfcorrect.notebook.html import replay_data
 from selfcorrect.notebook.recorded import Recorded
 from selfcorrect.notebook.report import report_of
 from selfcorrect.notebook.shown import cut, plain_text, rows
+from selfcorrect.notebook.status import STATES
 from selfcorrect.notebook.view_model import question_of, result_of
 from selfcorrect.pointer import apply
 
@@ -155,23 +156,23 @@ def _status(output: Mapping[str, Any]) -> dict[str, str]:
     failure = output.get("failure")
     if isinstance(failure, Mapping):
         reason = plain_text(failure.get("reason", ""), 60)
-        return {"state": "failed", "tone": "bad", "text": f"finished: failed · {reason}"}
+        return _ended("failed", f"finished: failed · {reason}")
     if output.get("__interrupt__"):
-        return {"state": "question", "tone": "warn", "text": "waiting for a person"}
+        return _ended("question", "waiting for a person")
     if "error" in output:
-        return {
-            "state": "error",
-            "tone": "bad",
-            "text": plain_text(f"error: {output['error']}", 300),
-        }
+        return _ended("error", plain_text(f"error: {output['error']}", 300))
     if isinstance(output.get("reason"), str) and "trail" not in output:
         reason = plain_text(output["reason"], 60)
-        return {"state": "failed", "tone": "warn", "text": f"not called · {reason}"}
+        return _ended("failed", f"not called · {reason}") | {"tone": "warn"}
     if output.get("changes") and "trail" not in output:
-        return {"state": "ok", "tone": "good", "text": "mended before it was called"}
+        return _ended("ok", "mended before it was called")
     if "result" in output:
-        return {"state": "ok", "tone": "good", "text": "finished: ok"}
-    return {"state": "ready", "tone": "calm", "text": "no end was recorded"}
+        return _ended("ok", "finished: ok")
+    return _ended("ready", "no end was recorded")
+
+
+def _ended(state: str, text: str) -> dict[str, str]:
+    return {"state": state, "tone": STATES[state], "text": text}
 
 
 def _question(output: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -6,15 +6,16 @@ The widget, the replay, the SVG and the terminal all show this and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from selfcorrect.drawing import Shape, label_of
 from selfcorrect.drawing.svg import Marks, picture
 from selfcorrect.notebook.agents import answered_in
 from selfcorrect.notebook.form import form_of
-from selfcorrect.notebook.history import History, label, marks_of
+from selfcorrect.notebook.history import History, label
+from selfcorrect.notebook.recorded import Recorded
 from selfcorrect.notebook.report import report_of
-from selfcorrect.notebook.second import Second
 from selfcorrect.notebook.shown import cut, plain_text, value_text
 from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.status import actions_of, status_of
@@ -28,31 +29,41 @@ ITEMS: Final = 240
 _ITEM_KEYS: Final = ("id", "parent", "kind", "tone", "attempt", "seconds", "replayed", "title")
 
 
+def recorded_of(at: Standing) -> Recorded:
+    """What happened until now, as a run."""
+    return Recorded(
+        cut(at.title, 120),
+        status_of(at),
+        at.history,
+        report_of(at.values),
+        None if at.here.next else result_of(at.values),
+        question_of(at.asking),
+        sorted(at.breakpoints),
+    )
+
+
 def view_of(at: Standing) -> dict[str, Any]:
     """What there is to see of a stepper now."""
-    history, here = at.history, at.here
-    line = history.line()
-    marks = marks_of(history, at.parts.shape, at.breakpoints)
+    history, here, run = at.history, at.here, recorded_of(at)
     shown, more = window(len(history), here.number)
-    values = at.values
-    branch = set(line)
+    branch = set(history.line())
     return {
         "format": FORMAT,
         "kind": "stepper",
-        "title": cut(at.title, 120),
-        "status": status_of(at),
+        "title": run.title,
+        "status": run.status,
         "alert": cut(at.alert, 600),
         "actions": actions_of(at),
-        "marks": marks_as_json(marks, at.parts.shape),
+        "marks": marks_as_json(run.marks(at.parts.shape), at.parts.shape),
         "items": [item_of(history, number, branch) for number in shown],
         "more": more,
         "frame": here.frame.as_json(),
-        "question": question_of(at.asking),
+        "question": run.question,
         "changes": None if here.next else history.changes(),
-        "report": report_of(values),
-        "result": result_of(values) if not here.next else None,
+        "report": run.report,
+        "result": run.result,
         "form": form_of(at),
-        "second": _second(at.second),
+        "second": None if at.second is None else asdict(at.second),
     }
 
 
@@ -146,7 +157,3 @@ def result_of(values: Mapping[str, Any]) -> str | None:
         return value_text(values["result"], 2_000, "result")
     said = answered_in(values)
     return None if said is None else plain_text(said, 2_000)
-
-
-def _second(found: Second | None) -> dict[str, Any] | None:
-    return None if found is None else {"text": found.text, "needs_word": found.needs_word}

@@ -6,37 +6,18 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from selfcorrect.errors import GraphSetupError, MissingExtra
 from selfcorrect.notebook.commands import command_of, export_of
 from selfcorrect.notebook.html import asset, module
-from selfcorrect.notebook.standing import Standing
 from selfcorrect.notebook.view_model import graph_of, view_of
 
 _OFTEN: Final = 0.08
 """Seconds between two pictures of a run that goes on."""
 
 
-class Live(Protocol):
-    """What the widget needs of a stepper, beside the methods that commands name."""
-
-    alert: str
-    running: tuple[str, ...] | None
-
-    @property
-    def standing(self) -> Standing:
-        """Where it stands now."""
-        ...
-
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Be told whenever something changed."""
-
-    def refresh_copies(self) -> None:
-        """Paint the static copies of earlier cells again."""
-
-
-def stepper_widget(live: Live, name: str) -> Any:
+def stepper_widget(live: Any, name: str) -> Any:
     """A widget that paints a stepper and does what is pressed, in a thread of its own."""
     at = live.standing
     widget = _widget_class()(name=name, graph=graph_of(at.parts.shape), view=view_of(at))
@@ -67,7 +48,7 @@ def replay_widget(name: str, page: Mapping[str, Any]) -> Any:
 
 
 def _obey(
-    live: Live,
+    live: Any,
     message: Mapping[str, Any],
     send: Callable[[Any], None],
     paint: Callable[[], None],

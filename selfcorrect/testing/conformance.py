@@ -10,7 +10,8 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any, Final, get_args
 
 from selfcorrect.json_forms import to_json
@@ -157,7 +158,7 @@ def check_strategy(strategy: Strategy, cases: Iterable[Case] = ()) -> None:
     >>> check_strategy(ConvertType())
     """
     broken = _broken_attributes(strategy)
-    for case in (*_CASES, *cases):
+    for case in (*_cases(), *cases):
         broken += [f"{why}, for {_shown(case)}" for why in _broken_by(strategy, case)]
     if broken:
         raise AssertionError("\n".join(dict.fromkeys(broken)))
@@ -260,14 +261,12 @@ def _compiled(parameters: str, effect: Effect, description: str) -> ToolSpec:
 
 
 def _finding_of(case: Case, tool: ToolSpec) -> Finding:
-    return case.finding or _stale(tool, case.args)
-
-
-def _stale(tool: ToolSpec, args: JsonObject) -> Finding:
-    """The first violation; for valid arguments, one that no longer holds."""
-    if not tool.is_valid(args):
-        return tool.violations(args)[0]
-    name = next(iter(args), "x")
+    """What is wrong; by default the first violation, and for valid arguments a stale one."""
+    if case.finding is not None:
+        return case.finding
+    if not tool.is_valid(case.args):
+        return tool.violations(case.args)[0]
+    name = next(iter(case.args), "x")
     return Finding("an error of before", ("InvalidArgs",), code="type", paths=(f"/args/{name}",))
 
 
@@ -294,48 +293,21 @@ _HOSTILE: Final[tuple[JSON, ...]] = (
     *(10**400, -0.0, 1e308, True, None, [], {}, [[[[[]]]]], {"": {"": None}}, ["a", 1, None]),
 )
 
-_SCHEMAS: Final[tuple[JsonObject, ...]] = (
-    {"type": "integer", "minimum": 1, "maximum": 9},
-    {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5},
-    {"type": "string", "format": "date"},
-    {"type": "string", "format": "date-time"},
-    {"type": "string", "format": "email"},
-    {"type": "string", "pattern": "^[A-Z]{3}$", "maxLength": 3},
-    {"enum": ["economy", "premium economy", "business"]},
-    {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
-    {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-    {"type": "boolean"},
-)
 
-_TREE: Final[JsonObject] = {
-    "properties": {"x": {"$ref": "#/$defs/t"}},
-    "$defs": {"t": {"type": "object", "properties": {"next": {"$ref": "#/$defs/t"}}}},
-}
+@cache
+def _cases() -> tuple[Case, ...]:
+    """The calls that every strategy is tried on: hostile values everywhere, and `cases.json`."""
+    read: Any = json.loads(files("selfcorrect.testing").joinpath("cases.json").read_text("utf-8"))
+    schemas = read["schemas"]
+    return (
+        *(case for schema in schemas for case in _one(schema, *_HOSTILE)),
+        *(case for schema in schemas for case in _one(schema, None, "", required=["x"])),
+        *(_read(**case) for case in read["cases"]),
+    )
 
-_CASES: Final[tuple[Case, ...]] = (
-    *(case for schema in _SCHEMAS for case in _one(schema, *_HOSTILE)),
-    *(case for schema in _SCHEMAS for case in _one(schema, None, "", required=["x"])),
-    *_one({"type": "integer"}, 5, "5", "five", 2.5),
-    *_one({"type": "string", "format": "date"}, "2026-10-26", "2026/10/26", "03/04/2026"),
-    *_one({"enum": ["economy", "business"]}, "economy", "Business", "not business"),
-    Case(_TREE, {"x": {"next": {"next": {"next": "no"}}}}),
-    Case({"properties": {"x": {"type": "integer", "default": 1}}, "required": ["x"]}, {}),
-    Case({"properties": {"x": {"type": "integer"}}, "required": ["x"]}, {"X": 1, "_x": 2}),
-    Case({"properties": {"a/b": {"properties": {"~": {"type": "integer"}}}}}, {"a/b": {"~": "1"}}),
-    Case({"properties": {}}, {"": ""}),
-    Case({"properties": {}}, {}, Finding("it failed", ("ValueError",))),
-    Case({"properties": {}}, {}, Finding("it failed", ("ValueError",), paths=("nonsense",))),
-    Case({"properties": {}}, {}, Finding("it failed", ("ValueError",), paths=("/args/a/b/0",))),
-    Case(
-        {"properties": {"x": {"type": "integer"}}},
-        {"x": 50},
-        Finding("no", ("E",), paths=("/args/x",), constraint={"maximum": "9", "enum": [None]}),
-    ),
-    Case(
-        {"properties": {}},
-        {},
-        Finding("no", ("UnknownTool",), paths=("/name",), constraint={"enum": ["tool"]}),
-        name="tool" * 100,
-    ),
-)
+
+def _read(finding: Any = None, **case: Any) -> Case:
+    if finding is None:
+        return Case(**case)
+    types, paths = (tuple(finding.pop(key, ())) for key in ("types", "paths"))
+    return Case(**case, finding=Finding(**finding, types=types, paths=paths))

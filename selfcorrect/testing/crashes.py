@@ -102,10 +102,3 @@ class FragileLedger:
     def __getattr__(self, name: str) -> Any:
         """What else the inner ledger can."""
         return getattr(self._inner, name)
-
-
-def fragile_saver(saver: Any, crashes: Crashes) -> Any:
-    """The same LangGraph checkpointer, with a crash point around each write."""
-    for name in ("put", "put_writes"):
-        setattr(saver, name, crashes.around(getattr(saver, name), "checkpoint"))
-    return saver

@@ -48,12 +48,6 @@ ACTS: Final = frozenset(
 )
 """Faults that come after the effect, or leave it as it is."""
 
-AMBIGUOUS: Final = frozenset(
-    {Fault.TRANSIENT, Fault.TIMEOUT_BEFORE}
-    | {Fault.TIMEOUT_AFTER, Fault.RESET_AFTER, Fault.UNCLEAR_AFTER}
-)
-"""Faults after which nobody who only sees the error knows whether the effect happened."""
-
 HINT: Final = 7.0
 """Seconds that a rate limit with a hint asks to wait."""
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 from zlib import crc32
@@ -27,59 +28,11 @@ TIMETABLE: Final = (date(2024, 1, 1), date(2027, 12, 31))
 SEATS: Final = {"economy": 60, "business": 12, "first": 4}
 FARE: Final = {"economy": 1, "business": 3, "first": 6}
 DAILY: Final = frozenset({("CDG", "LHR"), ("JFK", "LAX")})
-HUBS: Final = (
-    *("ATL", "LAX", "ORD", "DFW", "DEN", "JFK", "LGA", "EWR", "SFO", "SEA", "MIA", "BOS", "IAD"),
-    *("LAS", "PHX", "YYZ", "YVR", "MEX", "GRU", "EZE", "BOG", "LHR", "LGW", "LCY", "CDG", "ORY"),
-    *("AMS", "FRA", "MUC", "BER", "MAD", "BCN", "FCO", "MXP", "LIN", "ZRH", "VIE", "CPH", "ARN"),
-    *("OSL", "HEL", "DUB", "LIS", "BRU", "ATH", "IST", "DXB", "DOH", "JNB", "CAI", "DEL", "BOM"),
-    *("SIN", "BKK", "HKG", "PEK", "PVG", "ICN", "HND", "NRT", "SYD", "MEL", "AKL"),
-)
+_DATA: Final = files("selfcorrect.testing")
+HUBS: Final = tuple(_DATA.joinpath("hubs.txt").read_text("utf-8").split())
 NUMBERS: Final = {code: index for index, code in enumerate(HUBS)}
 
 SCHEMA_VERSION: Final = 1
-SCHEMA: Final = """
-CREATE TABLE airports (
-    iata    TEXT PRIMARY KEY CHECK (length(iata) = 3),
-    name    TEXT NOT NULL,
-    city    TEXT NOT NULL,
-    country TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE metros (
-    code    TEXT NOT NULL CHECK (length(code) = 3),
-    city    TEXT NOT NULL,
-    airport TEXT NOT NULL REFERENCES airports (iata),
-    PRIMARY KEY (code, airport)
-) WITHOUT ROWID;
-CREATE TABLE bookings (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    origin         TEXT NOT NULL REFERENCES airports (iata),
-    destination    TEXT NOT NULL REFERENCES airports (iata),
-    departure_date TEXT NOT NULL,
-    return_date    TEXT,
-    passengers     INTEGER NOT NULL,
-    cabin          TEXT NOT NULL,
-    booked_on      TEXT NOT NULL,
-    cancelled_on   TEXT,
-    CONSTRAINT two_places CHECK (origin <> destination),
-    CONSTRAINT known_cabin CHECK (cabin IN ('economy', 'business', 'first')),
-    CONSTRAINT one_to_nine_passengers CHECK (
-        typeof(passengers) = 'integer' AND passengers BETWEEN 1 AND 9),
-    CONSTRAINT not_in_the_past CHECK (departure_date >= booked_on),
-    CONSTRAINT return_after_departure CHECK (return_date >= departure_date)
-);
-CREATE TABLE seats (
-    origin      TEXT NOT NULL REFERENCES airports (iata),
-    destination TEXT NOT NULL REFERENCES airports (iata),
-    day         TEXT NOT NULL,
-    cabin       TEXT NOT NULL,
-    number      INTEGER NOT NULL,
-    booking     INTEGER NOT NULL REFERENCES bookings (id),
-    PRIMARY KEY (origin, destination, day, cabin, number),
-    CONSTRAINT cabin_has_seats CHECK (
-        number BETWEEN 1 AND CASE cabin WHEN 'economy' THEN 60 WHEN 'business' THEN 12 ELSE 4 END)
-) WITHOUT ROWID;
-CREATE INDEX seats_of_booking ON seats (booking);
-"""
 
 
 class ServiceError(Exception):
@@ -273,10 +226,9 @@ class World:
     def _nearest(self, when: date, flown: set[int]) -> list[date]:
         """The flown day before and the one after, the nearer first."""
         first, last = max(self.clock(), TIMETABLE[0]), TIMETABLE[1]
-        around = (sign * step for step in range(1, 8) for sign in (-1, 1))
-        days = [when + timedelta(days) for days in around if _within(when, days)]
+        days = [when + timedelta(step) for step in range(-7, 8)]
         near = [day for day in days if first <= day <= last and day.weekday() in flown]
-        before = [day for day in near if day < when][:1]
+        before = [day for day in near if day < when][-1:]
         after = [day for day in near if day > when][:1]
         return sorted(before + after, key=lambda day: abs(day - when))
 
@@ -344,7 +296,8 @@ def _fill(database: sqlite3.Connection) -> None:
         return
     if version != 0:
         raise RuntimeError(f"the database holds a flight booking of another version: {version}")
-    for statement in SCHEMA.split(";\n"):
+    schema = _DATA.joinpath("flights.sql").read_text("utf-8")
+    for statement in schema.split(";\n"):
         database.execute(statement)
     airports, metros = _airport_data()
     database.executemany("INSERT INTO airports VALUES (?, ?, ?, ?)", airports)
@@ -435,10 +388,6 @@ def _described(flight: Flight) -> dict[str, Any]:
         "destination": flight.destination,
         "departs": flight.departs,
     }
-
-
-def _within(day: date, days: int) -> bool:
-    return 1 <= day.toordinal() + days <= date.max.toordinal()
 
 
 def _shown(value: object) -> str:

@@ -17,12 +17,17 @@ from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.testing.clock import VirtualTime
-from selfcorrect.testing.crashes import POINTS, Crash, Crashes, FragileLedger, fragile_saver
-from selfcorrect.testing.faults import ACTS, AMBIGUOUS, Fault, stream
+from selfcorrect.testing.crashes import POINTS, Crash, Crashes, FragileLedger
+from selfcorrect.testing.faults import ACTS, Fault, stream
 from selfcorrect.testing.world import World
 
 ONCE = ("mutating", "destructive")
 MOST_LIVES = 6
+AMBIGUOUS = frozenset(
+    {Fault.TRANSIENT, Fault.TIMEOUT_BEFORE}
+    | {Fault.TIMEOUT_AFTER, Fault.RESET_AFTER, Fault.UNCLEAR_AFTER}
+)
+"""Faults after which nobody who only sees the error knows whether the effect happened."""
 LOOP = assemble([World().tool("act")], Options(limits={"attempts": 4}))
 """Built once; each task brings its own tool, ledger and clock."""
 
@@ -168,6 +173,13 @@ def _starts_over(run: Any, point: str | None, status: str) -> bool:
         return True
     # What a step has written goes on after it; only the execution itself starts over.
     return point.startswith("tool") or (point, status) == ("ledger.settle.before", "done")
+
+
+def fragile_saver(saver: Any, crashes: Crashes) -> Any:
+    """The same LangGraph checkpointer, with a crash point around each write."""
+    for name in ("put", "put_writes"):
+        setattr(saver, name, crashes.around(getattr(saver, name), "checkpoint"))
+    return saver
 
 
 def walked(loop: Any, crashes: Crashes, given: dict[str, Any]) -> Callable[[], dict[str, Any]]:

@@ -183,7 +183,7 @@ def test_no_word_of_a_run_is_ever_learnt(runs, quoted):
             ("start", {"valve": valve, "note": secret}),
             request=f"Start {valve} for {secret}, number {number} of them all.",
         )
-    text = as_toml(learn(calls, agreement=0.0).entries, head="")
+    text = as_toml(learn(calls, agreement=0.0).entries).partition("\n[[")[2]
     lines = [line for line in text.splitlines() if not line.startswith("schemas")]
     for word in {word for each in runs for word in each if any(c.isdigit() for c in word)}:
         assert word not in "\n".join(lines)
