@@ -46,16 +46,16 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def violations(root: Schema, wrong: Sequence[Violation], part: Part) -> tuple[Finding, ...]:
+def violations(root: Schema, args: JSON, part: Part) -> tuple[Finding, ...]:
     """Everything that is wrong with arguments, in the order of the schema; at most 200 findings.
 
     Args:
         root: A schema that `prepared` made.
-        wrong: What an engine lists.
-        part: Asks the engine about a part of the schema.
+        args: Plain JSON that does not fit it.
+        part: Asks the engine about a part of the schema, or the whole.
     """
     found: list[Finding] = []
-    for item in map(_finding, islice(_Settling(root, part).settled(wrong), _MOST)):
+    for item in map(_finding, islice(_Settling(root, part).settled(part(root, args)), _MOST)):
         if item not in found:
             found.append(item)
     return tuple(found) or (unlisted("the arguments do not fit the schema"),)
