@@ -16,13 +16,9 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.model import Category, ErrorKind, Safety
 from selfcorrect.protocols import Form
-
-MAP_FORMAT: Final = 1
-"""Version of the map language; a file of another version is refused, not guessed at."""
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -205,12 +201,12 @@ class ErrorRule(MapModel):
     """Condition: an HTTP status (`404`, `"5xx"`), SQLSTATE (`"23505"`, `"23xxx"`) or gRPC name."""
     code: Codes = ()
     """Condition: the emitter's error code, or the JSON Schema keyword for `InvalidArgs`."""
-    match: Annotated[str, StringConstraints(min_length=1)] | SkipJsonSchema[None] = None
+    match: Annotated[str, StringConstraints(min_length=1)] | None = None
     """Condition: an RE2 pattern, found anywhere in the text. Named groups are captured."""
 
-    kind: ErrorKind | SkipJsonSchema[None] = None
+    kind: ErrorKind | None = None
     """Outcome: what sort of failure it is; left out, the error's own evidence stands."""
-    category: Category | SkipJsonSchema[None] = None
+    category: Category | None = None
     """Outcome: what is wrong with the input."""
     params: Texts = ()
     """Outcome: parameters at fault where the error names none, dotted or as JSON Pointers."""
@@ -224,9 +220,9 @@ class ErrorRule(MapModel):
     """Options of strategies on the ladder, by name."""
     allow: Classes = ()
     """Classes of change that this rule allows beside the policy's own."""
-    retryable: StrictBool | SkipJsonSchema[None] = None
+    retryable: StrictBool | None = None
     """Whether the same call may be repeated; left out, the kind decides."""
-    outcome: Literal["not_done", "lost"] | SkipJsonSchema[None] = None
+    outcome: Literal["not_done", "lost"] | None = None
     """What such an error says of what was done, in the word of whoever runs the tool."""
 
     priority: Annotated[Priority, BeforeValidator(_priority)] = "medium"
@@ -236,12 +232,12 @@ class ErrorRule(MapModel):
     before those that it extends, and the order of a file is the order of its rules."""
     example: Examples = ()
     """Errors that this rule is meant for, `ClassName: text` or the text; `check` tries them."""
-    replaces: str | SkipJsonSchema[None] = None
+    replaces: str | None = None
     """The rule whose place it takes whole, as `map/rule`."""
     suggest: StrictBool = False
     """In quarantine: it says what an error means, and mends nothing, until a person takes this line
     out."""
-    proposed: str | SkipJsonSchema[None] = None
+    proposed: str | None = None
     """Who proposed it, on which runs, with which counts."""
 
     if TYPE_CHECKING:

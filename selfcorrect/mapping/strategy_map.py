@@ -219,10 +219,10 @@ class StrategyMap:
         self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
         said = [each for item in sections if (each := item.said_breaker) is not None]
         self._breaker = MapBreaker(**merged_section(said)) if said else None
-        self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
+        self._effects: Mapping[str, ToolEffect] = MappingProxyType(
             merged_section([item.effects for item in sections])
         )
-        self._results: Mapping[str, Any] = MappingProxyType(
+        self._results: Mapping[str, ToolResults] = MappingProxyType(
             merged_section([item.results for item in sections])
         )
         self._documents = tuple(documents)
@@ -262,7 +262,9 @@ class StrategyMap:
     @property
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
         """What calling a tool does, by name or glob, the more specific map first."""
-        return self._effects
+        return {
+            name: said if said.atomic else said.effect for name, said in self._effects.items()
+        }
 
     @property
     def bodies(self) -> tuple[BodyRow, ...]:
@@ -336,17 +338,16 @@ class StrategyMap:
         A tool's exact name comes before globs; among globs the first that fits decides.
         """
         said = entry_of(self._effects, tool)
-        return said.effect if isinstance(said, ToolEffect) else said
+        return None if said is None else said.effect
 
     def is_atomic(self, tool: str) -> bool:
         """Whether the map says that a tool takes one step."""
         said = entry_of(self._effects, tool)
-        return isinstance(said, ToolEffect) and said.atomic
+        return said is not None and said.atomic
 
     def results_of(self, tool: str) -> ToolResults | None:
         """What the map says of a tool's values, or None."""
-        said = entry_of(self._results, tool)
-        return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
+        return entry_of(self._results, tool)
 
     @property
     def recalls(self) -> tuple[RecallEntry, ...]:
