@@ -151,7 +151,7 @@ def test_a_status_may_be_a_class_of_sqlstates_and_a_code_a_number():
 def test_a_map_sets_every_limit_but_the_ceiling():
     assert set(MapLimits.model_fields) == set(Limits.model_fields)
     document = MapDocument(format=1, limits={"attempts": 5, "per_kind": {"rate_limit": 3}})
-    assert document.said_limits == {"attempts": 5, "per_kind": {"rate_limit": 3}}
+    assert document.said("limits") == {"attempts": 5, "per_kind": {"rate_limit": 3}}
     with pytest.raises(ValidationError, match="set in code"):
         MapDocument(format=1, limits={"ceiling": 99})
 

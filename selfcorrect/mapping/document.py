@@ -216,22 +216,9 @@ class MapDocument(MapModel):
     body: tuple[BodyRow, ...] = ()
     """Forms of error bodies, known before those that come along."""
 
-    @property
-    def said_limits(self) -> Mapping[str, Any]:
-        """The limits that this map sets."""
-        return self.limits.model_dump(mode="json", exclude_unset=True)
-
-    @property
-    def said_breaker(self) -> Mapping[str, Any] | None:
-        """What this map says of services that fail, or None."""
-        return None if self.breaker is None else self.breaker.model_dump(exclude_unset=True)
-
-    @property
-    def said_policy(self) -> Mapping[str, Any]:
-        """The keys of the policy that this map sets."""
-        return {name: value for name, value in self.policy if value is not None}
-
-    @property
-    def said_reading(self) -> Mapping[str, Any]:
-        """What this map says about calls in texts."""
-        return {name: value for name, value in self.reading if value is not None}
+    def said(self, section: str) -> Mapping[str, Any]:
+        """The keys of a section that this map sets."""
+        found = getattr(self, section)
+        if not isinstance(found, BaseModel):
+            return found or {}
+        return found.model_dump(exclude_unset=True, exclude_none=section != "limits")
