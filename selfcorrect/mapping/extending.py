@@ -10,24 +10,14 @@ from selfcorrect.errors import MapError, MapFault
 from selfcorrect.mapping.files import Document, find_map, read_map
 
 
-class Loader:
-    """Reads the maps that others extend, each file once."""
-
-    def __init__(self, *, run_code: bool) -> None:
-        self._run_code = run_code
-        self._read: dict[Path, Document] = {}
-
-    def __call__(self, name: str, document: Document) -> Document | MapFault:
-        try:
-            path = find_map(name, document.folder, run_code=self._run_code)
-        except MapError as error:
-            fault = error.faults[0]
-            message = f"{fault.file}: {fault.message}" if fault.file else fault.message
-            return document.fault(message, key="extends", hint=fault.hint)
-        key = path.resolve()
-        if key not in self._read:
-            self._read[key] = read_map(path)
-        return self._read[key]
+def load(name: str, document: Document, *, run_code: bool) -> Document | MapFault:
+    """The map that another one names in `extends`, or what is wrong with that."""
+    try:
+        return read_map(find_map(name, document.folder, run_code=run_code))
+    except MapError as error:
+        fault = error.faults[0]
+        message = f"{fault.file}: {fault.message}" if fault.file else fault.message
+        return document.fault(message, key="extends", hint=fault.hint)
 
 
 def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:

@@ -23,7 +23,7 @@ from selfcorrect.mapping.document import (
     ToolResults,
 )
 from selfcorrect.mapping.explanation import Explanation, Missed
-from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
+from selfcorrect.mapping.extending import line_of_rule, load, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
 from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
 from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
@@ -184,7 +184,7 @@ class StrategyMap:
         return self._unchecked
 
     def _link(self, root: Document, code: Code) -> None:
-        documents, faults = linked(root, Loader(run_code=code != "read"))
+        documents, faults = linked(root, partial(load, run_code=code != "read"))
         faults += [fault for document in documents for fault in document.faults]
         self._assemble(documents, faults, code)
 

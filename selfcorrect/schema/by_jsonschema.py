@@ -120,16 +120,7 @@ def _ref(engine: Any, _: str, value: JSON, schema: Schema) -> Errors:
         once.led[place] = list(islice(engine.descend(value, led), MOST))
     for error in once.led[place]:
         # A copy: whoever passes an error on adds to its path.
-        yield type(error)(
-            error.message,
-            validator=error.validator,
-            path=error.relative_path,
-            context=error.context,
-            validator_value=error.validator_value,
-            instance=error.instance,
-            schema=error.schema,
-            schema_path=error.relative_schema_path,
-        )
+        yield type(error).create_from(error)
 
 
 def _any_of(engine: Any, schemas: list[Any], value: JSON, _: Schema) -> Errors:
