@@ -5,14 +5,16 @@ Order-stable, and no rule is lost that is not disabled or replaced.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from selfcorrect.errors import MapFault
+from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.mapping.files import Document
+from selfcorrect.mapping.files import Document, find_map, read_map
 from selfcorrect.mapping.ordering import circles, in_order
 from selfcorrect.mapping.rules import ErrorRule
 
@@ -89,6 +91,33 @@ def _key(document: Document) -> object:
     except OSError:  # read a moment ago, and gone since
         return document.file
     return found.st_dev, found.st_ino
+
+
+def load(name: str, document: Document, *, run_code: bool) -> Document | MapFault:
+    """The map that another one names in `extends`, or what is wrong with that."""
+    try:
+        return read_map(find_map(name, document.folder, run_code=run_code))
+    except MapError as error:
+        fault = error.faults[0]
+        message = f"{fault.file}: {fault.message}" if fault.file else fault.message
+        return document.fault(message, key="extends", hint=fault.hint)
+
+
+def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
+    """The strategies that maps bring along, of which none was run."""
+    used: dict[str, MapFault] = {}
+    for document in documents:
+        for name, place in document.content.use.items():
+            why = f"{place} is not run; its options are checked as far as its source shows them"
+            used.setdefault(name, document.fault(why, key=f"use.{name}"))
+    return used
+
+
+def line_of_rule(file: Path, rule: str) -> int:
+    """The line of a map's file that names a rule of its own; 1 if none does."""
+    named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(rule)}["']""")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if named.match(line)), 1)
 
 
 def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:

@@ -14,7 +14,6 @@ from selfcorrect.mapping.binding import Binder, Code, learnt_about
 from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
-from selfcorrect.mapping.compiling import compiled
 from selfcorrect.mapping.document import (
     MapBreaker,
     MapPolicy,
@@ -23,10 +22,17 @@ from selfcorrect.mapping.document import (
     ToolResults,
 )
 from selfcorrect.mapping.explanation import Explanation, Missed
-from selfcorrect.mapping.extending import line_of_rule, load, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
-from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
+from selfcorrect.mapping.matching import Evidence, RuleIndex, compiled, entry_of
+from selfcorrect.mapping.merging import (
+    MapRule,
+    line_of_rule,
+    linked,
+    load,
+    merged_rules,
+    merged_section,
+    not_run,
+)
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.trained import trained_by
@@ -185,8 +191,7 @@ class StrategyMap:
 
     def _link(self, root: Document, code: Code) -> None:
         documents, faults = linked(root, partial(load, run_code=code != "read"))
-        faults += [fault for document in documents for fault in document.faults]
-        self._assemble(documents, faults, code)
+        self._assemble(documents, faults + [each for one in documents for each in one.faults], code)
 
     def __reduce__(self) -> tuple[Callable[..., StrategyMap], tuple[Any, ...]]:
         """Pickled as it was written; maps of the package, and Python, are found where it is read.
@@ -394,10 +399,8 @@ class StrategyMap:
     ) -> Finding:
         rule = placed.rule
         category = rule.category or finding.category
-        paths = finding.paths
-        if not paths:
-            named = [captures["param"]] if captures.get("param") else []
-            paths = pointers_of(named) or pointers_of(rule.params)
+        param = captures.get("param", "")
+        paths = finding.paths or pointers_of([param]) or pointers_of(rule.params)
         retry_after = finding.retry_after
         if retry_after is None:
             retry_after = seconds_of(captures.get("seconds"))
