@@ -12,7 +12,7 @@ from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
 from selfcorrect.learning.plans import Seen, Skeleton, Slot, seen
 from selfcorrect.learning.recoveries import Failure, Recovery, failures, recovery
-from selfcorrect.mapping.recalls import RecallEntry
+from selfcorrect.mapping.recalls import RecallEntry, RecallStep
 from selfcorrect.recalling.named import joint_mark
 from selfcorrect.recalling.template import words
 
@@ -183,10 +183,10 @@ def _entry(
         return {name: json.loads(ways[number, name]) for name in names}
 
     tasks, runs, share = seen_in
-    first = [
-        {"tool": tool, "args": said(number, names)}
+    first = tuple(
+        RecallStep(tool=tool, args=said(number, names))
         for number, (tool, names) in enumerate(skeleton.steps)
-    ]
+    )
     tools = [error.tool, *(tool for tool, _ in skeleton.steps)]
     marks = [history.marks[tool] for tool in tools if tool in history.marks]
     return RecallEntry(

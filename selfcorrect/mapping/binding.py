@@ -108,25 +108,19 @@ class Binder:
         self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
     ) -> Strategy:
         """The strategy on a rule's ladder; see `StrategyMap.strategy`."""
-        if options is not None:
-            return self._with_options(rule_id or "", name, options)
         ladder = self._ladders.get(rule_id or "", ())
-        if name not in ladder and not (name == RECALL and self.recalls):
+        if name not in ladder and not (name == RECALL and self.recalls and options is None):
             raise StrategyNotFound(name, close_names(name, ladder))
+        if options is not None:
+            if name == RECALL:
+                raise MapError([MapFault("its entries are those of the map: it takes no options")])
+            given = self._objects.get((rule_id or "", name))
+            return bind(given if given is not None else resolve(name, extra=self._used), options)
         bound = self._bound.get((rule_id, name)) or self._bound.get((None, name))
         if bound is None:
             own = {"entries": self.recalls} if name == RECALL else {}
             bound = self._bound[None, name] = bind(resolve(name, extra=self._used), own)
         return bound
-
-    def _with_options(self, rule_id: str, name: str, options: Mapping[str, Any]) -> Strategy:
-        """The strategy on a rule's ladder, with other options than the rule's."""
-        if name not in (ladder := self._ladders.get(rule_id, ())):
-            raise StrategyNotFound(name, close_names(name, ladder))
-        if name == RECALL:
-            raise MapError([MapFault("its entries are those of the map: it takes no options")])
-        own = self._objects.get((rule_id, name))
-        return bind(own if own is not None else resolve(name, extra=self._used), options)
 
     def _with_recall(self, rule_id: str | None, own: tuple[str, ...]) -> tuple[str, ...]:
         """A ladder with what was learnt behind what follows from the error alone."""

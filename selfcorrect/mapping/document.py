@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    Discriminator,
+    BeforeValidator,
     Field,
     PositiveInt,
     StrictBool,
     StrictFloat,
-    Tag,
     WithJsonSchema,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.limits import Limits
 from selfcorrect.mapping.bodies import BodyRow
-from selfcorrect.mapping.recalls import RecallEntry, RecallStep
+from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import (
     NAME_SCHEMA,
     Classes,
@@ -33,7 +31,7 @@ from selfcorrect.mapping.rules import (
     MapModel,
     Texts,
 )
-from selfcorrect.model import JSON, Category, ErrorKind, Safety
+from selfcorrect.model import JSON, Category, ErrorKind
 from selfcorrect.protocols import Effect, ToolWords
 
 
@@ -51,40 +49,30 @@ class MapPolicy(MapModel):
         witness: Whether the trained witness is asked where rules leave something open.
     """
 
-    allow: Classes | SkipJsonSchema[None] = None
+    allow: Classes | None = None
     """Classes of change that run unasked; the default is exact and inferred."""
-    terminal: Kinds | SkipJsonSchema[None] = None
+    terminal: Kinds | None = None
     """Kinds of error that end a run."""
-    per_tool: Mapping[str, Kinds] | SkipJsonSchema[None] = None
+    per_tool: Mapping[str, Kinds] | None = None
     """Kinds of error that end a run instead, by the tool's name; `*`, `?` and `[…]` are globs."""
-    sensitive: Texts | SkipJsonSchema[None] = None
+    sensitive: Texts | None = None
     """Fields whose value never changes without a person."""
-    bare_429: Literal["rate_limit", "quota"] | SkipJsonSchema[None] = None
+    bare_429: Literal["rate_limit", "quota"] | None = None
     """What a 429 means that says nothing of when to come back; the default is rate_limit."""
-    tool_words: ToolWords | SkipJsonSchema[None] = None
+    tool_words: ToolWords | None = None
     """Whether the model reads what a failed tool said; "hide" leaves it the diagnosis alone."""
-    sure: Annotated[StrictFloat, Field(ge=0.0, le=1.0)] | SkipJsonSchema[None] = None
+    sure: Annotated[StrictFloat, Field(ge=0.0, le=1.0)] | None = None
     """From which confidence (0 to 1) a finding may lead to an unasked repair; the default is 0.7.
     At 1 only structure and rules of one's own may; whether a tool that acts may be called again
     does not depend on it."""
-    witness: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = None
+    witness: Annotated[str, Field(min_length=1)] | None = None
     """Whether the trained witness is asked where rules leave something open: "on", "off", or the
     file of one of your own, from this map's folder; the default map says "on"."""
 
-    if TYPE_CHECKING:
 
-        def __init__(
-            self,
-            *,
-            allow: Sequence[Safety | str] | None = None,
-            terminal: Sequence[ErrorKind | str] | None = None,
-            per_tool: Mapping[str, Sequence[ErrorKind | str]] | None = None,
-            sensitive: Sequence[str] | None = None,
-            bare_429: Literal["rate_limit", "quota"] | None = None,
-            tool_words: ToolWords | None = None,
-            sure: float | None = None,
-            witness: str | None = None,
-        ) -> None: ...
+def _as_table(key: str, said: Any) -> Any:
+    """A table that says this one thing, where it is a word."""
+    return said if isinstance(said, Mapping | BaseModel) else {key: said}
 
 
 class ToolEffect(MapModel):
@@ -101,13 +89,9 @@ class ToolEffect(MapModel):
     """It takes one step: its refusal means that nothing was done."""
 
 
-def _form_of_effect(said: Any) -> str:
-    return "table" if isinstance(said, Mapping | ToolEffect) else "word"
-
-
 EffectSaid: TypeAlias = Annotated[
-    Annotated[Effect, Tag("word")] | Annotated[ToolEffect, Tag("table")],
-    Discriminator(_form_of_effect),
+    ToolEffect,
+    BeforeValidator(partial(_as_table, "effect"), json_schema_input_type=Effect | ToolEffect),
 ]
 """What a map says of a tool: its effect as a word, or a table with what belongs to it."""
 
@@ -129,13 +113,12 @@ class ToolResults(MapModel):
     """Such an error is mended and repeated like one that is raised."""
 
 
-def _form_of_results(said: Any) -> str:
-    return "table" if isinstance(said, Mapping | ToolResults) else "word"
-
-
 ResultsSaid: TypeAlias = Annotated[
-    Annotated[Literal["shapes", "none"], Tag("word")] | Annotated[ToolResults, Tag("table")],
-    Discriminator(_form_of_results),
+    ToolResults,
+    BeforeValidator(
+        partial(_as_table, "errors"),
+        json_schema_input_type=Literal["shapes", "none"] | ToolResults,
+    ),
 ]
 """What a map says of a tool's values: when they are errors, as a word or a table."""
 
@@ -143,17 +126,11 @@ ResultsSaid: TypeAlias = Annotated[
 class MapReading(MapModel):
     """Which calls in a text are made; None where a map says nothing."""
 
-    text: Literal["whole", "edge", "off"] | SkipJsonSchema[None] = None
+    text: Literal["whole", "edge", "off"] | None = None
     """whole (default): a text that is nothing but calls; edge: also calls in lines of their own at
     its start or end; off: none. Of a tool that only reads, lines of its own suffice."""
-    forms: Forms | SkipJsonSchema[None] = None
+    forms: Forms | None = None
     """The forms that are read; left out, all: json, code, tags, elements, react."""
-
-    if TYPE_CHECKING:
-
-        def __init__(
-            self, *, text: str | None = None, forms: str | Sequence[str] | None = None
-        ) -> None: ...
 
 
 def _said(value: Any) -> Any:
@@ -230,7 +207,7 @@ class MapDocument(MapModel):
     `repair = "as-diagnosed"`: for the rules of this map and of those that it extends."""
     limits: MapLimits = Field(default_factory=MapLimits)
     """How much a run may cost."""
-    breaker: MapBreaker | SkipJsonSchema[None] = None
+    breaker: MapBreaker | None = None
     """When calls of a service that fails are held back; left out, they never are."""
     rule: tuple[ErrorRule, ...] = ()
     """The rules."""
@@ -239,77 +216,9 @@ class MapDocument(MapModel):
     body: tuple[BodyRow, ...] = ()
     """Forms of error bodies, known before those that come along."""
 
-    @property
-    def said_limits(self) -> Mapping[str, Any]:
-        """The limits that this map sets."""
-        return self.limits.model_dump(mode="json", exclude_unset=True)
-
-    @property
-    def said_breaker(self) -> Mapping[str, Any] | None:
-        """What this map says of services that fail, or None."""
-        return None if self.breaker is None else self.breaker.model_dump(exclude_unset=True)
-
-    @property
-    def said_policy(self) -> Mapping[str, Any]:
-        """The keys of the policy that this map sets."""
-        return {name: value for name, value in self.policy if value is not None}
-
-    @property
-    def said_reading(self) -> Mapping[str, Any]:
-        """What this map says about calls in texts."""
-        return {name: value for name, value in self.reading if value is not None}
-
-
-EFFECT_NAMES: Final = get_args(Effect)
-
-
-def map_json_schema() -> dict[str, Any]:
-    """The JSON Schema of a map file, for editors that complete and check TOML.
-
-    >>> sorted(map_json_schema()["properties"])[:4]
-    ['body', 'breaker', 'disable', 'effects']
-    """
-    schema = MapDocument.model_json_schema()
-    schema["$defs"]["MapLimits"]["properties"].pop("ceiling")
-    _describe(schema, MapDocument)
-    for model in (
-        *(BodyRow, ErrorRule, MapBreaker, MapPolicy, MapReading, RecallEntry, RecallStep),
-        *(ToolEffect, ToolResults),
-    ):
-        _describe(schema["$defs"][model.__name__], model)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **_for_editors(schema),
-        "title": "selfcorrect error-strategy map",
-    }
-
-
-def _describe(schema: Mapping[str, Any], model: type[BaseModel]) -> None:
-    """Add the texts below a model's fields; pydantic could, but at every import."""
-    import ast
-    import inspect
-
-    tree = ast.parse(inspect.getsource(model))
-    body = [item for cls in tree.body if isinstance(cls, ast.ClassDef) for item in cls.body]
-    for field, text in pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-            schema["properties"][ast.unparse(field.target)]["description"] = ast.literal_eval(
-                text.value
-            )
-
-
-def _for_editors(node: Any) -> Any:
-    """The schema without Python's side of it: titles, `None` as a default, doctests."""
-    if isinstance(node, list):
-        return [_for_editors(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    out = {
-        key: _for_editors(value)
-        for key, value in node.items()
-        if not (key == "default" and value in (None, [], {}))
-        and not (key == "title" and isinstance(value, str))
-    }
-    if isinstance(description := out.get("description"), str):
-        out["description"] = description.split("\n\n>>>")[0].split("\n\nAttributes:")[0]
-    return out
+    def said(self, section: str) -> Mapping[str, Any]:
+        """The keys of a section that this map sets."""
+        found = getattr(self, section)
+        if not isinstance(found, BaseModel):
+            return found or {}
+        return found.model_dump(exclude_unset=True, exclude_none=section != "limits")

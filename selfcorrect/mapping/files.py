@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -272,7 +273,7 @@ def _errors(error: ValidationError) -> list[Any]:
 def _fault(
     error: Mapping[str, Any], model: type[BaseModel], raw: Any, file: str | None, rule: str | None
 ) -> MapFault:
-    key = _key(error["loc"], raw)
+    keys, value = _walk(error["loc"], raw)
     message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     hint = None
     match error["type"]:
@@ -284,7 +285,6 @@ def _fault(
             message = "is missing"
         case "enum" | "literal_error":
             choices = re.findall(r"'([^']*)'", str(error["ctx"]["expected"]))
-            value = _at(error["loc"], raw)
             message = f"{_shown(value)} is none of {error['ctx']['expected'].replace(' or ', ', ')}"
             hint = near(value, choices) if isinstance(value, str) else None
         case "string_pattern_mismatch":
@@ -293,7 +293,7 @@ def _fault(
             pass
         case _:
             message = f"should be {message[:1].lower()}{message[1:]}"
-    return MapFault(message, file, rule, key, hint)
+    return MapFault(message, file, rule, ".".join(keys) or None, hint)
 
 
 def _shown(value: Any) -> str:
@@ -310,16 +310,7 @@ def _walk(loc: Sequence[int | str], raw: Any) -> tuple[list[str], Any]:
             raw = raw[step]
         elif isinstance(raw, list | tuple) and isinstance(step, int) and step < len(raw):
             raw = raw[step]
-    return keys, raw
-
-
-def _key(loc: Sequence[int | str], raw: Any) -> str | None:
-    keys, _ = _walk(loc, raw)
-    return ".".join(keys or [str(step) for step in loc[:1]]) or None
-
-
-def _at(loc: Sequence[int | str], raw: Any) -> Any:
-    return _walk(loc, raw)[1]
+    return keys or [str(step) for step in loc[:1]], raw
 
 
 def load_object(reference: str, folder: Path) -> Any:
@@ -384,9 +375,5 @@ def _line(error: BaseException, file: str) -> str:
     """Where in the file it happened, as `:line`."""
     if isinstance(error, SyntaxError):
         return f":{error.lineno}"
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            place = f":{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+    lines = [each.lineno for each in extract_tb(error.__traceback__) if each.filename == file]
+    return f":{lines[-1]}" if lines else ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any, Final
 
+from selfcorrect.echoes import leaves
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
 from selfcorrect.mapping.bodies import row_of
 from selfcorrect.mapping.files import Document, MapSource
@@ -20,6 +21,7 @@ from selfcorrect.mapping.placing import line_in_front
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind, Finding, Safety
+from selfcorrect.pointer import join, split
 from selfcorrect.redaction import redact
 
 _WITHOUT_A_CURE: Final = frozenset(
@@ -33,8 +35,6 @@ _WITHOUT_A_CURE: Final = frozenset(
 )
 _RAISED: Final = re.compile(r"([^\W\d][\w.]*): (.*)", re.DOTALL)
 _CLASS_ENDINGS: Final = ("Error", "Exception", "Warning", "Exit", "Timeout", "Expired", "Fault")
-_MOST_VALUES: Final = 10_000
-"""Values of one key that are looked at; in Python they may hold themselves."""
 _TOSSED: Final = 0.5
 _DEFAULT_ALLOW: Final = (Safety.EXACT, Safety.INFERRED, Safety.LEARNED)
 
@@ -323,19 +323,10 @@ def _texts(document: Document) -> Iterator[tuple[str | None, str, str]]:
             yield from ((None, key, text) for text in _strings(key, value))
 
 
-def _strings(key: str, value: Any) -> Iterable[str]:
+def _strings(key: str, value: Any) -> Iterator[str]:
     """The texts in a value; those of a table with their key, which may say that it is a secret."""
-    found = []
-    todo = [(key, value)]
-    for _ in range(_MOST_VALUES):
-        if not todo:
-            break
-        name, item = todo.pop()
-        if isinstance(item, str):
-            found += [item, f'{name} = "{item}"']
-        elif isinstance(item, Mapping):
-            todo += [(str(inner), each) for inner, each in item.items()]
-            found += [str(inner) for inner in item]
-        elif isinstance(item, list | tuple):
-            todo += [(name, each) for each in item]
-    return found
+    for path, leaf in leaves(value, join(key)):
+        names = [name for name in split(path) if not name.isdecimal()]
+        yield from names[1:]
+        if isinstance(leaf, str):
+            yield from (leaf, f'{names[-1]} = "{leaf}"')

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
-from selfcorrect.mapping.patterns import Pattern, PatternSet, window
+from selfcorrect.errors import MapFault
+from selfcorrect.mapping.merging import MapRule
+from selfcorrect.mapping.patterns import (
+    Pattern,
+    PatternError,
+    PatternSet,
+    compile_pattern,
+    window,
+)
 from selfcorrect.mapping.rules import MOST_NAME_PARTS, ErrorRule
 from selfcorrect.model import Finding
 
@@ -58,25 +66,26 @@ def status_names(status: int | str | None) -> frozenset[str]:
 
 @dataclass(slots=True, eq=False)
 class Evidence:
-    """What is known of one error, in the form in which rules ask for it."""
+    """What is known of one error, in the form in which rules ask for it.
 
-    tool: str | None
-    errors: frozenset[str]
-    statuses: frozenset[str]
-    code: str | None
+    Attributes:
+        named: What may be asked for by name, by condition.
+    """
+
+    named: Mapping[str, frozenset[str]]
     _text: str
     _window: bytes | None = None
 
     @classmethod
     def of(cls, finding: Finding, tool: str | None) -> Evidence:
         """The evidence that a finding carries, for a call of this tool."""
-        return cls(
-            tool[:_LONGEST_TOOL] if tool is not None else None,
-            error_names(finding.types),
-            status_names(finding.status),
-            finding.code,
-            finding.text,
-        )
+        named = {
+            "tool": frozenset(() if tool is None else (tool[:_LONGEST_TOOL],)),
+            "error": error_names(finding.types),
+            "status": status_names(finding.status),
+            "code": frozenset(() if finding.code is None else (finding.code,)),
+        }
+        return cls(named, finding.text)
 
     @property
     def text(self) -> bytes:
@@ -88,53 +97,61 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditions:
-    """The conditions of one rule; an empty one always holds."""
+    """The conditions of one rule.
 
-    tools: tuple[str, ...]
-    errors: frozenset[str]
-    statuses: frozenset[str]
-    codes: frozenset[str]
+    Attributes:
+        named: What has to be known by name, any of each; in the order in which they are tried.
+        pattern: What has to stand in the text, if anything.
+    """
+
+    named: Mapping[str, frozenset[str]]
     pattern: Pattern | None
 
     @classmethod
     def of(cls, rule: ErrorRule, pattern: Pattern | None) -> Conditions:
         """The conditions of a rule, whose pattern has been compiled."""
-        return cls(
-            tools=rule.tool,
-            errors=frozenset(name.removeprefix("builtins.") for name in rule.error),
-            statuses=frozenset(str(status) for status in rule.status),
-            codes=frozenset(rule.code),
-            pattern=pattern,
-        )
+        named = {
+            "tool": rule.tool,
+            "error": [name.removeprefix("builtins.") for name in rule.error],
+            "status": map(str, rule.status),
+            "code": rule.code,
+        }
+        kept = {name: frozenset(values) for name, values in named.items()}
+        return cls({name: values for name, values in kept.items() if values}, pattern)
 
     def met(self, evidence: Evidence) -> Mapping[str, str] | str:
         """The captures where all conditions hold, else the name of the first that does not."""
-        if self.tools and not takes(self.tools, evidence.tool):
-            return "tool"
-        if self.errors and self.errors.isdisjoint(evidence.errors):
-            return "error"
-        if self.statuses and self.statuses.isdisjoint(evidence.statuses):
-            return "status"
-        if self.codes and evidence.code not in self.codes:
-            return "code"
+        for name, wanted in self.named.items():
+            known = evidence.named[name]
+            if name == "tool":
+                if not any(takes(wanted, tool) for tool in known):
+                    return name
+            elif wanted.isdisjoint(known):
+                return name
         if self.pattern is None:
             return {}
         captures = self.pattern.captures(evidence.text)
         return "match" if captures is None else captures
 
-    def lookups(self) -> Iterable[tuple[str, frozenset[str] | tuple[str, ...]]]:
-        """The conditions that can be looked up instead of tried."""
-        return (
-            ("code", self.codes),
-            ("error", self.errors),
-            ("status", self.statuses),
-            ("tool", self.tools),
-        )
+
+def compiled(rules: Sequence[MapRule]) -> tuple[list[Conditions], list[MapFault]]:
+    """The conditions of every rule, and the patterns that cannot be used."""
+    conditions, faults = [], []
+    for placed in rules:
+        pattern = None
+        if placed.rule.match is not None:
+            try:
+                own = placed.source.built_in
+                pattern = compile_pattern(placed.rule.match, built_in=own, tried=own)
+            except PatternError as error:
+                faults.append(placed.source.fault(str(error), rule=placed.rule.id, key="match"))
+        conditions.append(Conditions.of(placed.rule, pattern))
+    return conditions, faults
 
 
-def takes(globs: Iterable[str], tool: str | None) -> bool:
+def takes(globs: Iterable[str], tool: str) -> bool:
     """Whether a tool's name fits one of the globs."""
-    return tool is not None and any(glob == tool or fnmatchcase(tool, glob) for glob in globs)
+    return any(glob == tool or fnmatchcase(tool, glob) for glob in globs)
 
 
 def entry_of(table: Mapping[str, T], tool: str) -> T | None:
@@ -163,25 +180,26 @@ class _Shelf:
         often = Counter(
             (name, value)
             for _, rule in rules
-            for name, values in rule.lookups()
+            for name, values in rule.named.items()
             for value in values
         )
         for position, rule in rules:
-            present = [(name, values) for name, values in rule.lookups() if values]
-            if not present:
+            if not rule.named:
                 shelf.always.append(position)
                 continue
-            name, values = min(present, key=lambda key: sum(often[key[0], v] for v in key[1]))
-            for value in set(values):
+            name, values = min(
+                rule.named.items(), key=lambda key: sum(often[key[0], v] for v in key[1])
+            )
+            for value in values:
                 shelf.by_key.setdefault((name, value), []).append(position)
         return shelf
 
     def buckets(self, evidence: Evidence, globs: Iterable[str]) -> list[list[int]]:
-        asked = [("error", name) for name in evidence.errors]
-        asked += [("status", name) for name in evidence.statuses]
-        asked += [("tool", glob) for glob in globs]
-        if evidence.code is not None:
-            asked.append(("code", evidence.code))
+        asked = [
+            (name, value)
+            for name, values in {**evidence.named, "tool": globs}.items()
+            for value in values
+        ]
         found = [self.by_key[key] for key in asked if key in self.by_key]
         return [*found, self.always] if self.always else found
 
@@ -204,7 +222,7 @@ class RuleIndex:
 
     def first(self, evidence: Evidence) -> tuple[int, Mapping[str, str]] | None:
         """The position of the first rule that is met, and its captures."""
-        globs = self._matching_globs(evidence.tool)
+        globs = {glob for tool in evidence.named["tool"] for glob in self._matching_globs(tool)}
         plain = {n for bucket in self._plain.buckets(evidence, globs) for n in bucket}
         met = (n for n in sorted(plain) if not isinstance(self._rules[n].met(evidence), str))
         end = next(met, len(self._rules))
@@ -228,9 +246,7 @@ class RuleIndex:
         found = (self._with_text[n] for n in self._patterns.matching(evidence.text))
         return [n for n in found if n < end]
 
-    def _matching_globs(self, tool: str | None) -> tuple[str, ...]:
-        if tool is None or not self._globs:
-            return ()
+    def _matching_globs(self, tool: str) -> tuple[str, ...]:
         known = self._by_tool.get(tool)
         if known is None:
             known = tuple(glob for glob in self._globs if takes((glob,), tool))

@@ -5,14 +5,16 @@ Order-stable, and no rule is lost that is not disabled or replaced.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from selfcorrect.errors import MapFault
+from selfcorrect.errors import MapError, MapFault
 from selfcorrect.hints import near
-from selfcorrect.mapping.files import Document
+from selfcorrect.mapping.files import Document, find_map, read_map
 from selfcorrect.mapping.ordering import circles, in_order
 from selfcorrect.mapping.rules import ErrorRule
 
@@ -91,6 +93,33 @@ def _key(document: Document) -> object:
     return found.st_dev, found.st_ino
 
 
+def load(name: str, document: Document, *, run_code: bool) -> Document | MapFault:
+    """The map that another one names in `extends`, or what is wrong with that."""
+    try:
+        return read_map(find_map(name, document.folder, run_code=run_code))
+    except MapError as error:
+        fault = error.faults[0]
+        message = f"{fault.file}: {fault.message}" if fault.file else fault.message
+        return document.fault(message, key="extends", hint=fault.hint)
+
+
+def not_run(documents: Sequence[Document]) -> dict[str, MapFault]:
+    """The strategies that maps bring along, of which none was run."""
+    used: dict[str, MapFault] = {}
+    for document in documents:
+        for name, place in document.content.use.items():
+            why = f"{place} is not run; its options are checked as far as its source shows them"
+            used.setdefault(name, document.fault(why, key=f"use.{name}"))
+    return used
+
+
+def line_of_rule(file: Path, rule: str) -> int:
+    """The line of a map's file that names a rule of its own; 1 if none does."""
+    named = re.compile(rf"""\s*id\s*=\s*["']{re.escape(rule)}["']""")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if named.match(line)), 1)
+
+
 def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
     """The rules of all documents in the order in which they are tried, and what is wrong.
 
@@ -99,16 +128,18 @@ def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[Map
     where the replaced one stood, before whatever that one stood before; its own priority counts.
     """
     placed, faults = _placed(documents)
-    known = {rule.id: rule for rule in placed}
-    faulty = {document.name for document in documents if document.faults}
-    disabled, wrong = _disabled(documents, known, faulty)
-    faults += wrong
+    names = _Names(documents, {rule.id: rule for rule in placed}, faults)
+    disabled = {
+        found.id
+        for document in documents
+        for name in document.content.disable
+        if (found := names.find(name, document, "disable")) is not None
+    }
     alive = [rule for rule in placed if rule.id not in disabled]
-    replaced_by, wrong = _replaced(alive, known, faulty)
-    faults += wrong
+    replaced_by = _replaced(alive, names)
     if faults:
         return placed, faults
-    before, faults = _before(alive, known, faulty, replaced_by)
+    before = _before(alive, names, replaced_by)
     if faults:
         return placed, faults
     position = {rule.id: number for number, rule in enumerate(placed)}
@@ -116,40 +147,65 @@ def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[Map
     place = {rule.id: position[_first_of(rule.id, replaces)] for rule in alive}
     kept = [rule for rule in alive if rule.id not in replaced_by]
     kept.sort(key=lambda rule: (rule.rule.rank, place[rule.id]))
-    return [known[name] for name in in_order([rule.id for rule in kept], before)], []
+    return [names.known[name] for name in in_order([rule.id for rule in kept], before)], []
+
+
+class _Names:
+    """The rules that maps refer to by name, and what is wrong with that.
+
+    Attributes:
+        known: All rules, by their full ids.
+        faults: What is wrong; grows.
+    """
+
+    def __init__(
+        self, documents: Sequence[Document], known: Mapping[str, MapRule], faults: list[MapFault]
+    ) -> None:
+        self.known = known
+        self.faults = faults
+        self._maps = {document.name for document in documents}
+        self._faulty = {document.name for document in documents if document.faults}
+
+    def find(
+        self, name: str, document: Document, key: str, rule: str | None = None
+    ) -> MapRule | None:
+        """The rule that a reference means; where there is none, that is noted as a fault."""
+        full = name if "/" in name else f"{document.name}/{name}"
+        if full in self.known:
+            return self.known[full]
+        source = full.rpartition("/")[0]
+        # A built-in map may stand before rules of another one, which was not asked for here.
+        is_elsewhere = key == "before" and document.built_in and source not in self._maps
+        if source in self._faulty or is_elsewhere:  # the faults of that map come first
+            return None
+        hint = None
+        if len(self.faults) < _MOST_HINTS:
+            short = [each.removeprefix(f"{document.name}/") for each in self.known]
+            hint = near(full, self.known) or near(name, short)
+        message = f"there is no rule {name!r}"
+        self.faults.append(document.fault(message, rule=rule, key=key, hint=hint))
+        return None
 
 
 def _before(
-    rules: Sequence[MapRule],
-    known: Mapping[str, MapRule],
-    faulty: set[str],
-    replaced_by: Mapping[str, MapRule],
-) -> tuple[dict[str, list[str]], list[MapFault]]:
-    """What each rule stands before among those of its priority, and what is wrong with it."""
+    rules: Sequence[MapRule], names: _Names, replaced_by: Mapping[str, MapRule]
+) -> dict[str, list[str]]:
+    """What each rule stands before among those of its priority."""
     before: dict[str, list[str]] = {}
-    faults: list[MapFault] = []
-    for rule, name in [(each, name) for each in rules for name in each.rule.before]:
-        target, message = _referred(name, rule.source, known, faulty)
-        if target is None:
-            if message is not None and not _is_elsewhere(rule, name, known):
-                hint = _hint(name, rule.source, known) if len(faults) < _MOST_HINTS else None
-                faults.append(_at(rule, message, "before", hint))
-            continue
-        here, there = _last_of(rule, replaced_by), _last_of(known[target], replaced_by)
-        if here.rule.rank == there.rule.rank:
-            before.setdefault(here.id, []).append(there.id)
-        elif rule.rule.rank > max(there.rule.rank, known[target].rule.rank):
-            faults.append(_too_low(rule, there))
+    for rule in rules:
+        for name in rule.rule.before:
+            target = names.find(name, rule.source, "before", rule.rule.id)
+            if target is None:
+                continue
+            here, there = _last_of(rule, replaced_by), _last_of(target, replaced_by)
+            if here.rule.rank == there.rule.rank:
+                before.setdefault(here.id, []).append(there.id)
+            elif rule.rule.rank > max(there.rule.rank, target.rule.rank):
+                names.faults.append(_too_low(rule, there))
     for circle in circles(before):
         message = f"these rules stand before each other: {' → '.join(circle)}"
-        faults.append(_at(known[circle[0]], message, "before"))
-    return before, faults
-
-
-def _is_elsewhere(rule: MapRule, name: str, known: Mapping[str, MapRule]) -> bool:
-    """Whether a built-in map names a rule of another one, which was not asked for here."""
-    target = name.rpartition("/")[0]
-    return rule.source.built_in and all(each.source.name != target for each in known.values())
+        names.faults.append(_at(names.known[circle[0]], message, "before"))
+    return before
 
 
 def _too_low(rule: MapRule, target: MapRule) -> MapFault:
@@ -166,44 +222,26 @@ def _last_of(rule: MapRule, replaced_by: Mapping[str, MapRule]) -> MapRule:
     return rule
 
 
-def _disabled(
-    documents: Sequence[Document], known: Mapping[str, MapRule], faulty: set[str]
-) -> tuple[set[str], list[MapFault]]:
-    disabled: set[str] = set()
-    faults: list[MapFault] = []
-    for document in documents:
-        for name in document.content.disable:
-            target, message = _referred(name, document, known, faulty)
-            if target is not None:
-                disabled.add(target)
-            elif message is not None:
-                hint = _hint(name, document, known) if len(faults) < _MOST_HINTS else None
-                faults.append(document.fault(message, key="disable", hint=hint))
-    return disabled, faults
-
-
-def _replaced(
-    rules: Sequence[MapRule], known: Mapping[str, MapRule], faulty: set[str]
-) -> tuple[dict[str, MapRule], list[MapFault]]:
-    """The rule that takes the place of each replaced one, and what is wrong."""
+def _replaced(rules: Sequence[MapRule], names: _Names) -> dict[str, MapRule]:
+    """The rule that takes the place of each replaced one."""
     by: dict[str, MapRule] = {}
-    faults: list[MapFault] = []
     for rule in rules:
-        if rule.rule.replaces is None:
+        name = rule.rule.replaces
+        target = name and names.find(name, rule.source, "replaces", rule.rule.id)
+        if not target:
             continue
-        target, message = _referred(rule.rule.replaces, rule.source, known, faulty)
-        hint = None
-        if message is not None and len(faults) < _MOST_HINTS:
-            hint = _hint(rule.rule.replaces, rule.source, known)
-        if target == rule.id:
+        taken = by.setdefault(target.id, rule)
+        if target is rule:
             message = "a rule cannot replace itself"
-        elif target is not None and target in by:
-            message = f"{target!r} is replaced by {by[target].id!r} already"
-        elif target is not None:
-            by[target] = rule
-        if message is not None:
-            faults.append(_at(rule, message, "replaces", hint))
-    return by, [*faults, *_circles(by)]
+        elif taken is not rule:
+            message = f"{target.id!r} is replaced by {taken.id!r} already"
+        else:
+            continue
+        names.faults.append(_at(rule, message, "replaces"))
+    for circle in circles({target: [rule.id] for target, rule in by.items() if target != rule.id}):
+        message = f"these rules replace each other: {' → '.join(circle)}"
+        names.faults.append(_at(by[circle[0]], message, "replaces"))
+    return by
 
 
 def _placed(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault]]:
@@ -228,42 +266,8 @@ def _placed(documents: Sequence[Document]) -> tuple[list[MapRule], list[MapFault
     return rules, faults
 
 
-def _referred(
-    name: str, document: Document, known: Mapping[str, MapRule], faulty: set[str]
-) -> tuple[str | None, str | None]:
-    """The full id that a reference means, or what is wrong with it."""
-    full = _full(name, document)
-    if full in known:
-        return full, None
-    if full.rpartition("/")[0] in faulty:
-        return None, None  # the faults of that map come first
-    return None, f"there is no rule {name!r}"
-
-
-def _full(name: str, document: Document) -> str:
-    return name if "/" in name else f"{document.name}/{name}"
-
-
-def _hint(name: str, document: Document, known: Mapping[str, MapRule]) -> str | None:
-    own = f"{document.name}/"
-    return near(_full(name, document), known) or near(
-        name, [key.removeprefix(own) for key in known]
-    )
-
-
 def _at(rule: MapRule, message: str, key: str, hint: str | None = None) -> MapFault:
     return rule.source.fault(message, rule=rule.rule.id, key=key, hint=hint)
-
-
-def _circles(replaced_by: Mapping[str, MapRule]) -> Iterator[MapFault]:
-    for start in replaced_by:
-        seen, name = [start], replaced_by[start].id
-        while name in replaced_by and name not in seen:
-            seen.append(name)
-            name = replaced_by[name].id
-        if name == start:
-            circle = " → ".join((*seen, start))
-            yield _at(replaced_by[start], f"these rules replace each other: {circle}", "replaces")
 
 
 def _first_of(rule_id: str, replaces: Mapping[str, str]) -> str:

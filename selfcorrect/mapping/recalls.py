@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, StrictBool, StringConstraints, model_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.mapping.rules import MapModel
 from selfcorrect.model import JSON
@@ -35,10 +34,6 @@ class RecallStep(MapModel):
     args: Mapping[str, Any] = Field(default_factory=dict)
     """Its arguments: constants that its schema names, or {args.…}, {error.…}, {request.…}."""
 
-    if TYPE_CHECKING:
-
-        def __init__(self, *, tool: str, args: Mapping[str, Any] = ...) -> None: ...
-
 
 class RecallEntry(MapModel):
     """What mended an error in recorded runs: calls of other tools first, edits of the call.
@@ -52,7 +47,7 @@ class RecallEntry(MapModel):
     """The tool whose call failed."""
     error: Text
     """Its error, with a name in braces for each value: `No file '{args.path}'`."""
-    schemas: Mark | SkipJsonSchema[None] = None
+    schemas: Mark | None = None
     """Marks the schemas of the tools when it was learnt; with others it is skipped, and named."""
     first: Annotated[tuple[RecallStep, ...], Field(max_length=_MOST_STEPS)] = ()
     """Calls of other tools before this one, in order."""
@@ -68,29 +63,10 @@ class RecallEntry(MapModel):
     """How much of these runs, task by task, went this way."""
     suggest: StrictBool = False
     """In quarantine: it is only told, never done unasked, until a person takes this line out."""
-    proposed: str | SkipJsonSchema[None] = None
+    proposed: str | None = None
     """Who proposed it, on which runs, with which counts."""
-    example: str | SkipJsonSchema[None] = None
+    example: str | None = None
     """An error that it is meant for; `check` tries it."""
-
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            *,
-            tool: str,
-            error: str,
-            schemas: str | None = None,
-            first: Sequence[RecallStep | Mapping[str, Any]] = (),
-            edits: Mapping[str, Any] = ...,
-            support: int = 0,
-            runs: int = 0,
-            seen: int = 0,
-            agreement: float = 0.0,
-            suggest: bool = False,
-            proposed: str | None = None,
-            example: str | None = None,
-        ) -> None: ...
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:

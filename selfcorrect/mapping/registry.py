@@ -31,7 +31,6 @@ T = TypeVar("T", bound=Callable[..., Any])
 _POSITIONAL: Final = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    inspect.Parameter.VAR_POSITIONAL,
 )
 
 
@@ -154,7 +153,8 @@ def bind(factory: Factory, options: Mapping[str, Any] | None = None) -> Strategy
         if faults:
             raise MapError(faults)
         return cast("Strategy", factory)
-    if made and inspect.isroutine(factory) and (took := _takes(factory))[:1] == ["call"]:
+    took = [p.name for p in _parameters(factory) or () if p.kind in _POSITIONAL]
+    if made and inspect.isroutine(factory) and took[:1] == ["call"]:
         shown = ", ".join(took)
         raise MapError([MapFault(f"takes ({shown}); a strategy takes (call, diagnosis, context)")])
     faults, values = _checked(factory, options, skip=0 if made else 3)
@@ -175,24 +175,20 @@ def bind(factory: Factory, options: Mapping[str, Any] | None = None) -> Strategy
     return cast("Strategy", result)
 
 
-def _takes(function: Any) -> list[str]:
-    """The names of its positional parameters."""
+def _parameters(function: Any) -> list[inspect.Parameter] | None:
+    """The parameters of what can be called; None where nobody can say."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return []
-    return [p.name for p in parameters if p.kind in _POSITIONAL and p.kind is not p.VAR_POSITIONAL]
+        return None
 
 
 def _takes_a_call(function: Any) -> bool:
     """Whether it can be called with a call, a diagnosis and a context."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    parameters = _parameters(function)
+    if parameters is None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return True
     places = [p for p in parameters if p.kind in _POSITIONAL]
-    if any(p.kind is p.VAR_POSITIONAL for p in places):
-        return True
     return len(places) >= 3 and all(p.default is not p.empty for p in places[3:])
 
 
@@ -200,9 +196,7 @@ def _checked(
     factory: Factory, options: dict[str, Any], *, skip: int
 ) -> tuple[list[MapFault], dict[str, Any]]:
     """The faults of the options against the signature, and the options as they are passed on."""
-    try:
-        parameters = list(inspect.signature(factory).parameters.values())
-    except (TypeError, ValueError):
+    if (parameters := _parameters(factory)) is None:
         return [], options
     places = [p for p in parameters if p.kind in _POSITIONAL]
     known = {

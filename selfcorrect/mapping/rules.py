@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
@@ -16,13 +17,9 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from selfcorrect.model import Category, ErrorKind, Safety
 from selfcorrect.protocols import Form
-
-MAP_FORMAT: Final = 1
-"""Version of the map language; a file of another version is refused, not guessed at."""
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -48,7 +45,7 @@ def _many(value: Any) -> Any:
     return (value,)
 
 
-def _names(value: Any, what: str) -> tuple[str, ...]:
+def _names(what: str, value: Any) -> tuple[str, ...]:
     items = _many(value)
     for item in items:
         if not isinstance(item, str) or not item or len(item) > _LONGEST:
@@ -56,12 +53,8 @@ def _names(value: Any, what: str) -> tuple[str, ...]:
     return tuple(items)
 
 
-def _globs(value: Any) -> tuple[str, ...]:
-    return _names(value, "a tool")
-
-
 def _errors(value: Any) -> tuple[str, ...]:
-    items = _names(value, "an error")
+    items = _names("an error", value)
     for item in items:
         if not _DOTTED.fullmatch(item) or item.count(".") >= MOST_NAME_PARTS:
             raise ValueError(f"an error is a dotted class name, not {item!r}")
@@ -79,25 +72,21 @@ def _statuses(value: Any) -> tuple[int | str, ...]:
             raise ValueError("a status has at most six digits")
         if isinstance(item, str) and not 0 < len(item) <= _LONGEST:
             raise ValueError(f"a status is a text of 1 to {_LONGEST} characters")
-        if isinstance(item, str) and _LIKE_A_CLASS.fullmatch(item) and not _is_class(item):
+        if (
+            isinstance(item, str)
+            and _LIKE_A_CLASS.fullmatch(item)
+            and not _STATUS_CLASS.fullmatch(item)
+        ):
             raise ValueError(
                 f"a class of statuses is '4xx' or, of SQLSTATEs, '23xxx'; not {item!r}"
             )
     return tuple(items)
 
 
-def _is_class(status: str) -> bool:
-    return _STATUS_CLASS.fullmatch(status) is not None
-
-
 def _codes(value: Any) -> tuple[str, ...]:
     items = _many(value)
     texts = tuple(str(item) if type(item) is int and abs(item) < 10**18 else item for item in items)
-    return _names(texts, "a code")
-
-
-def _params(value: Any) -> tuple[str, ...]:
-    return _names(value, "a parameter")
+    return _names("a code", texts)
 
 
 def _rungs(value: Any) -> tuple[Any, ...]:
@@ -113,10 +102,6 @@ def _rungs(value: Any) -> tuple[Any, ...]:
                 f"a rung is the name of a strategy or a strategy, not {_shown(rung)}"
             )
     return rungs
-
-
-def _rule_names(value: Any) -> tuple[str, ...]:
-    return _names(value, "a rule's name")
 
 
 def _priority(value: Any) -> Any:
@@ -142,9 +127,15 @@ def _schema(*items: Mapping[str, Any]) -> WithJsonSchema:
 _TEXT: Final = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 NAME_SCHEMA: Final = {"type": "string", "pattern": f"^{STRATEGY_NAME.pattern}$"}
 
-Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_params), _schema(_TEXT)]
-Tools: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_globs), _schema(_TEXT)]
-Rules: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_rule_names), _schema(_TEXT)]
+Texts: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(partial(_names, "a parameter")), _schema(_TEXT)
+]
+Tools: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(partial(_names, "a tool")), _schema(_TEXT)
+]
+Rules: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(partial(_names, "a rule's name")), _schema(_TEXT)
+]
 Errors: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_errors), _schema(_TEXT)]
 Statuses: TypeAlias = Annotated[
     tuple[Any, ...], BeforeValidator(_statuses), _schema({"type": "integer"}, _TEXT)
@@ -205,12 +196,12 @@ class ErrorRule(MapModel):
     """Condition: an HTTP status (`404`, `"5xx"`), SQLSTATE (`"23505"`, `"23xxx"`) or gRPC name."""
     code: Codes = ()
     """Condition: the emitter's error code, or the JSON Schema keyword for `InvalidArgs`."""
-    match: Annotated[str, StringConstraints(min_length=1)] | SkipJsonSchema[None] = None
+    match: Annotated[str, StringConstraints(min_length=1)] | None = None
     """Condition: an RE2 pattern, found anywhere in the text. Named groups are captured."""
 
-    kind: ErrorKind | SkipJsonSchema[None] = None
+    kind: ErrorKind | None = None
     """Outcome: what sort of failure it is; left out, the error's own evidence stands."""
-    category: Category | SkipJsonSchema[None] = None
+    category: Category | None = None
     """Outcome: what is wrong with the input."""
     params: Texts = ()
     """Outcome: parameters at fault where the error names none, dotted or as JSON Pointers."""
@@ -224,9 +215,9 @@ class ErrorRule(MapModel):
     """Options of strategies on the ladder, by name."""
     allow: Classes = ()
     """Classes of change that this rule allows beside the policy's own."""
-    retryable: StrictBool | SkipJsonSchema[None] = None
+    retryable: StrictBool | None = None
     """Whether the same call may be repeated; left out, the kind decides."""
-    outcome: Literal["not_done", "lost"] | SkipJsonSchema[None] = None
+    outcome: Literal["not_done", "lost"] | None = None
     """What such an error says of what was done, in the word of whoever runs the tool."""
 
     priority: Annotated[Priority, BeforeValidator(_priority)] = "medium"
@@ -236,12 +227,12 @@ class ErrorRule(MapModel):
     before those that it extends, and the order of a file is the order of its rules."""
     example: Examples = ()
     """Errors that this rule is meant for, `ClassName: text` or the text; `check` tries them."""
-    replaces: str | SkipJsonSchema[None] = None
+    replaces: str | None = None
     """The rule whose place it takes whole, as `map/rule`."""
     suggest: StrictBool = False
     """In quarantine: it says what an error means, and mends nothing, until a person takes this line
     out."""
-    proposed: str | SkipJsonSchema[None] = None
+    proposed: str | None = None
     """Who proposed it, on which runs, with which counts."""
 
     if TYPE_CHECKING:

@@ -12,14 +12,7 @@ from selfcorrect.hints import near
 from selfcorrect.mapping.files import referred
 
 _NAMED: Final[Mapping[str, Any]] = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "bool": bool,
-    "list": list,
-    "tuple": tuple,
-    "dict": dict,
-    "None": type(None),
+    each.__name__: each for each in (int, float, str, bool, list, tuple, dict)
 }
 _OPEN: Final = inspect.Signature(
     [inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD, annotation=Any)]

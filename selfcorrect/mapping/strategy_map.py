@@ -14,7 +14,6 @@ from selfcorrect.mapping.binding import Binder, Code, learnt_about
 from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.captures import constraint_of, pointers_of, seconds_of
 from selfcorrect.mapping.certainty import certainty, certainty_without_rule, rests_on_words
-from selfcorrect.mapping.compiling import compiled
 from selfcorrect.mapping.document import (
     MapBreaker,
     MapPolicy,
@@ -23,10 +22,17 @@ from selfcorrect.mapping.document import (
     ToolResults,
 )
 from selfcorrect.mapping.explanation import Explanation, Missed
-from selfcorrect.mapping.extending import Loader, line_of_rule, not_run
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Evidence, RuleIndex, entry_of
-from selfcorrect.mapping.merging import MapRule, linked, merged_rules, merged_section
+from selfcorrect.mapping.matching import Evidence, RuleIndex, compiled, entry_of
+from selfcorrect.mapping.merging import (
+    MapRule,
+    line_of_rule,
+    linked,
+    load,
+    merged_rules,
+    merged_section,
+    not_run,
+)
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.trained import trained_by
@@ -117,23 +123,21 @@ class StrategyMap:
         name: str = OWN,
         allow_code: bool = True,
     ) -> None:
-        raw = {
-            "format": 1,
+        given = {
             "extends": extends,
             "disable": disable,
-            "use": dict(use or {}),
-            "policy": policy if policy is not None else {},
-            "effects": dict(effects or {}),
-            "results": dict(results or {}),
-            "reading": reading if reading is not None else {},
-            "ladders": dict(ladders or {}),
-            "limits": dict(limits or {}),
-            **({} if breaker is None else {"breaker": breaker}),
-            "rule": list(rules),
-            "recall": list(recall),
-            "body": list(body),
+            "use": use,
+            "policy": policy,
+            "effects": effects,
+            "results": results,
+            "reading": reading,
+            "ladders": ladders,
+            "limits": limits,
+            "breaker": breaker,
         }
-        content, faults = read_document(raw)
+        said = {key: value for key, value in given.items() if value is not None}
+        lists = {"rule": list(rules), "recall": list(recall), "body": list(body)}
+        content, faults = read_document({"format": 1, **said, **lists})
         root = Document(name, content, Path(), faults=tuple(faults))
         self._link(root, "run" if allow_code else "refuse")
 
@@ -160,9 +164,7 @@ class StrategyMap:
         Raises:
             MapError: If anything is wrong with it or with what it extends.
         """
-        made = cls.__new__(cls)
-        made._link(document, "run" if allow_code else "refuse")  # noqa: SLF001 -- its own
-        return made
+        return cls._linked(document, "run" if allow_code else "refuse")
 
     @classmethod
     def read(cls, source: MapSource) -> StrategyMap:
@@ -174,8 +176,12 @@ class StrategyMap:
         Raises:
             MapError: If there is no such map, or anything is wrong with it.
         """
+        return cls._linked(read_map(find_map(source, run_code=False)), "read")
+
+    @classmethod
+    def _linked(cls, root: Document, code: Code) -> StrategyMap:
         made = cls.__new__(cls)
-        made._link(read_map(find_map(source, run_code=False)), "read")  # noqa: SLF001 -- its own
+        made._link(root, code)  # noqa: SLF001 -- its own
         return made
 
     @property
@@ -184,9 +190,8 @@ class StrategyMap:
         return self._unchecked
 
     def _link(self, root: Document, code: Code) -> None:
-        documents, faults = linked(root, Loader(run_code=code != "read"))
-        faults += [fault for document in documents for fault in document.faults]
-        self._assemble(documents, faults, code)
+        documents, faults = linked(root, partial(load, run_code=code != "read"))
+        self._assemble(documents, faults + [each for one in documents for each in one.faults], code)
 
     def __reduce__(self) -> tuple[Callable[..., StrategyMap], tuple[Any, ...]]:
         """Pickled as it was written; maps of the package, and Python, are found where it is read.
@@ -210,21 +215,20 @@ class StrategyMap:
         if faults:
             raise MapError(list(dict.fromkeys(faults)))
         self._rules = tuple(rules)
-        self._by_id = {rule.id: rule for rule in rules}
+        self._by_id: dict[str | None, MapRule] = {rule.id: rule for rule in rules}
         self._index = RuleIndex(conditions)
         self._first_own = lru_cache(maxsize=_REMEMBERED)(partial(_first_own, self._index))
-        sections = [document.content for document in documents]
-        self._policy = MapPolicy(**merged_section([item.said_policy for item in sections]))
-        self._reading = TextPolicy(**merged_section([item.said_reading for item in sections]))
-        self._limits = MappingProxyType(merged_section([item.said_limits for item in sections]))
-        said = [each for item in sections if (each := item.said_breaker) is not None]
-        self._breaker = MapBreaker(**merged_section(said)) if said else None
-        self._effects: Mapping[str, Effect | ToolEffect] = MappingProxyType(
-            merged_section([item.effects for item in sections])
-        )
-        self._results: Mapping[str, Any] = MappingProxyType(
-            merged_section([item.results for item in sections])
-        )
+        said = {
+            section: merged_section([each.content.said(section) for each in documents])
+            for section in ("policy", "reading", "limits", "breaker", "effects", "results")
+        }
+        self._policy = MapPolicy(**said["policy"])
+        self._reading = TextPolicy(**said["reading"])
+        self._limits = MappingProxyType(said["limits"])
+        has_breaker = any(each.content.breaker is not None for each in documents)
+        self._breaker = MapBreaker(**said["breaker"]) if has_breaker else None
+        self._effects: Mapping[str, ToolEffect] = said["effects"]
+        self._results: Mapping[str, ToolResults] = said["results"]
         self._documents = tuple(documents)
         self._code = code
         self._unchecked = not_run(documents) if code == "read" else {}
@@ -262,7 +266,7 @@ class StrategyMap:
     @property
     def effects(self) -> Mapping[str, Effect | ToolEffect]:
         """What calling a tool does, by name or glob, the more specific map first."""
-        return self._effects
+        return {name: said if said.atomic else said.effect for name, said in self._effects.items()}
 
     @property
     def bodies(self) -> tuple[BodyRow, ...]:
@@ -285,12 +289,12 @@ class StrategyMap:
 
     def rule(self, rule_id: str | None) -> ErrorRule | None:
         """The rule of this full id, or None."""
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id)
         return placed.rule if placed is not None else None
 
     def source(self, rule_id: str | None) -> tuple[Path, int] | None:
         """The file of the rule of this full id, and the line that names it; None if unknown."""
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id)
         if placed is None or placed.source.file is None:
             return None
         return placed.source.file, line_of_rule(placed.source.file, placed.rule.id)
@@ -301,14 +305,14 @@ class StrategyMap:
         A map that says what runs unasked says it for the rules of the maps that it extends, too:
         under `strict`, no rule of `default` widens anything.
         """
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id)
         if placed is None:
             return frozenset()
         classes = frozenset(placed.rule.allow)
         for document in self._documents:
             if document is placed.source:
                 break
-            if (said := document.content.said_policy.get("allow")) is not None:
+            if (said := document.content.said("policy").get("allow")) is not None:
                 classes &= frozenset(said)
         return classes
 
@@ -317,17 +321,17 @@ class StrategyMap:
 
         Whoever writes a rule for a tool knows what the tool does before it raises.
         """
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id)
         return placed is not None and not placed.source.built_in and placed.rule.kind is not None
 
     def rests_on_words(self, rule_id: str | None) -> bool:
         """Whether nothing but a phrase in the text decides, in a rule of a built-in map."""
-        placed = self._by_id.get(rule_id or "")
+        placed = self._by_id.get(rule_id)
         return placed is not None and rests_on_words(placed)
 
     def told_outcome(self, rule_id: str | None) -> Literal["not_done", "lost"] | None:
         """What a rule of a map of one's own says of what was done; built-in rules say nothing."""
-        placed = self._by_id.get(rule_id) if rule_id is not None else None
+        placed = self._by_id.get(rule_id)
         return None if placed is None or placed.source.built_in else placed.rule.outcome
 
     def effect_of(self, tool: str) -> Effect | None:
@@ -336,17 +340,16 @@ class StrategyMap:
         A tool's exact name comes before globs; among globs the first that fits decides.
         """
         said = entry_of(self._effects, tool)
-        return said.effect if isinstance(said, ToolEffect) else said
+        return None if said is None else said.effect
 
     def is_atomic(self, tool: str) -> bool:
         """Whether the map says that a tool takes one step."""
         said = entry_of(self._effects, tool)
-        return isinstance(said, ToolEffect) and said.atomic
+        return said is not None and said.atomic
 
     def results_of(self, tool: str) -> ToolResults | None:
         """What the map says of a tool's values, or None."""
-        said = entry_of(self._results, tool)
-        return said if said is None or isinstance(said, ToolResults) else ToolResults(errors=said)
+        return entry_of(self._results, tool)
 
     @property
     def recalls(self) -> tuple[RecallEntry, ...]:
@@ -396,10 +399,8 @@ class StrategyMap:
     ) -> Finding:
         rule = placed.rule
         category = rule.category or finding.category
-        paths = finding.paths
-        if not paths:
-            named = [captures["param"]] if captures.get("param") else []
-            paths = pointers_of(named) or pointers_of(rule.params)
+        param = captures.get("param", "")
+        paths = finding.paths or pointers_of([param]) or pointers_of(rule.params)
         retry_after = finding.retry_after
         if retry_after is None:
             retry_after = seconds_of(captures.get("seconds"))

@@ -23,7 +23,7 @@ def trained_by(documents: Sequence[Document]) -> tuple[Trained, list[MapFault]]:
     There are none where it says "off", or where no map says anything.
     """
     for document in documents:
-        said = document.content.said_policy.get("witness")
+        said = document.content.said("policy").get("witness")
         if said is None:
             continue
         if said == OFF:

@@ -10,7 +10,7 @@ from typing import Any
 
 from selfcorrect.errors import BudgetSpent
 from selfcorrect.limits import Limits, spent
-from selfcorrect.models.usage import name_of, price, usage_of
+from selfcorrect.models.usage import charge
 
 
 @contextmanager
@@ -60,11 +60,6 @@ def _meter(counts: dict[str, Any], limits: Limits) -> Any:
         def on_llm_end(self, response: Any, **_: Any) -> None:
             for row in response.generations:
                 for generation in row:
-                    message = getattr(generation, "message", None)
-                    usage = usage_of(message)
-                    if usage.total:
-                        counts["tokens"] = counts.get("tokens", 0) + usage.total
-                    if money := price(usage, name_of(None, message), limits.prices):
-                        counts["cost"] = counts.get("cost", 0.0) + money
+                    charge(counts, getattr(generation, "message", None), limits.prices)
 
     return Meter()

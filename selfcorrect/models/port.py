@@ -13,7 +13,7 @@ from selfcorrect.model import JSON, JsonObject
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer, OnModelError, Turn
 from selfcorrect.models.transport import client_retries, wait_before
-from selfcorrect.models.usage import estimated, name_of, price, usage_of
+from selfcorrect.models.usage import charge, estimated
 from selfcorrect.plain import one_value
 
 INSTRUCTION: Final = (
@@ -132,12 +132,7 @@ class CountingModel:
             answer = await self._invoke(through, messages, seconds)
         finally:
             self._count("model_seconds", max(0.0, self._clock() - started))
-        message = message_of(answer)
-        usage = usage_of(message)
-        if usage.total:
-            self._count("tokens", usage.total)
-        if money := price(usage, name_of(model, message), self._limits.prices):
-            self._count("cost", money)
+        charge(self._counts, message_of(answer), self._limits.prices, model)
         return answer
 
     def _left(self, messages: Any) -> float | None:

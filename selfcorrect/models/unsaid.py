@@ -6,9 +6,10 @@ Judged generously: what might be the value counts as said, so that nobody is ask
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from selfcorrect.echoes import leaves
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import normal
 from selfcorrect.words import number_word
@@ -48,7 +49,7 @@ def is_unsaid(texts: Sequence[str], args: JSON, schema: JsonObject) -> bool:
     if isinstance(enum, list):
         spoken = {normal(word) for word in _WORD.findall(text)}
         return not any(normal(str(value)) in spoken for value in enum)
-    used = {normal(str(value)) for value in _leaves(args)}
+    used = {normal(str(value)) for _, value in leaves(args, "")}
     kind = schema.get("type")
     if kind in ("integer", "number"):
         return not any(normal(word) not in used for word in _numbers(text))
@@ -69,16 +70,3 @@ def _pieces(text: str) -> Iterator[str]:
     for pattern in (_QUOTED, _MARKED, _NAMED):
         for found in list(pattern.finditer(text))[:_MOST]:
             yield found[found.lastindex or 0].strip(".,;:!?()\"'")
-
-
-def _leaves(value: Any) -> Iterator[JSON]:
-    stack, seen = [value], 0
-    while stack and seen < _MOST:
-        item = stack.pop()
-        seen += 1
-        if isinstance(item, Mapping):
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
-        else:
-            yield item

@@ -59,6 +59,17 @@ def name_of(model: Any, answer: Any = None) -> str:
     return ""
 
 
+def charge(
+    counts: dict[str, Any], message: Any, prices: Mapping[str, Price], model: Any = None
+) -> None:
+    """Count what an answer cost: its tokens, and money where a price is listed."""
+    usage = usage_of(message)
+    money = price(usage, name_of(model, message), prices)
+    for what, amount in (("tokens", usage.total), ("cost", money)):
+        if amount:
+            counts[what] = counts.get(what, 0) + amount
+
+
 def price(usage: Usage, name: str, prices: Mapping[str, Price]) -> float:
     """Money for a call; the prices are per million tokens, `*` stands for every other model.
 

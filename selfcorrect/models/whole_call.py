@@ -19,6 +19,7 @@ from selfcorrect.model import (
     Safety,
 )
 from selfcorrect.plain import problem
+from selfcorrect.pointer import join
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.redaction import outside, quoted
 
@@ -159,11 +160,7 @@ def _changes(call: Call, tool: Tool, args: JsonObject) -> Changed:
     if call.name != tool.name:
         changes.append(Change("/name", call.name or ABSENT, tool.name, Safety.MODEL, reason))
     changes += [
-        Change(f"/args/{_token(key)}", ABSENT, value, Safety.MODEL, reason)
+        Change(join("args", key), ABSENT, value, Safety.MODEL, reason)
         for key, value in args.items()
     ]
     return Changed(changes)
-
-
-def _token(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

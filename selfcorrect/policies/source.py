@@ -174,7 +174,7 @@ def _read(
     """The map of a file, or the current map and what is wrong with the file."""
     new, fault = reload_map(current, path, allow_code=allow_code)
     own = new.documents[0]
-    if fault is None and "terminal" not in own.content.said_policy:
+    if fault is None and "terminal" not in own.content.said("policy"):
         message = "a map that is watched says which kinds of error end a run, if only []"
         return current, MapError([own.fault(message, key="policy.terminal")])
     return new, fault

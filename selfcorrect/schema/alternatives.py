@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -52,26 +52,6 @@ def key(value: JSON) -> Any:
     if isinstance(value, list):
         return tuple(map(key, value))
     return value
-
-
-def is_type(value: JSON, kind: str) -> bool:
-    """Whether a value is of a type of JSON Schema; 5.0 is an integer."""
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if kind == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, _TYPES[kind])
-
-
-_TYPES: Final[Mapping[str, Any]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "null": type(None),
-}
 
 
 def listed(types: Any) -> Sequence[str]:

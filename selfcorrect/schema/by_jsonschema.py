@@ -53,21 +53,21 @@ def fits(root: Schema, formats: Mapping[str, FormatCheck], args: JSON) -> bool:
 
 
 def listed(
-    root: Schema, formats: Mapping[str, FormatCheck], args: JSON, part: Schema | None = None
+    root: Schema, formats: Mapping[str, FormatCheck], part: Schema, args: JSON
 ) -> list[Violation]:
-    """What is wrong with arguments, in the order of the schema; at most 200 violations.
+    """What is wrong with arguments, in the order of the schema; bounded.
 
     Args:
         root: The whole schema, in normal form.
         formats: The formats to assert.
+        part: The part of the schema to measure against.
         args: Plain JSON.
-        part: The part of the schema to measure against, by default the whole.
 
     Raises:
         RecursionError: If they are nested too deeply for the stack.
         ValueError: If a number in them is too long to be put into words.
     """
-    found = list(islice(_errors(root, root if part is None else part, formats, args), MOST))
+    found = list(islice(_errors(root, part, formats, args), MOST))
     seen: dict[int, Groups] = {}
     return [_violation(error, seen) for error in found]
 
@@ -120,16 +120,7 @@ def _ref(engine: Any, _: str, value: JSON, schema: Schema) -> Errors:
         once.led[place] = list(islice(engine.descend(value, led), MOST))
     for error in once.led[place]:
         # A copy: whoever passes an error on adds to its path.
-        yield type(error)(
-            error.message,
-            validator=error.validator,
-            path=error.relative_path,
-            context=error.context,
-            validator_value=error.validator_value,
-            instance=error.instance,
-            schema=error.schema,
-            schema_path=error.relative_schema_path,
-        )
+        yield type(error).create_from(error)
 
 
 def _any_of(engine: Any, schemas: list[Any], value: JSON, _: Schema) -> Errors:

@@ -87,14 +87,11 @@ class Checker:
         engine = self._engine or self.compile()
         if type(args) is not dict:
             args = dict(args)
-        wrong = problem(args)
-        if wrong is None and engine.fits(args):
-            return ()
-        if wrong is not None:
+        if (wrong := problem(args)) is not None:
             from selfcorrect.schema.violations import not_json
 
             return (not_json(*wrong),)
-        return engine.findings(args)
+        return () if engine.fits(args) else engine.findings(args)
 
 
 def _move_patterns(schema: Schema, tool: str) -> dict[str, FormatCheck]:

@@ -1,17 +1,21 @@
-"""The engine of a checker: jsonschema-rs where it can, jsonschema where it cannot or is missing."""
+"""The engine of a checker: jsonschema-rs says whether arguments fit, jsonschema what does not.
+
+jsonschema also says whether they fit where jsonschema-rs cannot, or is missing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
-from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, Finding
-from selfcorrect.schema import by_jsonschema, by_jsonschema_rs
-from selfcorrect.schema.alternatives import Violation
+from selfcorrect.pointer import join
+from selfcorrect.schema import by_jsonschema
 from selfcorrect.schema.closing import Schema
 from selfcorrect.schema.effort import Effort
 from selfcorrect.schema.formats import FormatCheck
+from selfcorrect.schema.normal_form import unusable
 from selfcorrect.schema.violations import unlisted, violations
 
 
@@ -28,9 +32,8 @@ class Engine:
     def __init__(self, schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> None:
         self._schema = schema
         self._formats = formats
-        self._tool = tool
         self._effort = Effort(schema)
-        self._fast = by_jsonschema_rs.validator(schema, formats, tool, self._effort)
+        self._fast = _fast(schema, formats, tool) if self._effort.can_compile() else None
         if self._fast is None:
             by_jsonschema.check_schema(schema, tool)
         self.fits: Callable[[JSON], bool] = self._fits
@@ -39,8 +42,9 @@ class Engine:
 
     def findings(self, args: JSON) -> tuple[Finding, ...]:
         """Everything that is wrong with arguments that do not fit."""
+        listed = partial(by_jsonschema.listed, self._schema, self._formats)
         try:
-            return violations(self._schema, self._listed(args), self._part)
+            return violations(self._schema, args, listed)
         except RecursionError:
             return (unlisted("the arguments are nested too deeply to be checked"),)
         except ValueError:
@@ -51,24 +55,21 @@ class Engine:
             return bool(self._fast.is_valid(args))
         return by_jsonschema.fits(self._schema, self._formats, args)
 
-    def _listed(self, args: JSON) -> list[Violation]:
-        if self._fast is not None and self._effort.can_list(args):
-            return by_jsonschema_rs.listed(self._fast, self._schema, args)
-        return by_jsonschema.listed(self._schema, self._formats, args)
 
-    def _part(self, part: Any, value: JSON) -> list[Violation]:
-        """What is wrong with a value by a part of the schema."""
-        kept: Schema = {name: self._schema[name] for name in _STORES if name in self._schema}
-        whole = {**kept, "allOf": [part]}
-        effort = Effort(whole)
-        if self._fast is not None and effort.can_list(value):
-            try:
-                engine = by_jsonschema_rs.validator(whole, self._formats, self._tool, effort)
-            except ToolDefinitionError:
-                engine = None  # it refers to a part of the whole
-            if engine is not None:
-                return by_jsonschema_rs.listed(engine, whole, value)
-        return by_jsonschema.listed(self._schema, self._formats, value, part)
-
-
-_STORES: Final = ("$defs", "definitions")
+def _fast(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Any | None:
+    """The fast engine for a schema in normal form; None where there is no wheel of it."""
+    try:
+        import jsonschema_rs
+    except ImportError:
+        return None
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            schema,
+            formats=dict(formats),
+            validate_formats=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
+        )
+    except ValueError as error:
+        path = join(*getattr(error, "instance_path", ()))
+        text = getattr(error, "message", str(error))
+        raise unusable(tool, f"it is not JSON Schema 2020-12: {text[:300]}", path) from None

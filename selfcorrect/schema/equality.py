@@ -89,13 +89,9 @@ def _number(text: str) -> JSON:
     if not _BEGINS_NUMBER(text):
         return None
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        found = json.loads(text)
     except ValueError:
         return None
     if not is_number(found):
         return None
     return int(found) if isinstance(found, float) and found.is_integer() else found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)

@@ -73,12 +73,12 @@ def _check_root(schema: Any, tool: str) -> None:
             tool, f'arguments are an object: it must have "type": "object", not {kind!r}'
         )
     known = {*NAMED, *LISTED, *SINGLE, "$ref", "required"}
-    if kind is None and not known & schema.keys() and any(map(_is_object, schema.values())):
+    if (
+        kind is None
+        and not known & schema.keys()
+        and any(type(each) is dict for each in schema.values())
+    ):
         raise unusable(tool, 'the parameters belong under "properties", beside "type": "object"')
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _copied(schema: Any, tool: str) -> Any:

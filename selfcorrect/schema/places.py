@@ -32,9 +32,11 @@ from selfcorrect.schema.subschema import (
     Root,
     at,
     declared,
+    formats_of,
     is_number,
+    kinds_of,
+    listed,
     meets,
-    members,
     merged,
     required,
     same,
@@ -95,15 +97,12 @@ class Place:
     @property
     def members(self) -> list[JSON]:
         """The values that are listed as allowed, or nothing where others are allowed too."""
-        listing = [s for s in self.schemas if types_of(s) != {"null"}]
-        if not all("enum" in schema or "const" in schema for schema in listing):
-            return []
-        return members(listing)
+        return listed(self.schemas)
 
     @property
     def formats(self) -> frozenset[str]:
         """The formats that a string here may have."""
-        return frozenset(f for s in self.schemas if isinstance(f := s.get("format"), str))
+        return formats_of(self.schemas)
 
     @property
     def description(self) -> str:
@@ -166,7 +165,7 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     schemas, kinds = known.schemas, known.kinds
     if not own:
         schemas = tuple(_with(schema, finding.constraint) for schema in schemas)
-        kinds = _kinds(schemas)
+        kinds = kinds_of(schemas)
     is_property = known.is_property and isinstance(pointer.look(call, parent(path)), Mapping)
     return Place(
         call=call,
@@ -208,16 +207,11 @@ def _known(root: Root, tokens: tuple[str, ...]) -> _Known:
     above = at(root.schema, tokens[:-1]) or ()
     return _Known(
         schemas=schemas if schemas is not None else ({},),
-        kinds=_kinds(schemas or ()),
+        kinds=kinds_of(schemas or ()),
         declared=schemas is not None,
         is_property=tokens[-1] in declared(above),
         required=required(above, tokens[-1]),
     )
-
-
-def _kinds(schemas: Alternatives) -> frozenset[str]:
-    found = [types_of(schema) for schema in schemas]
-    return frozenset().union(*found) - {"null"} if all(found) else frozenset()
 
 
 def present(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:

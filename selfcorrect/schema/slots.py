@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Final
 
@@ -14,8 +14,10 @@ from selfcorrect.schema.subschema import (
     Root,
     at,
     declared,
+    formats_of,
+    kinds_of,
+    listed,
     meets,
-    members,
     required,
     types_of,
 )
@@ -38,30 +40,21 @@ def _made(root: Root, tokens: tuple[str, ...]) -> Slot:
     found = at(root.schema, tokens)
     above = at(root.schema, tokens[:-1]) or () if tokens else ()
     schemas: Alternatives = found or ()
-    kinds = [types_of(one) for one in schemas]
     must = bool(tokens) and required(above, tokens[-1])
     return Slot(
         name=next((token for token in reversed(tokens) if not token.isdigit()), ""),
         said=" ".join(str(s[k])[:_LONGEST] for s in schemas for k in _TOLD if k in s),
-        kinds=frozenset().union(*kinds) - {"null"} if kinds and all(kinds) else frozenset(),
-        nullable=any("null" in each for each in kinds),
+        kinds=kinds_of(schemas),
+        nullable=any("null" in types_of(one) for one in schemas),
         required=must,
-        listed=_listed(schemas),
-        formats=frozenset(f for one in schemas if isinstance(f := one.get("format"), str)),
+        listed=listed(schemas),
+        formats=formats_of(schemas),
         patterned=any("pattern" in one for one in schemas),
         given=[one[k] for one in schemas for k in ("const", "default") if k in one],
         names=tuple(declared(schemas)),
         declared=found is not None,
         fits=local_check(root.schema, tokens) or partial(_meets, schemas),
     )
-
-
-def _listed(schemas: Alternatives) -> Sequence[JSON]:
-    """The values that are listed, or nothing where others are allowed too."""
-    listing = [one for one in schemas if types_of(one) != {"null"}]
-    if not all("enum" in one or "const" in one for one in listing):
-        return ()
-    return members(listing)
 
 
 def _meets(schemas: Alternatives, value: JSON) -> bool:

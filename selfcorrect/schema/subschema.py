@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeGuard
 
-from selfcorrect.model import JSON, JsonObject
-from selfcorrect.pointer import split
+from selfcorrect.model import ABSENT, JSON, JsonObject
+from selfcorrect.pointer import get
 
 _DEPTH: Final = 24
 _MOST: Final = 32
@@ -76,16 +76,11 @@ def _listed(schema: JsonObject, keyword: str) -> Sequence[JSON]:
 
 
 def _target(ref: str, root: JsonObject) -> JSON:
-    if not ref.startswith("#"):
-        return True
     try:
-        tokens = split(ref[1:])
+        found = get(root, ref.removeprefix("#")) if ref.startswith("#") else ABSENT
     except ValueError:
-        return True
-    found: JSON = root
-    for token in tokens:
-        found = found.get(token, True) if isinstance(found, Mapping) else True
-    return found
+        found = ABSENT
+    return True if found is ABSENT else found
 
 
 def merged(one: JsonObject, other: JsonObject) -> JsonObject | None:
@@ -193,6 +188,17 @@ def declared(schemas: Iterable[JsonObject]) -> dict[str, JSON]:
     return found
 
 
+def kinds_of(schemas: Alternatives) -> frozenset[str]:
+    """The JSON types that may stand there, without null; empty if the schema does not say."""
+    found = [types_of(schema) for schema in schemas]
+    return frozenset().union(*found) - {"null"} if all(found) else frozenset()
+
+
+def formats_of(schemas: Alternatives) -> frozenset[str]:
+    """The formats that a string there may have."""
+    return frozenset(strings([schema.get("format") for schema in schemas]))
+
+
 def required(schemas: Sequence[JsonObject], name: str) -> bool:
     """Whether every alternative that describes an object asks for this property."""
     objects = [one for one in schemas if not types_of(one) or "object" in types_of(one)]
@@ -248,6 +254,14 @@ def members(schemas: Iterable[JsonObject]) -> list[JSON]:
             listed.append(schema["const"])
         found += [value for value in listed if not any(same(value, old) for old in found)]
     return found
+
+
+def listed(schemas: Alternatives) -> list[JSON]:
+    """The values that are listed as allowed, or nothing where others are allowed too."""
+    listing = [one for one in schemas if types_of(one) != {"null"}]
+    if not all("enum" in one or "const" in one for one in listing):
+        return []
+    return members(listing)
 
 
 def same(one: JSON, other: JSON) -> bool:

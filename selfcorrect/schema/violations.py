@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import join, split
-from selfcorrect.schema.alternatives import WHOLE, Violation, closest, is_type, listed
+from selfcorrect.schema.alternatives import WHOLE, Violation, closest, listed
 from selfcorrect.schema.closing import WORDS, Schema, same_place
 from selfcorrect.schema.formats import LOCAL, PATTERN
+from selfcorrect.schema.subschema import has_type, type_of
 
 Part: TypeAlias = Callable[[Any, JSON], Sequence[Violation]]
 """What is wrong with a value by a part of the schema."""
@@ -46,16 +47,16 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def violations(root: Schema, wrong: Sequence[Violation], part: Part) -> tuple[Finding, ...]:
+def violations(root: Schema, args: JSON, part: Part) -> tuple[Finding, ...]:
     """Everything that is wrong with arguments, in the order of the schema; at most 200 findings.
 
     Args:
         root: A schema that `prepared` made.
-        wrong: What an engine lists.
-        part: Asks the engine about a part of the schema.
+        args: Plain JSON that does not fit it.
+        part: Asks the engine about a part of the schema, or the whole.
     """
     found: list[Finding] = []
-    for item in map(_finding, islice(_Settling(root, part).settled(wrong), _MOST)):
+    for item in map(_finding, islice(_Settling(root, part).settled(part(root, args)), _MOST)):
         if item not in found:
             found.append(item)
     return tuple(found) or (unlisted("the arguments do not fit the schema"),)
@@ -134,7 +135,7 @@ class _Settling:
 def _is_typed(error: Violation) -> bool:
     """Whether the type is right; a value of a wrong type is not reported twice."""
     types = error.schema.get("type")
-    return types is None or any(is_type(error.instance, each) for each in listed(types))
+    return types is None or has_type(error.instance, listed(types))
 
 
 def _finding(error: Violation) -> Finding:
@@ -173,7 +174,7 @@ def _text(keyword: str, value: Any, error: Violation, paths: Sequence[str]) -> s
         return f"unknown {subject}"
     if keyword == "type":
         expected = " or ".join(listed(value))
-        return f"{subject}: expected {expected}, got {_type_name(error.instance)}"
+        return f"{subject}: expected {expected}, got {type_of(error.instance)}"
     words = _WORDS.get(keyword, "does not fit the schema")
     return f"{subject}: {words.format(_printed(value)) if '{0}' in words else words}"
 
@@ -190,10 +191,3 @@ def _name(path: str) -> str:
 def _printed(bound: Any) -> str:
     huge = isinstance(bound, int) and bound.bit_length() > 2_000
     return "a huge number" if huge else str(bound)
-
-
-def _type_name(value: JSON) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
-    return names.get(type(value), "object")

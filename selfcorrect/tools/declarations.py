@@ -181,7 +181,6 @@ def refuse_unusable(name: Any, *, atomic: Any, fails: Any, verify: Any) -> None:
         raise ToolDefinitionError(f"a tool needs a name that is text, not {name!r}")
     if type(atomic) is not bool:
         raise ToolDefinitionError(f"tool {name!r}: atomic is True or False, not {atomic!r}")
-    if fails is not None and not callable(fails):
-        raise ToolDefinitionError(f"tool {name!r}: fails must be callable, not {fails!r}")
-    if verify is not None and not callable(verify):
-        raise ToolDefinitionError(f"tool {name!r}: verify must be callable, not {verify!r}")
+    for what, given in (("fails", fails), ("verify", verify)):
+        if given is not None and not callable(given):
+            raise ToolDefinitionError(f"tool {name!r}: {what} must be callable, not {given!r}")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator
 from typing import Any, Final
+
+from selfcorrect.plain import is_one_of
+from selfcorrect.schema.closing import Schema, parts
 
 _TYPES: Final = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
 _COUNTS: Final = (
@@ -14,9 +18,6 @@ _COUNTS: Final = (
     "minProperties",
     "maxProperties",
 )
-_ONE: Final = ("items", "additionalProperties")
-_SEVERAL: Final = ("anyOf", "prefixItems")
-_NAMED: Final = ("properties", "$defs")
 _DEEPEST: Final = 100
 
 
@@ -30,56 +31,41 @@ def as_json_schema(schema: Any) -> Any:
     >>> as_json_schema(plain) is plain
     True
     """
-    return _lowered(schema) if _is_geminis(schema, 0) else schema
+    if not any(is_one_of(each.get("type"), _TYPES) for each in _walk(schema)):
+        return schema
+    try:
+        made = copy.deepcopy(schema)
+    except RecursionError:  # too deep: refused where it is checked
+        return schema
+    for each in _walk(made):
+        _lower(each)
+    return made
 
 
-def _inside(schema: Mapping[str, Any]) -> list[Any]:
-    """The schemas in a schema."""
-    found = [schema[key] for key in _ONE if key in schema]
-    for key in _SEVERAL:
-        found += schema[key] if isinstance(schema.get(key), list) else []
-    for key in _NAMED:
-        found += schema[key].values() if isinstance(schema.get(key), Mapping) else []
-    return found
+def _walk(schema: Any, depth: int = 0) -> Iterator[Schema]:
+    """A schema and all that it holds, as far down as one is written by hand."""
+    if isinstance(schema, dict) and depth <= _DEEPEST:
+        for _, _, each in parts(schema):
+            yield from _walk(each, depth + 1)
+        yield schema
 
 
-def _is_geminis(schema: Any, depth: int) -> bool:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return False
+def _lower(schema: Schema) -> None:
+    """Write one schema, but for those in it, as JSON Schema does."""
     kind = schema.get("type")
     if isinstance(kind, str) and kind in _TYPES:
-        return True
-    return any(_is_geminis(each, depth + 1) for each in _inside(schema))
-
-
-def _lowered(schema: Any, depth: int = 0) -> Any:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return schema
-    out = {key: item for key, item in schema.items() if key not in ("nullable", "propertyOrdering")}
-    kind = out.get("type")
-    if isinstance(kind, str) and kind in _TYPES:
-        out["type"] = kind.lower()
+        schema["type"] = kind.lower()
     elif kind == "TYPE_UNSPECIFIED":
-        del out["type"]
-    if schema.get("nullable") is True:
-        _allow_null(out)
-    return {key: _part(key, item, depth + 1) for key, item in out.items()}
+        del schema["type"]
+    for key in _COUNTS:
+        if isinstance(schema.get(key), str) and schema[key].isdecimal():
+            schema[key] = int(schema[key])  # 64 bits, which its JSON writes as text
+    schema.pop("propertyOrdering", None)
+    if schema.pop("nullable", None) is True:
+        _allow_null(schema)
 
 
-def _part(key: str, item: Any, depth: int) -> Any:
-    """What stands under a key of a schema."""
-    if key in _COUNTS and isinstance(item, str) and item.isdecimal():
-        return int(item)  # 64 bits, which its JSON writes as text
-    if key in _ONE:
-        return _lowered(item, depth)
-    if key in _SEVERAL and isinstance(item, list):
-        return [_lowered(each, depth) for each in item]
-    if key in _NAMED and isinstance(item, Mapping):
-        return {name: _lowered(each, depth) for name, each in item.items()}
-    return item
-
-
-def _allow_null(schema: dict[str, Any]) -> None:
+def _allow_null(schema: Schema) -> None:
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     if isinstance(schema.get("enum"), list) and None not in schema["enum"]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError, ToolReportedError
 from selfcorrect.model import JsonObject
+from selfcorrect.tools.declarations import KEY_ARGUMENT
 
-_KEY: Final = "idempotency_key"
 _ONE_TEXT: Final[JsonObject] = {
     "type": "object",
     "properties": {"__arg1": {"type": "string"}},
@@ -111,22 +111,16 @@ def _injected(tool: Any) -> tuple[list[str], list[str], bool]:
     else:
         fields = getattr(tool.get_input_schema(), "model_fields", {})
         shown = getattr(tool.tool_call_schema, "model_fields", {})
-    call_ids: list[str] = []
-    others: list[str] = []
-    for name, each in fields.items():
-        if name in shown:
-            continue
-        marks = [getattr(each, "annotation", None), *getattr(each, "metadata", ())]
-        if any(
-            mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
-        ):
-            call_ids.append(name)
-        elif each.is_required():
-            others.append(name)
-    seen = {*fields, *call_ids}
-    others += [name for name in _injected_by_signature(tool) if name not in seen]
-    takes_key = _KEY in fields and _KEY not in shown
-    return call_ids, [name for name in others if name != _KEY], takes_key
+    hidden = {name: each for name, each in fields.items() if name not in shown}
+    call_ids = [
+        name
+        for name, each in hidden.items()
+        for mark in (getattr(each, "annotation", None), *getattr(each, "metadata", ()))
+        if mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId)
+    ]
+    others = [name for name, each in hidden.items() if each.is_required() and name not in call_ids]
+    others += [name for name in _injected_by_signature(tool) if name not in fields]
+    return call_ids, [name for name in others if name != KEY_ARGUMENT], KEY_ARGUMENT in hidden
 
 
 def _injected_by_signature(tool: Any) -> list[str]:

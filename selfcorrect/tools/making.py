@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from selfcorrect.schema.checker import Checker
 from selfcorrect.tools.declarations import effect_of, refuse_unusable, timeout_of
-from selfcorrect.tools.pickling import Origin
 from selfcorrect.tools.running import AsyncRun, Run
 
 T = TypeVar("T")
@@ -22,20 +21,16 @@ def spec_of(
     run: Run,
     *,
     effect: Any,
-    on_error: Any,
     timeout: float | None,
     is_async: bool,
     arun: AsyncRun | None = None,
     local_times: bool = False,
-    takes_key: str | None = None,
-    verify: Any = None,
-    asks_first: bool | None = None,
-    atomic: bool = False,
-    fails: Callable[[Any], bool] | None = None,
-    home: str = "",
-    origin: Origin | None = None,
+    atomic: bool,
+    fails: Any,
+    verify: Any,
+    **said: Any,
 ) -> T:
-    """A tool from its parts, each of them checked."""
+    """A tool from its parts, each of them checked; `said` has its other attributes."""
     refuse_unusable(name, atomic=atomic, fails=fails, verify=verify)
     checker = Checker(schema, name, local_times=local_times)
     known, declared = effect_of(effect, name)
@@ -47,15 +42,11 @@ def spec_of(
         declared=declared,
         is_async=is_async,
         timeout=timeout_of(timeout, name),
-        on_error=on_error,
         _run=run,
         _arun=arun or (run if is_async else None),
         _checker=checker,
-        takes_key=takes_key,
         verify=verify,
-        asks_first=asks_first,
         atomic=atomic,
-        home=home,
         fails=fails,
-        _origin=origin,
+        **said,
     )

@@ -34,8 +34,6 @@ _JSON_TYPES: Final[Mapping[Any, str]] = {
     list: "array",
     dict: "object",
 }
-_OPEN: Final = {"additionalProperties": True}
-_MAY_HOLD_FLOATS: Final = frozenset({float, list, dict})
 _ANYTHING: Final = (Any, object, inspect.Parameter.empty)
 _HOSTS: Final = ("langchain_core", "langchain", "langgraph")
 _SECTION: Final = re.compile(r"(?:Args|Arguments|Params|Parameters):\s*")
@@ -236,7 +234,7 @@ def _bare_schema(annotation: Any) -> Schema | None:
     kind = _JSON_TYPES.get(annotation) if isinstance(annotation, type | None) else None
     if kind is None:
         return None
-    return {"type": kind, **(_OPEN if kind == "object" else {})}
+    return {"type": kind} if kind != "object" else {"type": kind, "additionalProperties": True}
 
 
 def _literal_schema(values: tuple[Any, ...]) -> Schema | None:

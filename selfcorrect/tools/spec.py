@@ -282,7 +282,7 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(fn),
-            origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
+            _origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
         )
 
     @classmethod
@@ -347,7 +347,7 @@ class ToolSpec:
             atomic=atomic,
             fails=fails,
             home=home_of(call),
-            origin=Origin(cls.from_schema, schema, {"call": call}, run),
+            _origin=Origin(cls.from_schema, schema, {"call": call}, run),
         )
 
     @classmethod
@@ -410,5 +410,5 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(tool),
-            origin=Origin(cls.from_langchain, tool, {}, found.run),
+            _origin=Origin(cls.from_langchain, tool, {}, found.run),
         ).hiding_key()
