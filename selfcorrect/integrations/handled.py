@@ -107,17 +107,7 @@ class Handled:
         changes: dict[str, Any] = {"tool_call": call}
         if tool.name != self.request.tool_call["name"] or self.request.tool is None:
             changes["tool"] = self.tools[tool.name]
-        request = self.request.override(**changes)
-        once = Once(tool)
-        if acts(tool) and isinstance(request.tool, BaseTool):
-            request = request.override(tool=once.guarding(request.tool))
-        try:
-            value = self.handler(request)
-            return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
-        except Exception as error:
-            if is_hosts_own(error):
-                raise
-            return Ended(error=told_by(error, request))
+        return await attempt(self.request.override(**changes), self.handler, tool)
 
 
 class SyncHandled(Handled, SyncHost):
@@ -147,18 +137,22 @@ def value_of(response: Response, cause: Exception | None = None) -> Any:
     return response.content
 
 
-def watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRequest]:
-    """The request, its tool guarded against repetition if it acts."""
+async def attempt(
+    request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any], spec: ToolSpec
+) -> Ended:
+    """One execution by the host, the tool guarded against repetition if it acts."""
     once = Once(spec)
-    if not acts(spec) or not isinstance(request.tool, BaseTool):
-        return once, request
-    return once, request.override(tool=once.guarding(request.tool))
-
-
-def told_by(error: Exception, request: ToolCallRequest) -> Exception:
-    """The error; that of an MCP server as ours, with what is known of the server."""
-    metadata = getattr(request.tool, "metadata", None) or {}
-    return protocol_error(error, trusted=stated(metadata, TRUSTED) is True) or error
+    if acts(spec) and isinstance(request.tool, BaseTool):
+        request = request.override(tool=once.guarding(request.tool))
+    try:
+        value = handler(request)
+        return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
+    except Exception as error:
+        if is_hosts_own(error):
+            raise
+        # That of an MCP server as ours, with what is known of the server.
+        trusted = stated(getattr(request.tool, "metadata", None) or {}, TRUSTED) is True
+        return Ended(error=protocol_error(error, trusted=trusted) or error)
 
 
 def is_hosts_own(error: Exception) -> bool:

@@ -28,9 +28,7 @@ from selfcorrect.integrations.handled import (
     Handler,
     Response,
     SyncHandled,
-    is_hosts_own,
-    told_by,
-    watched,
+    attempt,
 )
 from selfcorrect.integrations.history import (
     equal_before,
@@ -89,43 +87,28 @@ class ToolCalls:
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
-        times = repeats(messages_of(request.state), request.tool_call)
-        if is_too_often(times, self._boxes.limits):
-            return _repeated(request, times)
-        first: list[Ended] = []
-        if (spec := self._ready(request)) is not None:
-            once, guarded = watched(request, spec)
-            try:
-                response = handler(guarded)
-            except Exception as error:
-                if is_hosts_own(error):
-                    raise
-                first.append(Ended(error=told_by(error, request)))
-            else:
-                if not _is_error(response, spec):
-                    return nudged(response, times, self._boxes.limits)
-                first.append(Ended(response, cause=once.error))
-        return run_sync(self._corrected(request, handler, first, SyncHandled))
+        return run_sync(self._called(request, handler, SyncHandled))
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Like `call`, where the handler is async."""
+        return await self._called(request, handler, AsyncHandled)
+
+    async def _called(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        kind: type[SyncHandled | AsyncHandled],
+    ) -> Response:
         times = repeats(messages_of(request.state), request.tool_call)
         if is_too_often(times, self._boxes.limits):
             return _repeated(request, times)
         first: list[Ended] = []
         if (spec := self._ready(request)) is not None:
-            once, guarded = watched(request, spec)
-            try:
-                response = await handler(guarded)
-            except Exception as error:
-                if is_hosts_own(error):
-                    raise
-                first.append(Ended(error=told_by(error, request)))
-            else:
-                if not _is_error(response, spec):
-                    return nudged(response, times, self._boxes.limits)
-                first.append(Ended(response, cause=once.error))
-        return await self._corrected(request, handler, first, AsyncHandled)
+            ended = await attempt(request, handler, spec)
+            if ended.error is None and not _is_error(ended.response, spec):
+                return nudged(ended.response, times, self._boxes.limits)
+            first.append(ended)
+        return await self._corrected(request, handler, first, kind)
 
     def _ready(self, request: ToolCallRequest) -> ToolSpec | None:
         """The tool, if the call may go straight to it: it fits, nobody listens, nothing is open."""

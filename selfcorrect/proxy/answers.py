@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.errors import NotDone
+from selfcorrect.integrations import mcp
 from selfcorrect.integrations.mcp import MCPProtocolError
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
@@ -14,7 +15,6 @@ from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, made, mapping, resul
 
 OURS: Final = "selfcorrect"
 """The key of `_meta` under which a client finds what was changed."""
-_MOST_TEXT: Final = 64 * 1024
 
 
 class RefusedByHTTP(MCPProtocolError):
@@ -33,7 +33,7 @@ class RefusedByHTTP(MCPProtocolError):
 
 
 def value_of(answer: Frame, *, trusted: bool) -> JSON:
-    """The tool's value: structured content, else the one text, else the content blocks.
+    """The tool's value.
 
     Args:
         answer: What the server answered.
@@ -54,25 +54,13 @@ def value_of(answer: Frame, *, trusted: bool) -> JSON:
         if answer.status >= 400:
             refused = RefusedByHTTP(answer.status, refused)
         raise refused
-    told = mapping(answer.data.get("result"))
-    blocks = _blocks(told)
-    texts = [text for block in blocks if isinstance(text := mapping(block).get("text"), str)]
-    if told.get("isError") is True:
-        raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
-    if told.get("structuredContent") is not None:
-        return told["structuredContent"]
-    return texts[0] if len(texts) == len(blocks) == 1 else blocks
+    return mcp.value_of(mapping(answer.data.get("result")))
 
 
 def is_unfinished(answer: Frame) -> bool:
     """Whether the call goes on elsewhere: the server wants input first, or made a task of it."""
     told = mapping(answer.data.get("result"))
     return told.get("resultType") == "input_required" or "task" in told
-
-
-def _blocks(told: Mapping[str, Any]) -> list[Any]:
-    content = told.get("content")
-    return content if isinstance(content, list) else []
 
 
 def answer_of(value: JSON) -> dict[str, JSON]:
@@ -133,6 +121,6 @@ def failed(
         message = f"{as_text(error.get('message'))}\n\n{text}"
         return made({**last.data, "id": id, "error": {**error, "message": message}})
     told = mapping(last.data.get("result")) if last is not None else {}
-    content = [*_blocks(told), {"type": "text", "text": text}]
+    content = [*mcp.blocks_of(told), {"type": "text", "text": text}]
     meta = {**mapping(told.get("_meta")), OURS: note}
     return result(id, {**beside, **told, "content": content, "isError": True, "_meta": meta})

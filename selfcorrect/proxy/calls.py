@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.effects import acts
 from selfcorrect.log import warning
 from selfcorrect.model import JSON
 from selfcorrect.proxy.answers import failed
-from selfcorrect.proxy.desk import Desk, Line
-from selfcorrect.proxy.frames import CLOSED, Frame, error, made, mapping, request
+from selfcorrect.proxy.desk import Desk
+from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request
 from selfcorrect.proxy.mending import Ended, Mending, ended
 from selfcorrect.proxy.revisions import capabilities_in, complete, version_in
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
+
+if TYPE_CHECKING:
+    from selfcorrect.proxy.relay import Relay
 
 _INTERNAL: Final = -32603
 _NOT_KEPT: Final = (
@@ -36,17 +39,13 @@ class Call:
         task: What works on it.
     """
 
-    def __init__(self, line: Line, desk: Desk, frame: Frame) -> None:
+    def __init__(self, line: Relay, desk: Desk, frame: Frame) -> None:
         self.line = line
         self.desk = desk
         mended = desk.mended(frame.params.get("requestState"))
-        self.frame = self._with(frame, mended) if mended else frame
+        self.frame = frame.saying({**frame.params, **mended}) if mended else frame
         self.cancelled: Frame | None = None
         self.task: asyncio.Task[Any] | None = None
-
-    @staticmethod
-    def _with(frame: Frame, params: Mapping[str, JSON]) -> Frame:
-        return made({**frame.data, "params": {**frame.params, **params}}, frame.headers)
 
     @property
     def id(self) -> JSON:
@@ -97,7 +96,7 @@ class Call:
         params, tools = self.frame.params, self.desk.tools
         if (kept := self.desk.paused(params.get("requestState"))) is not None:
             own = {key: value for key, value in params.items() if key not in _ANSWER}
-            self.frame = made({**self.frame.data, "params": own}, self.frame.headers)
+            self.frame = self.frame.saying(own)
             return await kept.resume(self, mapping(params.get("inputResponses")))
         if self.desk.is_own(params.get("requestState")):
             # Answered before, or too long ago: as a new call it would be made with nobody's answer.

@@ -7,90 +7,20 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.proxy.answers import OURS
-from selfcorrect.proxy.frames import Frame
 from selfcorrect.proxy.revisions import envelope_of
 from selfcorrect.proxy.tools import Tools, by_name
+
+if TYPE_CHECKING:
+    from selfcorrect.proxy.calls import Call
+    from selfcorrect.proxy.mending import Mending
 
 _MOST_PAGES: Final = 100
 _MOST_KEPT: Final = 256
 _OWN: Final = f"{OURS}-"
-
-
-class Line(Protocol):
-    """What a call needs of the relay that it came through."""
-
-    gone: str | None
-    capabilities: Mapping[str, Any]
-
-    def own_id(self) -> str:
-        """An id that neither side uses."""
-        ...
-
-    async def ask_server(self, frame: Frame, call: Call) -> Frame:
-        """The server's answer.
-
-        Raises:
-            Disconnected: If it ends before.
-        """
-        ...
-
-    async def ask_client(self, frame: Frame, call: Call) -> Frame:
-        """The client's answer.
-
-        Raises:
-            Disconnected: If it, or the server, ends before.
-        """
-        ...
-
-    async def to_client(self, frame: Frame, related: JSON = None) -> None:
-        """Hand a message to the client."""
-        ...
-
-
-class Call(Protocol):
-    """A client's call of a tool.
-
-    Attributes:
-        line: The relay that it came through.
-        desk: What is known beside it.
-        frame: The call, under the client's id.
-        cancelled: The notification with which the client called it off.
-    """
-
-    line: Line
-    desk: Desk
-    frame: Frame
-    cancelled: Frame | None
-
-    @property
-    def id(self) -> JSON:
-        """The client's id of it."""
-        ...
-
-    @property
-    def capabilities(self) -> Mapping[str, Any]:
-        """What the client can do."""
-        ...
-
-    async def ask(self, method: str, params: Mapping[str, JSON]) -> Frame:
-        """The server's answer to a request of our own on behalf of this call."""
-        ...
-
-    async def execute(self, name: str, args: Mapping[str, JSON]) -> Frame:
-        """The server's answer to the call with another name or other arguments."""
-        ...
-
-
-class Paused(Protocol):
-    """A call that waits until the client makes it again with what a person answered."""
-
-    async def resume(self, call: Call, given: Mapping[str, Any]) -> Frame:
-        """Go on with it."""
-        ...
 
 
 @dataclass(slots=True)
@@ -107,10 +37,10 @@ class Desk:
     thread: str
     record: Callable[[Mapping[str, JSON]], None] | None = None
     _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _paused: OrderedDict[str, Paused] = field(default_factory=OrderedDict)
+    _paused: OrderedDict[str, Mending] = field(default_factory=OrderedDict)
     _mended: OrderedDict[str, Mapping[str, JSON]] = field(default_factory=OrderedDict)
 
-    def pause(self, call: Paused) -> str:
+    def pause(self, call: Mending) -> str:
         """Keep a call until the client makes it again with what a person answered; under what."""
         state = f"{_OWN}{secrets.token_hex(16)}"
         self._paused[state] = call
@@ -122,7 +52,7 @@ class Desk:
         """Whether a call was kept under this state once."""
         return isinstance(state, str) and state.startswith(_OWN)
 
-    def paused(self, state: object) -> Paused | None:
+    def paused(self, state: object) -> Mending | None:
         """The call that was kept under this state."""
         return self._paused.pop(state, None) if isinstance(state, str) else None
 

@@ -73,6 +73,10 @@ class Frame:
         """What stands beside the parameters, in `_meta`."""
         return mapping(self.params.get("_meta"))
 
+    def saying(self, params: Mapping[str, Any]) -> Frame:
+        """The same message with other parameters."""
+        return made({**self.data, "params": params}, self.headers)
+
     def under(self, id: JSON) -> Frame:  # noqa: A002 -- as JSON-RPC calls it
         """The same message under another id; as it came, where it has this one."""
         if same_id(self.id, id):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.limits import Limits
@@ -22,7 +22,6 @@ from selfcorrect.proxy.answers import (
     value_of,
 )
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
-from selfcorrect.proxy.desk import Call
 from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request, result
 from selfcorrect.proxy.revisions import complete, version_in
 from selfcorrect.proxy.sides import Disconnected
@@ -30,6 +29,9 @@ from selfcorrect.proxy.tools import Tools
 from selfcorrect.sizes import json_bytes
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
+
+if TYPE_CHECKING:
+    from selfcorrect.proxy.calls import Call
 
 _ASK: Final = "elicitation/create"
 _SELECT: Final = "select_strategy"

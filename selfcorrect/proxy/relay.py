@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.proxy.answers import failed
 from selfcorrect.proxy.calls import Call
-from selfcorrect.proxy.desk import Call as Caller
 from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.frames import (
     CLOSED,
@@ -26,7 +25,7 @@ from selfcorrect.proxy.frames import (
     same_id,
 )
 from selfcorrect.proxy.revisions import complete
-from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Server, Side, Tasks, until
 
 _GRACE: Final = 1.0
 """Seconds in which answers that are under way still arrive after the client has gone."""
@@ -54,7 +53,7 @@ class Relay:
         self._calls: dict[str, Call] = {}
         self._asked: dict[str, asyncio.Future[Frame]] = {}
         self._related: dict[str, JSON] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
 
     async def run(self) -> bool:
         """Relay until one side ends; whether it was the client.
@@ -63,18 +62,19 @@ class Relay:
             Disconnected: If the server cannot be started.
         """
         await self.server.start()
-        from_client = asyncio.create_task(self._all_from_client())
-        from_server = asyncio.create_task(self._all_from_server())
+        from_client = self._tasks.spawn(_each(self.client.inbox, self._from_client))
+        from_server = self._tasks.spawn(_each(self.server.inbox, self._from_server))
         try:
             await asyncio.wait((from_client, from_server), return_when=asyncio.FIRST_COMPLETED)
             was_client = from_client.done()
             if was_client:
                 await self._settled()
             else:
-                await self._lost(self.server.ending)
+                await self._lost(await self.server.ending())
             return was_client
         finally:
-            await self._end(from_client, from_server)
+            await self._tasks.end()
+            await self.server.close()
 
     async def _settled(self) -> None:
         """Let what is under way arrive."""
@@ -95,20 +95,10 @@ class Relay:
         for call in self._calls.values():
             await self.to_client(error(call.id, CLOSED, f"Connection closed: {how}"), call.id)
 
-    async def _end(self, *pumps: asyncio.Task[None]) -> None:
-        tasks = [*pumps, *self._tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.server.close()
-
     # --- what comes from the client -----------------------------------------------------------
 
-    async def _all_from_client(self) -> None:
-        while (come := await self.client.receive()) is not None:
-            await self._from_client(come.frame)
-
-    async def _from_client(self, frame: Frame) -> None:
+    async def _from_client(self, come: Come) -> None:
+        frame = come.frame
         if frame.fault is not None and not frame.is_answer:
             await self._unclear(frame, frame.fault)
         elif frame.is_answer:
@@ -119,7 +109,7 @@ class Relay:
         elif frame.method == "tools/call" and frame.is_request:
             call = Call(self, self.desk, frame)
             self._calls[key_of(frame.id)] = call
-            call.task = self.spawn(self._called(call))
+            call.task = self._tasks.spawn(self._called(call))
         elif frame.method == _CANCELLED:
             await self._cancelled(frame)
         else:
@@ -164,10 +154,6 @@ class Relay:
             self._calls.pop(key_of(call.id), None)
 
     # --- what comes from the server -----------------------------------------------------------
-
-    async def _all_from_server(self) -> None:
-        while (come := await self.server.receive()) is not None:
-            await self._from_server(come)
 
     async def _from_server(self, come: Come) -> None:
         frame = come.frame
@@ -214,7 +200,7 @@ class Relay:
         """An id that neither side uses."""
         return next(self._own)
 
-    async def ask_server(self, frame: Frame, call: Caller) -> Frame:
+    async def ask_server(self, frame: Frame, call: Call) -> Frame:
         """Send a request on behalf of a call, and wait for the answer.
 
         Raises:
@@ -228,11 +214,11 @@ class Relay:
         finally:
             self._related.pop(key_of(frame.id), None)
 
-    async def ask_client(self, frame: Frame, call: Caller) -> Frame:
+    async def ask_client(self, frame: Frame, call: Call) -> Frame:
         """Send a request to the client while it waits for a call, and wait for the answer."""
         return await self._ask(self.client, frame, call)
 
-    async def _ask(self, side: Side, frame: Frame, call: Caller) -> Frame:
+    async def _ask(self, side: Side, frame: Frame, call: Call) -> Frame:
         key = key_of(frame.id)
         waiting: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
         self._asked[key] = waiting
@@ -240,12 +226,12 @@ class Relay:
             await side.send(frame, call.id)
             return await waiting
         except asyncio.CancelledError:
-            self.spawn(self._call_off(side, frame, call))
+            self._tasks.spawn(self._call_off(side, frame, call))
             raise
         finally:
             del self._asked[key]
 
-    async def _call_off(self, side: Side, frame: Frame, call: Caller) -> None:
+    async def _call_off(self, side: Side, frame: Frame, call: Call) -> None:
         """Tell a side that nobody waits for its answer any more."""
         said = call.cancelled
         why = said.params if said is not None else {"reason": "it took too long"}
@@ -259,9 +245,7 @@ class Relay:
         with suppress(Disconnected):
             await self.client.send(frame, related)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something beside the relay, no longer than it."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+
+async def _each(inbox: Inbox, take: Callable[[Come], Awaitable[None]]) -> None:
+    while (come := await inbox.get()) is not None:
+        await take(come)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,7 @@ from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
 from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, key_of, mapping
 from selfcorrect.proxy.revisions import headers_of
-from selfcorrect.proxy.sides import Come, Disconnected, Inbox
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Tasks
 from selfcorrect.redaction import redact
 
 if TYPE_CHECKING:
@@ -40,21 +40,22 @@ class Remote:
         schema_of: The schema of a tool's arguments, by its name; None where it is not known.
     """
 
+    _client: httpx.AsyncClient
+
     def __init__(
         self,
         url: str,
         headers: Mapping[str, str],
-        schema_of: Callable[[str], Mapping[str, Any] | None] = lambda _: None,
+        schema_of: Callable[[str], Mapping[str, Any] | None],
     ) -> None:
         self._url = url
         self._headers = {name.lower(): value for name, value in headers.items()}
-        self.schema_of = schema_of
-        self._inbox = Inbox()
-        self._client: httpx.AsyncClient | None = None
+        self._schema_of = schema_of
+        self.inbox = Inbox()
         self._session: str | None = None
         self._version: str | None = None
         self._last: Mapping[str, str] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         self._posts: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
@@ -65,14 +66,11 @@ class Remote:
         limits = httpx.Limits(max_connections=None)
         self._client = httpx.AsyncClient(timeout=seconds, limits=limits, follow_redirects=True)
 
-    async def receive(self) -> Come | None:
-        return await self._inbox.get()
-
     async def send(self, frame: Frame, related: JSON = None) -> None:
         """Post a message: a request beside everything else, any other one in its turn."""
         del related
         if frame.is_request:
-            task = self._spawn(self._request(frame))
+            task = self._tasks.spawn(self._request(frame))
             self._posts[key_of(frame.id)] = task
             task.add_done_callback(lambda _: self._posts.pop(key_of(frame.id), None))
             return
@@ -80,7 +78,7 @@ class Remote:
             return
         await self._tell(frame)
         if frame.method == "notifications/initialized" and self._session is not None:
-            self._spawn(self._listen(frame))
+            self._tasks.spawn(self._listen(frame))
 
     def _is_cut(self, frame: Frame) -> bool:
         """Whether the call is called off by cutting its stream, which is how 2026-07-28 does."""
@@ -90,29 +88,18 @@ class Remote:
         task.cancel()
         return True
 
-    @property
-    def ending(self) -> str:
+    async def ending(self) -> str:
         return "the connection was closed"
 
     async def close(self) -> None:
         """Leave the session, and cut every connection."""
-        self._inbox.end()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is None:
-            return
+        self.inbox.end()
+        await self._tasks.end()
         if self._session is not None:
             with suppress(Exception):
                 async with asyncio.timeout(_LEAVE):
                     await self._client.delete(self._url, headers=self._with({}, self._last))
         await self._client.aclose()
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
     def _with(self, more: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
         """All headers of a request: the deployment's, the session's, the client's."""
@@ -135,20 +122,20 @@ class Remote:
             reached = not isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout)
         if why is not None:
             told = error(frame.id, CLOSED, f"Connection closed: {redact(why)[:_TOLD]}")
-            await self._inbox.put(Come(replace(told, reached=reached), frame.id))
+            await self.inbox.put(Come(replace(told, reached=reached), frame.id))
 
     async def _answered(self, frame: Frame) -> str | None:
         """Hand on everything until the answer; why there is none, or None."""
         name = frame.params.get("name")
-        known = self.schema_of(name) if isinstance(name, str) else None
+        known = self._schema_of(name) if isinstance(name, str) else None
         more = {"content-type": "application/json", **headers_of(frame, known)}
         headers, mark, pause = self._with(more, frame.headers), None, _PAUSE
         self._last = frame.headers or self._last
-        async with self._connection().stream(
+        async with self._client.stream(
             "POST", self._url, content=frame.raw, headers=headers
         ) as response:
             if response.status_code >= 400:
-                await self._inbox.put(Come(await self._refused(frame, response), frame.id))
+                await self.inbox.put(Come(await self._refused(frame, response), frame.id))
                 return None
             self._note_session(frame, response)
             if not _is_stream(response):
@@ -165,7 +152,7 @@ class Remote:
     async def _again(self, frame: Frame, mark: str, pause: float) -> tuple[bool, str, float]:
         """Take a stream up again behind the last event that came."""
         headers = self._with({"last-event-id": mark}, frame.headers)
-        async with self._connection().stream("GET", self._url, headers=headers) as response:
+        async with self._client.stream("GET", self._url, headers=headers) as response:
             if response.status_code >= 400 or not _is_stream(response):
                 return False, mark, pause
             done, later, pause = await self._read(response, frame)
@@ -184,7 +171,7 @@ class Remote:
                 pause = pause if event.retry is None else event.retry
                 for come in _messages(event.data):
                     if frame is None or not come.is_answer:
-                        await self._inbox.put(Come(come, own))
+                        await self.inbox.put(Come(come, own))
                         continue
                     await self._answer(frame, come)
                     if key_of(come.id) == key_of(own):
@@ -203,7 +190,7 @@ class Remote:
         self._note_version(frame, come)
         if "progressToken" in frame.meta and self._session is not None:
             await asyncio.sleep(_BEHIND)
-        await self._inbox.put(Come(come, frame.id))
+        await self.inbox.put(Come(come, frame.id))
 
     def _note_session(self, frame: Frame, response: httpx.Response) -> None:
         if frame.method == "initialize" and _SESSION in response.headers:
@@ -240,7 +227,7 @@ class Remote:
         more = {"content-type": "application/json", **headers_of(frame, None)}
         try:
             async with asyncio.timeout(_CONNECT):
-                await self._connection().post(
+                await self._client.post(
                     self._url, content=frame.raw, headers=self._with(more, frame.headers)
                 )
         except Exception as failure:  # whatever a network does
@@ -254,7 +241,7 @@ class Remote:
             pause, own = _PAUSE, {} if mark is None else {"last-event-id": mark}
             try:
                 headers = self._with(own, frame.headers)
-                async with self._connection().stream("GET", self._url, headers=headers) as response:
+                async with self._client.stream("GET", self._url, headers=headers) as response:
                     if response.status_code >= 400 or not _is_stream(response):
                         return
                     _, later, pause = await self._read(response, None)
@@ -263,11 +250,6 @@ class Remote:
             except _broken():
                 failed += 1
             await asyncio.sleep(pause)
-
-    def _connection(self) -> httpx.AsyncClient:
-        if self._client is None:
-            raise Disconnected("the server was not started")
-        return self._client
 
 
 def _messages(data: bytes) -> tuple[Frame, ...]:

@@ -51,7 +51,7 @@ class Session:
     def __init__(self) -> None:
         self.id = secrets.token_hex(16)
         self.seen = time.monotonic()
-        self._inbox = Inbox()
+        self.inbox = Inbox()
         self._posts: dict[str, Stream] = {}
         self._ids: dict[str, JSON] = {}
         self._standing: Stream | None = None
@@ -67,10 +67,7 @@ class Session:
     async def take(self, frame: Frame) -> None:
         """Take a message of the client."""
         self.seen = time.monotonic()
-        await self._inbox.put(Come(frame))
-
-    async def receive(self) -> Come | None:
-        return await self._inbox.get()
+        await self.inbox.put(Come(frame))
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
         """Send a message on the stream of the request that it belongs to, else on any."""
@@ -116,7 +113,7 @@ class Session:
     def end(self, why: str = "the session is over") -> None:
         """Take no more, and end every stream; who still waits for an answer is told."""
         self.is_over = True
-        self._inbox.end()
+        self.inbox.end()
         for key, stream in self._posts.items():
             stream.put(error(self._ids[key], CLOSED, f"Connection closed: {why}"))
             stream.put(None)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from selfcorrect.integrations.mcp import effect_of
+from selfcorrect.integrations.mcp import listed_tool
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
@@ -112,24 +112,13 @@ class Tools:
         return self._loop
 
     def _usable(self, name: str) -> ToolSpec | None:
+        tool, policy = (self.listed or {})[name], self.policy
         try:
-            spec = self._made((self.listed or {})[name])
+            spec = listed_tool(tool, _elsewhere, trusted=policy.trust, seconds=policy.timeout)
             return assemble([spec], self._options()).context.tools[name]
         except Exception as why:  # whatever a server calls a schema
             tell_left_out(name, why)
             return None
-
-    def _made(self, tool: Mapping[str, Any]) -> ToolSpec:
-        async def elsewhere(**_: Any) -> None:
-            raise NotImplementedError  # the relay executes it
-
-        spec = ToolSpec.from_schema(
-            {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool},
-            call=elsewhere,
-            effect=effect_of(mapping(tool.get("annotations"))) if self.policy.trust else None,
-            timeout=self.policy.timeout,
-        )
-        return replace(spec, home="")  # what is raised is the server's word, not this code's
 
     def _options(self) -> Options:
         # What a tool said goes to the client in its own words; the diagnosis does not repeat them.
@@ -140,3 +129,7 @@ class Tools:
             tool_words="hide",
             is_dry=True,
         )
+
+
+async def _elsewhere(**_: Any) -> None:
+    raise NotImplementedError  # the relay executes it
