@@ -108,8 +108,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_trail=on_trail,
         )
         self._turns = TurnLoop(
-            chosen,
-            boxes,
+            options=chosen,
+            boxes=boxes,
             budget=budget,
             not_found=NotFound(tool_not_found),
             on_empty=on_empty,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
@@ -58,28 +58,25 @@ class Ended:
     cause: Exception | None = None
 
 
+@dataclass
 class Handled:
     """Runs tools through the host's handler; outcomes that are known already are not run again.
 
     Attributes:
+        request: What the host was asked.
+        handler: Runs a tool for the host.
+        tools: The host's tools, by name.
         known: Outcomes of executions that happened before this walk, in order.
         happened: Every outcome of this walk.
         made: The call that was made last.
     """
 
-    def __init__(
-        self,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Any],
-        tools: Mapping[str, Any],
-        known: list[Ended],
-    ) -> None:
-        self.request = request
-        self.handler = handler
-        self.tools = tools
-        self.known = known
-        self.happened: list[Ended] = []
-        self.made: dict[str, JSON] | None = None
+    request: ToolCallRequest
+    handler: Callable[[ToolCallRequest], Any]
+    tools: Mapping[str, Any]
+    known: list[Ended]
+    happened: list[Ended] = field(default_factory=list)
+    made: dict[str, JSON] | None = None
 
     def aside(self) -> Handled:
         """A host for calls of other tools: what they come to is no answer to this one."""

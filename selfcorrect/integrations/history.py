@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.effects import acts
-from selfcorrect.integrations.chat import note_of
+from selfcorrect.integrations.chat import last_person, note_of
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.intents import scope_of_call
 from selfcorrect.model import JSON, Call
@@ -17,11 +17,11 @@ from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 
 
-def messages_of(state: Any) -> list[Any]:
+def messages_of(state: Any, key: str = "messages") -> list[Any]:
     """The messages in the state of a host, whatever form it has."""
     if isinstance(state, list):
         return state
-    found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", ())
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
     return list(found or ())
 
 
@@ -41,12 +41,11 @@ def lost_before(
     request: ToolCallRequest, given: Mapping[str, Any], context: RunContext
 ) -> dict[str, JSON]:
     """What the conversation says of an equal call that was lost, as the state keeps it."""
-    call, spec = request.tool_call, context.tools.get(request.tool_call["name"])
-    if spec is None or not acts(spec) or not isinstance(call["args"], dict):
+    if (spec := _acting(request, context.tools)) is None:
         return {}
+    call = request.tool_call
     this = Call(call["name"], call["args"], call.get("id"))
-    messages = messages_of(request.state)
-    spoken = max((n for n, each in enumerate(messages) if each.type == "human"), default=-1)
+    spoken = last_person(messages_of(request.state))
     key = call_key(this, spec)
     for place, lost in lost_notes(request.state):
         if lost == key and (spec.declared or place > spoken):
@@ -62,9 +61,9 @@ def stand_in(call: Mapping[str, Any]) -> str:
 
 def equal_before(request: ToolCallRequest, specs: Mapping[str, ToolSpec]) -> tuple[str, ...]:
     """Where equal calls were made earlier in this conversation, which has no thread."""
-    call, spec = request.tool_call, specs.get(request.tool_call["name"])
-    if spec is None or not acts(spec) or not isinstance(call["args"], dict):
+    if (spec := _acting(request, specs)) is None:
         return ()
+    call = request.tool_call
     key = call_key(Call(call["name"], call["args"]), spec)
     return tuple(
         stand_in(each)
@@ -76,9 +75,17 @@ def equal_before(request: ToolCallRequest, specs: Mapping[str, ToolSpec]) -> tup
     )
 
 
-def last_person(messages: Sequence[Any]) -> str | None:
+def _acting(request: ToolCallRequest, specs: Mapping[str, ToolSpec]) -> ToolSpec | None:
+    """The tool of a call that can be compared with others, if it acts."""
+    spec = specs.get(request.tool_call["name"])
+    is_one = spec is not None and acts(spec) and isinstance(request.tool_call["args"], dict)
+    return spec if is_one else None
+
+
+def person_of(messages: Sequence[Any]) -> str | None:
     """What marks the last message of a person, or None."""
-    for message in reversed(messages):
-        if message.type == "human":
-            return str(message.id) if message.id else digest(as_text(message.content))
-    return None
+    place = last_person(messages)
+    if place < 0:
+        return None
+    message = messages[place]
+    return str(message.id) if message.id else digest(as_text(message.content))

@@ -10,7 +10,8 @@ from litellm.types.utils import ChatCompletionMessageToolCall, Function
 
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.menders import Items, Menders
 
 _PARTS: Final = Items(
     lambda p: getattr(p, "function", None) is not None,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final
-from uuid import uuid4
 
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
 from selfcorrect.integrations.asked import Asked
+from selfcorrect.loop.context import Live
 from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.routing import EXECUTE
 from selfcorrect.tools import ToolSpec
@@ -56,8 +54,7 @@ class Menders:
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._known: OrderedDict[str, Mender] = OrderedDict()
-        self._lock = Lock()
+        self._known = Live[Mender](_MOST_SETS)
         Mender((), **options)
         if EXECUTE in (options.get("before") or ()):
             # What a guard here refuses, the framework would execute as the model wrote it.
@@ -67,14 +64,10 @@ class Menders:
         """The mender of these tools, each `{"name", "description", "parameters"}`."""
         listed = list(tools)
         key = json.dumps(listed, default=str)
-        with self._lock:
-            found = self._known.get(key)
+        found = self._known.of(key)
         if found is None:
             found = Mender({tool["name"]: _usable(tool) for tool in listed}, **self._options)
-            with self._lock:
-                self._known[key] = found
-                while len(self._known) > _MOST_SETS:
-                    self._known.popitem(last=False)
+            self._known.keep(key, found)
         return found
 
     async def answer(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
@@ -88,22 +81,20 @@ class Menders:
             parts: The parts of the answer.
             items: How they are written.
         """
-        mender, given = self.of(asked.tools), _given(asked, parts, items)
-        if given is None or not mender.tools:
-            return list(parts)
-        return _taken(await mender.amessage(given, **_facts(asked)), asked, parts, items)
+        mender, given = self._given(asked, parts, items)
+        done = None if given is None else await mender.amessage(given, **_facts(asked))
+        return _taken(done, asked, parts, items)
 
     def answer_now(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
-        mender, given = self.of(asked.tools), _given(asked, parts, items)
-        if given is None or not mender.tools:
-            return list(parts)
-        return _taken(mender.message(given, **_facts(asked)), asked, parts, items)
+        mender, given = self._given(asked, parts, items)
+        done = None if given is None else mender.message(given, **_facts(asked))
+        return _taken(done, asked, parts, items)
 
-
-def new_id() -> str:
-    """An id for a call that stood in a text."""
-    return f"call_{uuid4().hex[:24]}"
+    def _given(self, asked: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
+        """Who mends an answer, and what of it; None where there is nothing to mend."""
+        mender = self.of(asked.tools)
+        return mender, _given(asked, parts, items) if mender.tools else None
 
 
 def _facts(asked: Asked) -> dict[str, Any]:
@@ -134,10 +125,12 @@ def _is_ours(asked: Asked, part: Any, items: Items) -> bool:
     return not {_at(part, items.id), _at(part, items.name)} & asked.settled
 
 
-def _taken(done: Mended, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+def _taken(done: Mended | None, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
     """The parts with what a mender made of them."""
-    ours = [place for place, part in enumerate(parts) if _is_ours(asked, part, items)]
     out = list(parts)
+    if done is None:
+        return out
+    ours = [place for place, part in enumerate(parts) if _is_ours(asked, part, items)]
     # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
     if ours and len(ours) == len(done.calls):
         for place, call in zip(ours, done.calls, strict=True):

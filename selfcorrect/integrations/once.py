@@ -17,19 +17,17 @@ from selfcorrect.tools import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """An execution that failed: with what, how, and what it left."""
+    """An execution that failed: with what, what it left, and how it ended."""
 
     args: Any
     outcome: Outcome
-    error: Exception | None = None
-    message: ToolMessage | None = None
+    ended: Exception | ToolMessage
 
     def again(self) -> ToolMessage:
         """The same ending, once more."""
-        if self.error is not None:
-            raise self.error
-        assert self.message is not None  # noqa: S101 -- one of the two
-        return self.message
+        if isinstance(self.ended, Exception):
+            raise self.ended
+        return self.ended
 
 
 class Once:
@@ -83,20 +81,19 @@ class Once:
         return None
 
     def _raised(self, given: Any, error: Exception) -> None:
-        if is_control_flow(error):
-            return
-        self.error = error
-        outcome = settled(ending_of(error, self._spec.home).outcome, self._spec)
-        if outcome is not Outcome.NOT_DONE:
-            self._failed.append(_Failed(_args(given), outcome, error=error))
+        if not is_control_flow(error):
+            self.error = error
+            self._note(given, ending_of(error, self._spec.home).outcome, error)
 
     def _returned(self, given: Any, value: Any) -> Any:
         self.error = None
         if isinstance(value, ToolMessage) and value.status == "error":
-            outcome = settled(Outcome.REFUSED, self._spec)
-            if outcome is not Outcome.NOT_DONE:
-                self._failed.append(_Failed(_args(given), outcome, message=value))
+            self._note(given, Outcome.REFUSED, value)
         return value
+
+    def _note(self, given: Any, outcome: Outcome, ended: Exception | ToolMessage) -> None:
+        if (left := settled(outcome, self._spec)) is not Outcome.NOT_DONE:
+            self._failed.append(_Failed(_args(given), left, ended))
 
 
 def _args(given: Any) -> Any:

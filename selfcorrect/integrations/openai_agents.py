@@ -11,8 +11,9 @@ from openai.types.responses import ResponseFunctionToolCall
 
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.asked import Asked, asked
+from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.menders import Items, Menders
 
 _ITEMS: Final = Items(
     lambda i: getattr(i, "type", None) == "function_call",

@@ -8,8 +8,9 @@ from smolagents import models
 
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.asked import Asked, asked
+from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.menders import Items, Menders
 from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(

@@ -32,10 +32,10 @@ from selfcorrect.integrations.handled import (
 )
 from selfcorrect.integrations.history import (
     equal_before,
-    last_person,
     lost_before,
     lost_notes,
     messages_of,
+    person_of,
     stand_in,
 )
 from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
@@ -46,7 +46,7 @@ from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text
-from selfcorrect.report import FailureReport
+from selfcorrect.report import FailureReport, changes_in
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 
@@ -162,7 +162,7 @@ class ToolCalls:
             changes["earlier"] = equal_before(request, box.specs)
         if configurable.get(AGAIN) is True:
             changes["again"] = True
-        changes["person"] = last_person(messages_of(request.state))
+        changes["person"] = person_of(messages_of(request.state))
         context = box.run.start(**changes)
         given = _given(request, configurable)
         given["lost"] = lost_before(request, given, context)
@@ -274,13 +274,9 @@ def tokens_of(out: Mapping[str, Any]) -> int:
 def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
     """What is noted in a message about a run; nothing where the call was simply done."""
     failure = out.get("failure") or {}
-    trail = out.get("trail") or ()
     note: dict[str, JSON] = {}
-    changes = failure.get("changes") or [
-        change for event in trail for change in event.get("changes") or ()
-    ]
-    if changes:
-        note["changes"] = list(changes)
+    if changes := changes_in(out):
+        note["changes"] = changes
     attempts: Sequence[Any] = failure.get("attempts") or ()
     if failure:
         note["reason"] = failure["reason"]

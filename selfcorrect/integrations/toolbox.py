@@ -15,7 +15,7 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.loop.context import Node, RunContext, Update
+from selfcorrect.loop.context import Live, Node, RunContext, Update
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -26,6 +26,8 @@ from selfcorrect.tools.declarations import effect_of, metadata_of, stated_effect
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
+_SAID: Final = ("timeout", "on_error", "verify", "asks_first")
+"""What a declaration may say of a tool, and says by not being None."""
 
 
 DeclaredTools: TypeAlias = Sequence[ToolSpec | BaseTool | Callable[..., Any]]
@@ -78,7 +80,7 @@ class Toolboxes:
         self._options = replace(options, memory=self.memory)
         self._declared = declared or {}
         self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
-        self._specs: dict[str, tuple[Any, ToolSpec]] = {}
+        self._specs = Live[tuple[Any, ToolSpec]](_MOST_NAMES)
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
         """The toolbox of these tools.
@@ -95,15 +97,13 @@ class Toolboxes:
         self._boxes[key] = (tuple(tools), box)
         while len(self._boxes) > _MOST_SETS:
             self._boxes.popitem(last=False)
-        if len(self._specs) > _MOST_NAMES:
-            self._specs.clear()
         for name, tool in box.tools.items():
-            self._specs[name] = (tool, box.specs[name])
+            self._specs.keep(name, (tool, box.specs[name]))
         return box
 
     def ready(self, name: str, tool: Any) -> ToolSpec | None:
         """The spec of a tool that was seen before, or None."""
-        known = self._specs.get(name)
+        known = self._specs.of(name)
         return known[1] if known is not None and known[0] is tool else None
 
     def _build(self, tools: Sequence[Any]) -> Toolbox:
@@ -152,11 +152,8 @@ def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:
         return spec
     return replace(
         spec if not said.declared else spec.has_effect(said.effect),
-        timeout=said.timeout if said.timeout is not None else spec.timeout,
-        on_error=said.on_error if said.on_error is not None else spec.on_error,
-        verify=said.verify if said.verify is not None else spec.verify,
-        asks_first=said.asks_first if said.asks_first is not None else spec.asks_first,
         atomic=said.atomic or spec.atomic,
+        **{name: value for name in _SAID if (value := getattr(said, name)) is not None},
     )
 
 

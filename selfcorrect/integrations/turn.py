@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from selfcorrect.integrations.chat import OURS, refusal, rewritten
+from selfcorrect.integrations.chat import OURS, last_person, refusal, rewritten
 from selfcorrect.integrations.mending import Conversation, Mended
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.policies.empty_responses import PLACEHOLDER
 
-
-class Request(Protocol):
-    """What of LangChain's `ModelRequest` a turn needs."""
-
-    @property
-    def messages(self) -> list[Any]: ...
-
-    @property
-    def tools(self) -> list[Any]: ...
-
-    @property
-    def model(self) -> Any: ...
-
-    @property
-    def override(self) -> Callable[..., Any]: ...
+if TYPE_CHECKING:
+    from langchain.agents.middleware import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +47,8 @@ class Counters:
     @classmethod
     def of(cls, state: Mapping[str, Any], messages: Sequence[BaseMessage]) -> Counters:
         """The counters in an agent's state; those of an earlier run do not count."""
-        run = next((each.id or "" for each in reversed(messages) if each.type == "human"), "")
+        place = last_person(messages)
+        run = "" if place < 0 else messages[place].id or ""
         stored = state.get(OURS)
         if not isinstance(stored, Mapping) or stored.get("run") != run:
             return cls(run)
@@ -90,7 +78,7 @@ class Turn:
         is_new: Whether the model was not asked yet.
     """
 
-    request: Request
+    request: ModelRequest[Any]
     box: Toolbox
     context: RunContext
     stored: Counters
@@ -137,14 +125,9 @@ class Turn:
             found.append(message)
         return found
 
-    @property
-    def spent(self) -> Mapping[str, Any]:
-        """What the run has spent of its budget."""
-        return self.counters.spent
-
-    @spent.setter
-    def spent(self, spent: Mapping[str, Any]) -> None:
-        self.counters = replace(self.counters, spent=spent)
+    def count(self, **counters: Any) -> None:
+        """Set some of the counters."""
+        self.counters = replace(self.counters, **counters)
 
     def asked(self) -> Any:
         """The request with everything that this turn added to it."""
@@ -195,24 +178,20 @@ class Turn:
                 for call in calls
             ],
         }
-        self.counters = replace(self.counters, held=held)
+        self.count(held=held)
 
     def _count_failures(self) -> None:
-        answers = self.answers
-        if not answers:
-            return
-        has_failed = all(answer.status == "error" for answer in answers)
-        self.counters = replace(self.counters, failed=self.counters.failed + 1 if has_failed else 0)
+        if answers := self.answers:
+            has_failed = all(answer.status == "error" for answer in answers)
+            self.count(failed=self.counters.failed + 1 if has_failed else 0)
 
     def _attach_held(self) -> None:
         """Put the calls that were kept back where they belong, with their answers."""
         held = self.counters.held
         if not held:
             return
-        self.counters = replace(self.counters, held={})
-        place = len(self.messages) - 1
-        while place >= 0 and isinstance(self.messages[place], ToolMessage):
-            place -= 1
+        self.count(held={})
+        place = len(self.messages) - len(self.answers) - 1
         message = self.messages[place] if place >= 0 else None
         if not isinstance(message, AIMessage) or message.id != held["message"]:
             return
@@ -222,12 +201,10 @@ class Turn:
         new = rewritten(whole, [*own, *back], content=held["content"])
         self.messages[place] = new
         self.renewed.append(new)
-        answers = [_held_answer(item) for item in held["calls"]]
-        self.messages += answers
-        self.kept += answers
+        self.keep([_answer(**item) for item in held["calls"]])
 
 
-def _settings(request: Request) -> Mapping[str, Any]:
+def _settings(request: ModelRequest[Any]) -> Mapping[str, Any]:
     """What goes to the provider beside the messages: by the model, bound to it, by the request."""
     model, own = request.model, getattr(request, "model_settings", None)
     each = (getattr(model, "model_kwargs", None), getattr(model, "kwargs", None), own)
@@ -236,16 +213,15 @@ def _settings(request: Request) -> Mapping[str, Any]:
 
 def answer_to(call: Mended) -> ToolMessage:
     """The one answer to a call that is not made."""
-    if call.is_answer:
-        return ToolMessage(call.text, tool_call_id=call.call["id"], name=call.call["name"])
-    return refusal(call.call, call.text, call.note or {})
+    return _answer(call.call, call.text, call.note or {}, is_answer=call.is_answer)
 
 
-def _held_answer(item: Mapping[str, Any]) -> ToolMessage:
-    if item["is_answer"]:
-        call = item["call"]
-        return ToolMessage(item["text"], tool_call_id=call["id"], name=call["name"])
-    return refusal(item["call"], item["text"], item["note"])
+def _answer(
+    call: Mapping[str, Any], text: str, note: Mapping[str, Any], *, is_answer: bool, **_: Any
+) -> ToolMessage:
+    if is_answer:
+        return ToolMessage(text, tool_call_id=call["id"], name=call["name"])
+    return refusal(call, text, note)
 
 
 def _bare(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from selfcorrect.integrations.mcp import MCPProtocolError
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
 from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, made, mapping, result
+from selfcorrect.report import changes_in
 
 OURS: Final = "selfcorrect"
 """The key of `_meta` under which a client finds what was changed."""
@@ -79,12 +80,9 @@ def answer_of(value: JSON) -> dict[str, JSON]:
 def note_on(out: Mapping[str, Any], executions: int) -> dict[str, JSON]:
     """What a client may know of a run that was not simply done."""
     failure = mapping(out.get("failure"))
-    changes = failure.get("changes") or [
-        change for event in out.get("trail") or () for change in event.get("changes") or ()
-    ]
     note: dict[str, JSON] = {"executions": executions}
-    if changes:
-        note["changes"] = list(changes)
+    if changes := changes_in(out):
+        note["changes"] = changes
     for key in ("reason", "detail", "proposal"):
         if failure.get(key):
             note[key] = failure[key]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.effects import acts
@@ -16,7 +17,6 @@ from selfcorrect.proxy.mending import Ended, Mending, ended
 from selfcorrect.proxy.revisions import capabilities_in, complete, version_in
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.tools import ToolSpec
-from selfcorrect.tools.running import awaited
 
 if TYPE_CHECKING:
     from selfcorrect.proxy.relay import Relay
@@ -123,19 +123,13 @@ class Call:
 
     async def _passed_on(self, spec: ToolSpec) -> Ended:
         """The call as it came, and what became of it."""
-
-        def begin() -> Awaitable[Frame]:
-            return self.line.ask_server(self.frame, self)
-
+        begin = partial(self.line.ask_server, self.frame, self)
         try:
-            answer = await awaited(begin, spec.timeout, spec.name)
+            return await ended(begin, spec, trusted=self.desk.tools.policy.trust)
         except asyncio.CancelledError as cut:
             if acts(spec):
                 await self._remember(cut)
             raise
-        except (Disconnected, TimeoutError) as why:
-            return Ended(error=why)
-        return ended(answer, spec, trusted=self.desk.tools.policy.trust)
 
     async def _remember(self, cut: asyncio.CancelledError) -> None:
         """Note that nobody will know whether the call was done."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from selfcorrect.loop.context import Live
 from selfcorrect.model import JSON
 from selfcorrect.proxy.answers import OURS
 from selfcorrect.proxy.revisions import envelope_of
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from selfcorrect.proxy.mending import Mending
 
 _MOST_PAGES: Final = 100
-_MOST_KEPT: Final = 256
 _OWN: Final = f"{OURS}-"
 
 
@@ -37,15 +36,13 @@ class Desk:
     thread: str
     record: Callable[[Mapping[str, JSON]], None] | None = None
     _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _paused: OrderedDict[str, Mending] = field(default_factory=OrderedDict)
-    _mended: OrderedDict[str, Mapping[str, JSON]] = field(default_factory=OrderedDict)
+    _paused: Live[Mending] = field(default_factory=Live)
+    _mended: Live[Mapping[str, JSON]] = field(default_factory=Live)
 
     def pause(self, call: Mending) -> str:
         """Keep a call until the client makes it again with what a person answered; under what."""
         state = f"{_OWN}{secrets.token_hex(16)}"
-        self._paused[state] = call
-        while len(self._paused) > _MOST_KEPT:
-            self._paused.popitem(last=False)
+        self._paused.keep(state, call)
         return state
 
     def is_own(self, state: object) -> bool:
@@ -54,18 +51,18 @@ class Desk:
 
     def paused(self, state: object) -> Mending | None:
         """The call that was kept under this state."""
-        return self._paused.pop(state, None) if isinstance(state, str) else None
+        kept = self._paused.of(key := str(state))
+        self._paused.forget(key)
+        return kept
 
     def keep_mended(self, state: object, params: Mapping[str, JSON]) -> None:
         """Note what a mended call was, since the client makes it again as it wrote it first."""
         if isinstance(state, str):
-            self._mended[state] = params
-            while len(self._mended) > _MOST_KEPT:
-                self._mended.popitem(last=False)
+            self._mended.keep(state, params)
 
     def mended(self, state: object) -> Mapping[str, JSON]:
         """What the call that the server left in this state was mended to."""
-        return self._mended.get(state, {}) if isinstance(state, str) else {}
+        return (isinstance(state, str) and self._mended.of(state)) or {}
 
     async def list_tools(self, call: Call) -> None:
         """Ask the server for all its tools; where it has no list, none are known."""

@@ -16,7 +16,6 @@ CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
-METHOD_NOT_FOUND: Final = -32601
 UNSUPPORTED_VERSION: Final = -32022
 """Of the revision 2026-07-28: the versions that are supported stand in the error's data."""
 

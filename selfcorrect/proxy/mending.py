@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.errors import SelfCorrectError
@@ -54,11 +55,13 @@ class Ended:
     is_fine: bool = False
 
 
-def ended(answer: Frame, tool: ToolSpec, *, trusted: bool) -> Ended:
-    """How an execution ended that the server answered."""
+async def ended(begin: Callable[[], Awaitable[Frame]], tool: ToolSpec, *, trusted: bool) -> Ended:
+    """How an execution ended: with what the server answered, or without an answer."""
+    answer: Frame | None = None
     try:
+        answer = await awaited(begin, tool.timeout, tool.name)
         value = None if is_unfinished(answer) else value_of(answer, trusted=trusted)
-    except SelfCorrectError as why:
+    except (SelfCorrectError, TimeoutError) as why:
         return Ended(answer, why)
     return Ended(answer, value=value, is_fine=is_unfinished(answer) or not tool.is_error(value))
 
@@ -171,10 +174,8 @@ class Mending:
             known = self._known.pop(0)
         else:
             self._made = {"name": tool.name, "arguments": dict(args)}
-            answer = await awaited(
-                lambda: self.call.execute(tool.name, args), tool.timeout, tool.name
-            )
-            known = ended(answer, tool, trusted=self._tools.policy.trust)
+            begin = partial(self.call.execute, tool.name, args)
+            known = await ended(begin, tool, trusted=self._tools.policy.trust)
         self._last = known.answer
         if known.error is not None:
             raise known.error

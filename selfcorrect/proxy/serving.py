@@ -25,7 +25,6 @@ from selfcorrect.proxy.tools import Policy, Tools
 
 LOST: Final = 1
 """The exit code of a proxy whose server ended."""
-_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _LEAVE: Final = 5
 
@@ -128,7 +127,7 @@ async def _http(proxy: Proxy, listening: socket.socket, host: str) -> None:
 
     sessions = Sessions(proxy.relay)
     config = uvicorn.Config(
-        Web(sessions, is_local=host in _LOCAL),
+        Web(sessions, host),
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -51,12 +51,12 @@ class Web:
 
     Args:
         sessions: The sessions.
-        is_local: Whether only this machine is served; then only its own pages may ask.
+        host: What is served. Where that is this machine alone, only its own pages may ask.
     """
 
-    def __init__(self, sessions: Sessions, *, is_local: bool) -> None:
+    def __init__(self, sessions: Sessions, host: str) -> None:
         self._sessions = sessions
-        self._is_local = is_local
+        self._is_local = host in _LOCAL
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One HTTP request."""
