@@ -191,7 +191,8 @@ class Inner(Base):
 
 class Wrapper(Delegating, Base):
     def __init__(self, wrapped: Base) -> None:
-        super().__init__(wrapped, own="wrapper")
+        super().__init__(wrapped)
+        vars(self).update(own="wrapper")
 
     def name(self) -> str:
         return f"{self.own} of {self.kind}"

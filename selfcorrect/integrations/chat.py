@@ -184,7 +184,7 @@ def refusal(call: Mapping[str, Any], text: str, told: Mapping[str, JSON]) -> Too
     return ToolMessage(
         content=text,
         name=call["name"] or "unknown",
-        tool_call_id=call["id"],
+        tool_call_id=call.get("id") or "",
         status="error",
         response_metadata={OURS: dict(told)},
     )

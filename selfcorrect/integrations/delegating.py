@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any, ClassVar
 
+from selfcorrect.integrations.menders import Menders
+
 
 class Delegating:
     """Hands everything on to the wrapped object that no subclass defines.
@@ -13,15 +15,15 @@ class Delegating:
     object's to answer, too.
 
     Args:
-        wrapped: The object.
-        own: The attributes of the wrapper itself.
+        wrapped: The object: a model, whose calls `_menders` mend.
+        options: Those of `Mender`.
     """
 
     KEPT: ClassVar[str] = "__"
     """How the names begin that the wrapper's own bases answer."""
 
-    def __init__(self, wrapped: Any, **own: Any) -> None:
-        vars(self).update(own, _wrapped=wrapped)
+    def __init__(self, wrapped: Any, **options: Any) -> None:
+        vars(self).update(_menders=Menders(**options), _wrapped=wrapped)
 
     def __getattribute__(self, name: str) -> Any:
         if _is_own(self, name):

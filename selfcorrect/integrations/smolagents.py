@@ -10,7 +10,7 @@ from selfcorrect.forms.access import put
 from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders
+from selfcorrect.integrations.menders import Items
 from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(
@@ -33,9 +33,6 @@ class MendedModel(Delegating, models.Model):
         wrapped: The model.
         options: Those of `Mender`.
     """
-
-    def __init__(self, wrapped: models.Model, **options: Any) -> None:
-        super().__init__(wrapped, _menders=Menders(**options))
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""

@@ -191,17 +191,16 @@ class ToolCalls:
         return ask
 
     def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
-        call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
-        failure = out.get("failure")
+        call, failure = request.tool_call, out.get("failure")
         note = note_on(out)
         if note.get("executed"):
             # By the call itself: the report's own copy hides what may not be shown.
-            made = host.made or {"name": call["name"], "args": request.tool_call["args"]}
+            made = host.made or call
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
             note["key"] = call_key(Call(made["name"], made["args"]), spec)
         if tokens := tokens_of(out):
             note["tokens"] = tokens
-        if "raw" in request.tool_call and host.made is not None:
+        if "raw" in call and host.made is not None:
             note["call"] = host.made
         self._tell(request, out, simply_done=not note and len(host.happened) <= 1)
         last = host.happened[-1].error if host.happened else None
@@ -210,7 +209,7 @@ class ToolCalls:
             name, times = str(call["name"]), len(host.happened)
             raise ToolExecutionError(name, times, host.happened[0].error, last, report) from last
         if failure and failure.get("value") is not None and host.happened:
-            return _marked(host.happened[-1].response, note)
+            return _noted(host.happened[-1].response, note, status="error")
         if failure:
             return refusal(call, told(failure), note)
         executed = out["trail"][-1]["node"] == "execute" and host.happened
@@ -219,14 +218,11 @@ class ToolCalls:
             text = out.get("result")
             return ToolMessage(
                 content=text if isinstance(text, str) else json.dumps(text, default=as_text),
-                name=(failure or {}).get("tool") or call["name"],
-                tool_call_id=call["id"],
+                name=call["name"],
+                tool_call_id=call.get("id") or "",
                 response_metadata={OURS: note} if note else {},
             )
-        if note and isinstance(response, ToolMessage):
-            metadata = {**(response.response_metadata or {}), OURS: note}
-            return response.model_copy(update={"response_metadata": metadata})
-        return response
+        return _noted(response, note)
 
     def _tell(self, request: ToolCallRequest, out: Mapping[str, Any], *, simply_done: bool) -> None:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
@@ -249,16 +245,17 @@ def _configurable(request: ToolCallRequest) -> Mapping[str, Any]:
 
 def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:
     """The answer to a call that gave the same answer too often."""
-    call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
-    return refusal(call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False})
+    return refusal(
+        request.tool_call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False}
+    )
 
 
-def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
-    """The tool's own answer, whole, marked as the error that it is."""
-    if not isinstance(response, ToolMessage):
+def _noted(response: Response, note: Mapping[str, JSON], **changes: Any) -> Response:
+    """The tool's own answer, whole, with what is noted of it."""
+    if not note or not isinstance(response, ToolMessage):
         return response
     metadata = {**(response.response_metadata or {}), OURS: note}
-    return response.model_copy(update={"status": "error", "response_metadata": metadata})
+    return response.model_copy(update={"response_metadata": metadata, **changes})
 
 
 def told(failure: Mapping[str, Any]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.types import Command
 
+from selfcorrect.errors import MissingExtra
 from selfcorrect.integrations.chat import OURS, last_person, refusal, rewritten
 from selfcorrect.integrations.mending import Conversation, Mended
 from selfcorrect.integrations.toolbox import Toolbox
@@ -16,8 +18,14 @@ from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.policies.empty_responses import PLACEHOLDER
 
-if TYPE_CHECKING:
-    from langchain.agents.middleware import ModelRequest
+try:
+    from langchain.agents.middleware.types import (
+        ExtendedModelResponse,
+        ModelRequest,
+        ModelResponse,
+    )
+except ImportError as error:
+    raise MissingExtra("agent", "SelfCorrection") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +114,6 @@ class Turn:
         return Conversation(messages, choice, told.get("response_format"))
 
     @property
-    def is_untouched(self) -> bool:
-        """Whether nothing has to be written beside the model's own answer."""
-        return not self.kept and not self.renewed and self.counters == self.stored
-
-    @property
     def run(self) -> str:
         """What tells this run of the agent from every other."""
         return f"{self.thread}|{self.counters.run}"
@@ -138,20 +141,19 @@ class Turn:
             changes["messages"] = list(self.messages)
         return self.request.override(**changes) if changes else self.request
 
-    def update(self) -> dict[str, Any]:
-        """What changes in the agent's state beside the messages of the response."""
+    def response(self, response: ModelResponse[Any]) -> Any:
+        """What the agent is given: the response, with what changes in the agent's state."""
+        if not self.kept and not self.renewed and self.counters == self.stored:
+            return response
+        whole = ModelResponse([*self.kept, *response.result], response.structured_response)
         update: dict[str, Any] = {OURS: self.counters.as_state()}
         if self.renewed:
             update["messages"] = self.renewed
-        return update
+        return ExtendedModelResponse(whole, Command(update=update))
 
     def ask_for_an_answer(self, message: AIMessage, feedback: str) -> None:
         """Send something in the empty message's place, since providers refuse that, and why."""
         self.messages += [AIMessage(PLACEHOLDER, id=message.id), HumanMessage(feedback)]
-
-    def refuse(self, before: Sequence[Any], message: AIMessage, calls: Sequence[Mended]) -> None:
-        """Answer every call of a message, and keep both in the history."""
-        self.keep([*before, message, *(answer_to(call) for call in calls)])
 
     def keep(self, messages: Sequence[Any]) -> None:
         """Send these messages from now on, and keep them in the history."""
@@ -235,3 +237,58 @@ def with_calls(message: AIMessage, calls: Sequence[Mended], content: Any = None)
         message = message.model_copy(update={"id": f"selfcorrect-{uuid4()}"})
     pairs = [(call.written.given_id, call.call) for call in calls]
     return rewritten(message, pairs, content=content, told={"calls": notes} if notes else None)
+
+
+def response_of(messages: Sequence[BaseMessage], structured: Any = None) -> ModelResponse[Any]:
+    """The messages as what a model answered."""
+    return ModelResponse([*messages], structured)
+
+
+def message_of(value: Any) -> AIMessage:
+    """What `RespondWith` holds, as the model's answer.
+
+    Raises:
+        TypeError: If it is neither a message nor text.
+    """
+    if isinstance(value, AIMessage):
+        return value
+    if isinstance(value, str):
+        return AIMessage(value)
+    kind = type(value).__name__
+    raise TypeError(f"on_model_error: an agent answers with an AIMessage or text, not {kind}")
+
+
+def as_response(response: Any) -> ModelResponse[Any]:
+    """What a handler answered, in the form that they have in common."""
+    if isinstance(response, AIMessage):
+        return ModelResponse([response])
+    if isinstance(response, ExtendedModelResponse):
+        return response.model_response
+    found: ModelResponse[Any] = response
+    return found
+
+
+def replaced(response: ModelResponse[Any], place: int, message: AIMessage) -> ModelResponse[Any]:
+    """The response with another message at a place."""
+    result = [*response.result[:place], message, *response.result[place + 1 :]]
+    return ModelResponse(result, response.structured_response)
+
+
+def last_ai(messages: Sequence[BaseMessage]) -> tuple[int, AIMessage | None]:
+    """The last message of the model, and its place; -1 and None where there is none."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, AIMessage):
+            return place, message
+    return -1, None
+
+
+def settled_in(messages: Sequence[BaseMessage], response_format: Any) -> frozenset[str]:
+    """What is no call of a tool: ids that are answered already, names of structured answers."""
+    ids = {each.tool_call_id for each in messages if isinstance(each, ToolMessage)}
+    specs = getattr(response_format, "schema_specs", None) or ()
+    names = {str(spec.name) for spec in specs}
+    schema = getattr(response_format, "schema", None)
+    if isinstance(name := getattr(schema, "__name__", None), str):
+        names.add(name)
+    return frozenset({*ids, *names})

@@ -14,22 +14,24 @@ from selfcorrect.forms.langchain import has_broken_copy
 from selfcorrect.integrations.chat import OURS, is_blank, note_of, request_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
-from selfcorrect.integrations.responses import (
-    answered,
-    as_response,
-    last_ai,
-    message_of,
-    replaced,
-    response_of,
-    settled_in,
-)
 from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.toolbox import (
     Toolbox,
     Toolboxes,
 )
-from selfcorrect.integrations.turn import Counters, Turn, answer_to, with_calls
+from selfcorrect.integrations.turn import (
+    Counters,
+    Turn,
+    answer_to,
+    as_response,
+    last_ai,
+    message_of,
+    replaced,
+    response_of,
+    settled_in,
+    with_calls,
+)
 from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost
 from selfcorrect.loop.options import Options
 from selfcorrect.model import JSON
@@ -45,8 +47,7 @@ from selfcorrect.policies.empty_responses import FEEDBACK
 from selfcorrect.report import FailureReport
 
 if TYPE_CHECKING:
-    from langchain.agents.middleware import ModelRequest
-    from langchain.agents.middleware.types import ModelResponse
+    from langchain.agents.middleware.types import ModelRequest, ModelResponse
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _UNREADABLE_CALL: Final = (
@@ -100,7 +101,7 @@ class TurnLoop:
             GraphSetupError: If a person may be asked and nothing keeps the question.
         """
         box = self.boxes.of(request.tools)
-        configurable = _configurable()
+        configurable = _config().get("configurable") or {}
         if self.ask_person and configurable.get(_CHECKPOINTER) is None:
             raise GraphSetupError(
                 "SelfCorrection(ask_person=True) needs a checkpointer, which keeps the question: "
@@ -117,9 +118,9 @@ class TurnLoop:
         self._spending.begin(turn)
         while True:
             if (ending := self._ending(turn)) is not None:
-                return answered(turn, response_of([ending]))
+                return turn.response(response_of([ending]))
             if (spent := await self._spending.ask(turn)) is not None:
-                return answered(turn, self._over_budget(turn, spent))
+                return turn.response(self._over_budget(turn, spent))
             try:
                 response = as_response(await self._asked(turn, ask))
             except Exception as error:
@@ -131,7 +132,7 @@ class TurnLoop:
                 await self._spending.answer(turn, response.result)
                 done = await self._read(turn, response)
             if done is not None:
-                return answered(turn, done)
+                return turn.response(done)
 
     async def _asked(self, turn: Turn, ask: Callable[[ModelRequest[Any]], Awaitable[Any]]) -> Any:
         """What the model answers: again where the connection failed, then as is decided.
@@ -220,11 +221,11 @@ class TurnLoop:
         self._tell(turn, calls)
         self._spending.mended(turn, calls)
         place, message = written
-        ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
+        content = words if isinstance(message.content, str) else None
+        ready = [call for call in calls if call.is_ready or self._is_asked_later(call)]
         made = [call for call in ready if not settled & {call.written.given_id, call.written.name}]
         if (spent := await self._spending.make(turn, made)) is not None:
             unmade = [not_made(call, spent.why) if call in made else call for call in calls]
-            content = words if isinstance(message.content, str) else None
             whole = replaced(response, place, with_calls(message, unmade, content))
             return self._without_calls(turn, whole, unmade, spent)
         held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
@@ -234,14 +235,13 @@ class TurnLoop:
         unchanged = not held and words is None and not any(call.is_changed for call in calls)
         if unchanged and not has_broken_copy(message):
             return response
-        content = words if isinstance(message.content, str) else None
         if ready:
             new = with_calls(message, ready, content)
             if held:
                 turn.hold(message.model_copy(update={"id": new.id}), held)
             return replaced(response, place, new)
         new = with_calls(message, held)
-        turn.refuse(response.result[:place], new, held)
+        turn.keep([*response.result[:place], new, *map(answer_to, held)])
         return None
 
     def _without_calls(
@@ -280,11 +280,9 @@ class TurnLoop:
         before, offered = turn.counters.unknown, list(turn.box.specs)
         unknown, texts = self.not_found.decide(turn.run, before, names, offered, found=found)
         turn.count(unknown=unknown)
-        told = {id(call): text for call, text in zip(missing, texts, strict=True)}
+        told = iter(texts)
         return [
-            replace(call, text=f"The call was not done. {told[id(call)]}")
-            if id(call) in told
-            else call
+            replace(call, text=f"The call was not done. {next(told)}") if call.is_unknown else call
             for call in held
         ]
 
@@ -295,11 +293,10 @@ class TurnLoop:
         policy = self.on_empty.fresh()
         return [policy.handle() for _ in range(blank)][-1]
 
-    def _is_asked_later(self, turn: Turn, call: Mended) -> bool:
+    def _is_asked_later(self, call: Mended) -> bool:
         """Whether a person is asked about it when its turn to run has come."""
         return (
             self.ask_person
-            and turn.has_checkpointer
             and (call.failure or {}).get("reason") == "needs_person"
             and isinstance(call.written.args, dict)
         )
@@ -346,12 +343,7 @@ class TurnLoop:
 
 def _is_streamed() -> bool:
     """Whether somebody reads the model's tokens while they come."""
-    from langgraph.config import get_config
-
-    try:
-        callbacks = get_config().get("callbacks")
-    except RuntimeError:  # called outside a graph
-        return False
+    callbacks = _config().get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
     return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
@@ -365,11 +357,11 @@ def _terminal(answers: Sequence[ToolMessage]) -> str | None:
     return None
 
 
-def _configurable() -> Mapping[str, Any]:
+def _config() -> Mapping[str, Any]:
     from langgraph.config import get_config
 
     try:
-        return get_config().get("configurable") or {}
+        return get_config()
     except RuntimeError:  # called outside a graph
         return {}
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 from selfcorrect.model import JSON
 from selfcorrect.proxy.answers import failed
 from selfcorrect.proxy.calls import Call
-from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.frames import (
     CLOSED,
     INVALID_REQUEST,
@@ -26,6 +25,7 @@ from selfcorrect.proxy.frames import (
 )
 from selfcorrect.proxy.revisions import complete
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Server, Side, Tasks, until
+from selfcorrect.proxy.tools import Tools
 
 _GRACE: Final = 1.0
 """Seconds in which answers that are under way still arrive after the client has gone."""
@@ -34,18 +34,18 @@ _LIST: Final = "tools/list"
 
 
 class Relay:
-    """Passes messages on; calls of tools go through a desk, which mends them.
+    """Passes messages on; calls of tools are mended.
 
     Args:
         client: Who calls.
         server: Who has the tools.
-        desk: What is known of the tools, and mends their calls.
+        tools: What is known of the server's tools and of their calls.
     """
 
-    def __init__(self, client: Side, server: Server, desk: Desk) -> None:
+    def __init__(self, client: Side, server: Server, tools: Tools) -> None:
         self.client = client
         self.server = server
-        self.desk = desk
+        self.tools = tools
         self.gone: str | None = None
         self.capabilities: Mapping[str, Any] = {}
         self._own = (f"selfcorrect-{secrets.token_hex(4)}-{n}" for n in itertools.count(1))
@@ -107,7 +107,7 @@ class Relay:
             if not self._answered(frame):
                 await self._pass_on(frame)
         elif frame.method == "tools/call" and frame.is_request:
-            call = Call(self, self.desk, frame)
+            call = Call(self, frame)
             self._calls[key_of(frame.id)] = call
             call.task = self._tasks.spawn(self._called(call))
         elif frame.method == _CANCELLED:
@@ -167,7 +167,7 @@ class Relay:
                 await self.to_client(frame, frame.id)
             return
         if frame.method == "notifications/tools/list_changed":
-            self.desk.tools.forget()
+            self.tools.forget()
         related = come.related
         if related is None and frame.method == "notifications/progress":
             related = self._of_token(frame.params.get("progressToken"))
@@ -176,7 +176,7 @@ class Relay:
     def _noted(self, asked: Frame, answer: Frame) -> None:
         """Look at an answer that passes: what the client was told of tools holds for its calls."""
         if asked.method == _LIST and isinstance(answer.data.get("result"), Mapping):
-            self.desk.tools.take(asked.params.get("cursor"), answer.data["result"])
+            self.tools.take(asked.params.get("cursor"), answer.data["result"])
 
     def _of_token(self, token: JSON) -> JSON:
         """The client's request that has this progress token."""

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.relay import Relay
 from selfcorrect.proxy.remote import Remote
 from selfcorrect.proxy.sessions import Sessions
@@ -64,13 +63,13 @@ class Proxy:
 
     def relay(self, client: Side) -> Relay:
         """The relay of one client."""
-        tools, to = Tools(self.policy), self.target
+        tools, to = Tools(self.policy, self._thread(), self.record), self.target
         server: Server = (
             Process(to.command, to.env, to.cwd)
             if to.url is None
             else Remote(to.url, to.headers, tools.schema_of)
         )
-        return Relay(client, server, Desk(tools, self._thread(), self.record))
+        return Relay(client, server, tools)
 
     def _thread(self) -> str:
         """Whose calls they are: with a ledger, all that were ever made of this server."""

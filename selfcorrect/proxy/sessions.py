@@ -24,9 +24,14 @@ _KEPT: Final = 1_000
 
 
 class Stream:
-    """What is sent to a client on one open response."""
+    """What is sent to a client on one open response.
 
-    def __init__(self) -> None:
+    Args:
+        id: Of the request that it answers.
+    """
+
+    def __init__(self, id: JSON = None) -> None:  # noqa: A002
+        self.id = id
         self._queue: asyncio.Queue[Frame | None] = asyncio.Queue()
 
     def put(self, frame: Frame | None) -> None:
@@ -53,7 +58,6 @@ class Session:
         self.seen = time.monotonic()
         self.inbox = Inbox()
         self._posts: dict[str, Stream] = {}
-        self._ids: dict[str, JSON] = {}
         self._standing: Stream | None = None
         self._waiting: deque[Frame] = deque(maxlen=_KEPT)
         self.is_over = False
@@ -85,15 +89,14 @@ class Session:
 
     def opened(self, frame: Frame) -> Stream:
         """The stream on which a request is answered."""
-        stream = self._posts[key_of(frame.id)] = Stream()
-        self._ids[key_of(frame.id)] = frame.id
+        stream = self._posts[key_of(frame.id)] = Stream(frame.id)
         return stream
 
-    def closed(self, frame: Frame, stream: Stream) -> None:
+    def closed(self, stream: Stream) -> None:
         """The client reads the answer to a request no more."""
         self.seen = time.monotonic()
-        if self._posts.get(key_of(frame.id)) is stream:
-            del self._posts[key_of(frame.id)], self._ids[key_of(frame.id)]
+        if self._posts.get(key := key_of(stream.id)) is stream:
+            del self._posts[key]
 
     def listening(self) -> Stream:
         """The stream of what belongs to no request; an earlier one ends."""
@@ -114,8 +117,8 @@ class Session:
         """Take no more, and end every stream; who still waits for an answer is told."""
         self.is_over = True
         self.inbox.end()
-        for key, stream in self._posts.items():
-            stream.put(error(self._ids[key], CLOSED, f"Connection closed: {why}"))
+        for stream in self._posts.values():
+            stream.put(error(stream.id, CLOSED, f"Connection closed: {why}"))
             stream.put(None)
         if self._standing is not None:
             self._standing.put(None)

@@ -120,17 +120,16 @@ class Web:
             session = self._sessions.begin() if is_new else self._session(headers)
         except Disconnected as why:
             raise _refused(503, str(why)) from None
-        asked = [frame for frame in given if frame.is_request]
-        streams = [(frame, session.opened(frame)) for frame in asked]
+        streams = [session.opened(frame) for frame in given if frame.is_request]
         for frame in given:
             await session.take(frame)
         more = {_SESSION: session.id} if is_new else {}
         try:
-            response = await _answers([stream for _, stream in streams], more, headers)
+            response = await _answers(streams, more, headers)
             await response(request.scope, request.receive, send)
         finally:
-            for frame, stream in streams:
-                session.closed(frame, stream)
+            for stream in streams:
+                session.closed(stream)
 
     async def _listen(self, request: Request, send: Send) -> None:
         session = self._session(request.headers)
