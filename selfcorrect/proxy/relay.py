@@ -68,17 +68,14 @@ class Relay:
             await asyncio.wait((from_client, from_server), return_when=asyncio.FIRST_COMPLETED)
             was_client = from_client.done()
             if was_client:
-                await self._settled()
+                # What is under way may still arrive.
+                await until(lambda: not self._open and not self._calls, _GRACE)
             else:
                 await self._lost(await self.server.ending())
             return was_client
         finally:
             await self._tasks.end()
             await self.server.close()
-
-    async def _settled(self) -> None:
-        """Let what is under way arrive."""
-        await until(lambda: not self._open and not self._calls, _GRACE)
 
     async def _lost(self, how: str) -> None:
         """The server is gone: whoever waits for it is told."""
@@ -109,7 +106,8 @@ class Relay:
         elif frame.method == "tools/call" and frame.is_request:
             call = Call(self, frame)
             self._calls[key_of(frame.id)] = call
-            call.task = self._tasks.spawn(self._called(call))
+            call.task = self._tasks.spawn(call.run())
+            call.task.add_done_callback(lambda _: self._calls.pop(key_of(frame.id), None))
         elif frame.method == _CANCELLED:
             await self._cancelled(frame)
         else:
@@ -147,12 +145,6 @@ class Relay:
         self._open.pop(key, None)
         await self._pass_on(frame)
 
-    async def _called(self, call: Call) -> None:
-        try:
-            await call.run()
-        finally:
-            self._calls.pop(key_of(call.id), None)
-
     # --- what comes from the server -----------------------------------------------------------
 
     async def _from_server(self, come: Come) -> None:
@@ -161,8 +153,10 @@ class Relay:
             if self._answered(frame):
                 return
             asked = self._open.pop(key_of(frame.id), None)
-            if asked is not None:
-                self._noted(asked, frame)
+            listed = frame.data.get("result")
+            if asked is not None and asked.method == _LIST and isinstance(listed, Mapping):
+                # What the client was told of tools holds for its calls.
+                self.tools.take(asked.params.get("cursor"), listed)
             if asked is not None or frame.id is None:  # else nobody waits for it any more
                 await self.to_client(frame, frame.id)
             return
@@ -172,11 +166,6 @@ class Relay:
         if related is None and frame.method == "notifications/progress":
             related = self._of_token(frame.params.get("progressToken"))
         await self.to_client(frame, self._related.get(key_of(related), related))
-
-    def _noted(self, asked: Frame, answer: Frame) -> None:
-        """Look at an answer that passes: what the client was told of tools holds for its calls."""
-        if asked.method == _LIST and isinstance(answer.data.get("result"), Mapping):
-            self.tools.take(asked.params.get("cursor"), answer.data["result"])
 
     def _of_token(self, token: JSON) -> JSON:
         """The client's request that has this progress token."""
