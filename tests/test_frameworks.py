@@ -13,9 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from selfcorrect.batch.mender import Mender
-from selfcorrect.integrations.asked import any_of, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders
+from selfcorrect.integrations.menders import Delegating, Items, Menders, any_of, asked
 
 HOME = Path(__file__).parents[1] / "selfcorrect" / "integrations"
 FRAMEWORKS = (

@@ -10,10 +10,8 @@ from agents.models.interface import Model
 from openai.types.responses import ResponseFunctionToolCall
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.chat import new_id
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items
+from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 
 _ITEMS: Final = Items(
     lambda i: getattr(i, "type", None) == "function_call",

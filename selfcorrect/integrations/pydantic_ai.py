@@ -8,9 +8,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.wrapper import WrapperModel
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, any_of, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items
+from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, asked
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, ToolCallPart),

@@ -7,10 +7,8 @@ from typing import Any, Final
 from smolagents import models
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
 from selfcorrect.integrations.chat import new_id
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items
+from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(

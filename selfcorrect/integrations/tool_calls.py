@@ -31,14 +31,17 @@ from selfcorrect.integrations.handled import (
     attempt,
 )
 from selfcorrect.integrations.history import (
+    REFUSED,
     equal_before,
+    is_too_often,
     lost_before,
     lost_notes,
     messages_of,
+    nudged,
     person_of,
+    repeats,
     stand_in,
 )
-from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
 from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -79,7 +78,7 @@ class Toolboxes:
         self.memory = options.memory or MemoryLedger(REMEMBERED)
         self._options = replace(options, memory=self.memory)
         self._declared = declared or {}
-        self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
+        self._boxes = Live[tuple[Sequence[Any], Toolbox]](_MOST_SETS)
         self._specs = Live[tuple[Any, ToolSpec]](_MOST_NAMES)
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
@@ -88,15 +87,12 @@ class Toolboxes:
         Raises:
             ToolDefinitionError: If the effect of one is misspelt.
         """
-        key = tuple(map(id, tools))
-        found = self._boxes.get(key)
-        if found is not None:
+        key = str([*map(id, tools)])
+        if (found := self._boxes.of(key)) is not None:
             return found[1]
         box = self._build(tools)
         # The tools are kept beside their ids: an id is only unique while its object lives.
-        self._boxes[key] = (tuple(tools), box)
-        while len(self._boxes) > _MOST_SETS:
-            self._boxes.popitem(last=False)
+        self._boxes.keep(key, (tuple(tools), box))
         for name, tool in box.tools.items():
             self._specs.keep(name, (tool, box.specs[name]))
         return box

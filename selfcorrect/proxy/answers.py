@@ -12,6 +12,7 @@ from selfcorrect.integrations.mcp import MCPProtocolError
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
 from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, made, mapping, result
+from selfcorrect.proxy.revisions import complete
 from selfcorrect.report import changes_in
 
 OURS: Final = "selfcorrect"
@@ -27,9 +28,8 @@ class RefusedByHTTP(MCPProtocolError):
 
     code = "SC211"
 
-    def __init__(self, status: int, told: MCPProtocolError) -> None:
-        super().__init__(int(told.error_code), str(told), trusted=told.trusted)
-        self.body = told.body
+    def __init__(self, status: int, *told: Any, trusted: bool) -> None:
+        super().__init__(*told, trusted=trusted)
         self.status_code = status
 
 
@@ -51,10 +51,10 @@ def value_of(answer: Frame, *, trusted: bool) -> JSON:
         number, message = code if isinstance(code, int) else 0, as_text(error.get("message"))
         if not answer.reached:
             raise NotDone(message)
-        refused = MCPProtocolError(number, message, error.get("data"), trusted=trusted)
+        told = number, message, error.get("data")
         if answer.status >= 400:
-            refused = RefusedByHTTP(answer.status, refused)
-        raise refused
+            raise RefusedByHTTP(answer.status, *told, trusted=trusted)
+        raise MCPProtocolError(*told, trusted=trusted)
     return mcp.value_of(mapping(answer.data.get("result")))
 
 
@@ -122,3 +122,9 @@ def failed(
     content = [*mcp.blocks_of(told), {"type": "text", "text": text}]
     meta = {**mapping(told.get("_meta")), OURS: note}
     return result(id, {**beside, **told, "content": content, "isError": True, "_meta": meta})
+
+
+def refused(call: Frame, reason: str, why: str, text: str) -> Frame:
+    """The answer to a call that is not even looked at."""
+    note: dict[str, JSON] = {"executions": 0, "reason": reason, "detail": why}
+    return failed(call.id, text, note, None, complete(call))

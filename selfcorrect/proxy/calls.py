@@ -25,6 +25,7 @@ from selfcorrect.proxy.answers import (
     is_unfinished,
     note_on,
     noted,
+    refused,
     value_of,
 )
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
@@ -119,14 +120,14 @@ class Call:
             return await kept.resume(self, mapping(params.get("inputResponses")))
         if self.tools.is_own(params.get("requestState")):
             # Answered before, or too long ago: as a new call it would be made with nobody's answer.
-            note: dict[str, JSON] = {"executions": 0, "reason": "rejected", "detail": _NOT_KEPT}
-            return failed(self.id, _NOT_KEPT, note, None, complete(self.frame))
+            return refused(self.frame, "rejected", _NOT_KEPT, _NOT_KEPT)
         name = params.get("name")
         if not tools.has(name):
             await self.tools.list_tools(self)
-        if tools.listed is None or (tools.has(name) and tools.spec(str(name)) is None):
+        is_known = tools.has(name)
+        spec = tools.spec(str(name)) if is_known else None
+        if tools.listed is None or (is_known and spec is None):
             return await self.line.ask_server(self.frame, self)  # nothing to check it by
-        spec = tools.spec(str(name)) if tools.has(name) else None
         if spec is None or not self._fits(spec):
             return await Mending(self).run()
         first = await self._passed_on(spec)

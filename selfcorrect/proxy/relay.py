@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.model import JSON
-from selfcorrect.proxy.answers import failed
+from selfcorrect.proxy.answers import refused
 from selfcorrect.proxy.calls import Call
 from selfcorrect.proxy.frames import (
     CLOSED,
@@ -23,7 +23,6 @@ from selfcorrect.proxy.frames import (
     notification,
     same_id,
 )
-from selfcorrect.proxy.revisions import complete
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Server, Side, Tasks, until
 from selfcorrect.proxy.tools import Tools
 
@@ -121,8 +120,7 @@ class Relay:
         """Pass on nothing in which the server could read something else than we do."""
         if frame.is_request and frame.method == "tools/call":
             text = f"The call was not made: {why}. Make it again with one of them."
-            note: dict[str, JSON] = {"executions": 0, "reason": "invalid_input", "detail": why}
-            told = failed(frame.id, text, note, None, complete(frame))
+            told = refused(frame, "invalid_input", why, text)
         elif frame.is_request or not frame.data:
             code = INVALID_REQUEST if frame.data else PARSE_ERROR
             told = error(frame.id, code, why)
