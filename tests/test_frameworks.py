@@ -13,9 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from selfcorrect.batch.mender import Mender
-from selfcorrect.integrations.asked import any_of, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders
+from selfcorrect.integrations.menders import Delegating, Items, Menders, any_of, asked
 
 HOME = Path(__file__).parents[1] / "selfcorrect" / "integrations"
 FRAMEWORKS = (
@@ -191,7 +189,8 @@ class Inner(Base):
 
 class Wrapper(Delegating, Base):
     def __init__(self, wrapped: Base) -> None:
-        super().__init__(wrapped, own="wrapper")
+        super().__init__(wrapped)
+        vars(self).update(own="wrapper")
 
     def name(self) -> str:
         return f"{self.own} of {self.kind}"

@@ -79,6 +79,7 @@ AT_THE_TOP_OF = {
     "integrations/openai_agents": {"agents", "openai"},
     "integrations/pydantic_ai": {"pydantic_ai"},
     "integrations/smolagents": {"smolagents"},
+    "proxy/web": {"starlette"},
 }
 
 

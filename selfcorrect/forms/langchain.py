@@ -52,7 +52,11 @@ def _is_whole(function: Any) -> bool:
     """Whether this is the name of a tool and the JSON text of an object."""
     if not isinstance(function, Mapping) or not function.get("name"):
         return False
-    text = function.get("arguments") or ""
+    return is_object(function.get("arguments") or "")
+
+
+def is_object(text: Any) -> bool:
+    """Whether this is the JSON text of an object that can be read in one way."""
     try:
         return isinstance(json.loads(text, object_pairs_hook=one_value), dict)
     except (TypeError, ValueError, RecursionError):

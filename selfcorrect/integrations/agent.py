@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, NotRequired, Unpack, cast
+from typing import Annotated, Any, NotRequired, Unpack
 
 from selfcorrect.errors import GraphSetupError, MissingExtra
 from selfcorrect.hints import switch, whole
@@ -26,8 +25,8 @@ from selfcorrect.policies import (
     ToolNotFoundPolicy,
 )
 from selfcorrect.tools import tool_specs
-from selfcorrect.tools.deadlines import in_time, late
 from selfcorrect.tools.langchain import is_async_only
+from selfcorrect.tools.running import awaited, called
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
@@ -109,8 +108,8 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             on_trail=on_trail,
         )
         self._turns = TurnLoop(
-            chosen,
-            boxes,
+            options=chosen,
+            boxes=boxes,
             budget=budget,
             not_found=NotFound(tool_not_found),
             on_empty=on_empty,
@@ -141,25 +140,16 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
 
         def timed(request: ToolCallRequest) -> Response:
             name = request.tool_call["name"]
-            seconds = self._timeouts.get(name)
-            if seconds is None:
-                return handler(request)
-            return cast("Response", in_time(partial(handler, request), seconds, name))
+            return called(partial(handler, request), self._timeouts.get(name), name)
 
         return timed if self._timeouts else handler
 
     def _ain_time(self, handler: AsyncHandler) -> AsyncHandler:
         async def timed(request: ToolCallRequest) -> Response:
             name = request.tool_call["name"]
-            limit = asyncio.timeout(self._timeouts.get(name))
-            try:
-                async with limit:
-                    return await handler(request)
-            except TimeoutError:
-                if not limit.expired():
-                    raise
-                # A sync tool goes on in its thread, and nothing tells which kind this is.
-                raise late(name, self._timeouts[name], goes_on=True) from None
+            # A sync tool goes on in its thread, and nothing tells which kind this is.
+            begin = partial(handler, request)
+            return await awaited(begin, self._timeouts.get(name), name, goes_on=True)
 
         return timed if self._timeouts else handler
 

@@ -15,8 +15,8 @@ from agent_framework import (
 )
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 from selfcorrect.kernel.requests import runs_elsewhere
 
 _CONTENTS: Final = Items(

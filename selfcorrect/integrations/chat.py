@@ -95,7 +95,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
         given = call.get("id")
         args: JSON = call.get("args")
         text = raw.get(given or "")
-        if text is not None and text.strip() and not _is_object(text):
+        if text is not None and text.strip() and not langchain.is_object(text):
             args = text
         own = given if given and given not in seen else new_id(message.id, place)
         seen.add(own)
@@ -118,13 +118,6 @@ def _raw_arguments(message: AIMessage) -> dict[str, str]:
     calls = [call for call in raw if is_record(call)] if isinstance(raw, list) else []
     found = {str(call.get("id")): get(call.get("function"), "arguments") for call in calls}
     return {each: text for each, text in found.items() if _has_two_values(text)}
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text, object_pairs_hook=one_value), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _has_two_values(text: Any) -> bool:
@@ -191,7 +184,7 @@ def refusal(call: Mapping[str, Any], text: str, told: Mapping[str, JSON]) -> Too
     return ToolMessage(
         content=text,
         name=call["name"] or "unknown",
-        tool_call_id=call["id"],
+        tool_call_id=call.get("id") or "",
         status="error",
         response_metadata={OURS: dict(told)},
     )
@@ -203,20 +196,21 @@ def note_of(message: BaseMessage) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def last_person(messages: Sequence[BaseMessage]) -> int:
+    """The place of the last message of a person; -1 where there is none."""
+    places = range(len(messages) - 1, -1, -1)
+    return next((place for place in places if messages[place].type == "human"), -1)
+
+
 def this_run(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     """The messages since the last one of the user, without it."""
-    for place in range(len(messages) - 1, -1, -1):
-        if messages[place].type == "human":
-            return messages[place + 1 :]
-    return messages
+    return messages[last_person(messages) + 1 :]
 
 
 def request_of(messages: Sequence[BaseMessage]) -> str | None:
     """What the user asked for last."""
-    for message in reversed(messages):
-        if message.type == "human":
-            return str(message.text)[:_LONGEST_MESSAGE]
-    return None
+    place = last_person(messages)
+    return None if place < 0 else str(messages[place].text)[:_LONGEST_MESSAGE]
 
 
 def last_messages(messages: Sequence[BaseMessage]) -> list[JSON]:

@@ -10,8 +10,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import FunctionCall, Part
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.menders import Items, Menders
+from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
     lambda p: p.function_call is not None,

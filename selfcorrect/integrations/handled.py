@@ -1,10 +1,10 @@
-"""Runs of tools through a host's handler: how each ended, and what was executed already."""
+"""Runs of tools through a host's handler: how each ended, and what is not executed again."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
@@ -13,15 +13,12 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from selfcorrect.effects import acts
-from selfcorrect.errors import (
-    ToolReportedError,
-    is_control_flow,
-)
+from selfcorrect.effects import Outcome, acts, settled
+from selfcorrect.errors import ToolReportedError, is_control_flow
+from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.foreign import is_plain
 from selfcorrect.foreign import told as read_in_time
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
-from selfcorrect.integrations.once import Once
 from selfcorrect.loop.context import AsyncHost, SyncHost
 from selfcorrect.model import JSON
 from selfcorrect.tools import ToolSpec
@@ -44,6 +41,102 @@ except ImportError:  # older versions never mark such an error
 
 
 @dataclass(frozen=True, slots=True)
+class _Failed:
+    """An execution that failed: with what, what it left, and how it ended."""
+
+    args: Any
+    outcome: Outcome
+    ended: Exception | ToolMessage
+
+    def again(self) -> ToolMessage:
+        """The same ending, once more."""
+        if isinstance(self.ended, Exception):
+            raise self.ended
+        return self.ended
+
+
+class Once:
+    """Watches the executions of a tool that acts, and answers repetitions by what is known.
+
+    A middleware between the loop and the tool may call the tool as often as it likes: after an
+    execution that may have acted it gets the same answer again, and the tool is left alone.
+
+    Attributes:
+        error: What the tool raised last; hosts turn it into a message and forget it.
+    """
+
+    def __init__(self, spec: ToolSpec) -> None:
+        self.error: Exception | None = None
+        self._spec = spec
+        self._failed: list[_Failed] = []
+
+    def guarding(self, tool: BaseTool) -> BaseTool:
+        """A copy of the tool that asks here before it is run."""
+        guarded = tool.model_copy()
+
+        def invoke(given: Any, config: Any = None, **options: Any) -> Any:
+            if (known := self._known(given)) is not None:
+                return known.again()
+            try:
+                value = tool.invoke(given, config, **options)
+            except Exception as error:
+                self._raised(given, error)
+                raise
+            return self._returned(given, value)
+
+        async def ainvoke(given: Any, config: Any = None, **options: Any) -> Any:
+            if (known := self._known(given)) is not None:
+                return known.again()
+            try:
+                value = await tool.ainvoke(given, config, **options)
+            except Exception as error:
+                self._raised(given, error)
+                raise
+            return self._returned(given, value)
+
+        # An instance's own attribute comes before the method of its class.
+        object.__setattr__(guarded, "invoke", invoke)
+        object.__setattr__(guarded, "ainvoke", ainvoke)
+        return guarded
+
+    def _known(self, given: Any) -> _Failed | None:
+        for item in self._failed:
+            if item.outcome is Outcome.LOST or _equal(item.args, _args(given)):
+                return item
+        return None
+
+    def _raised(self, given: Any, error: Exception) -> None:
+        if not is_control_flow(error):
+            self.error = error
+            self._note(given, error, error)
+
+    def _returned(self, given: Any, value: Any) -> Any:
+        self.error = None
+        if isinstance(value, ToolMessage) and value.status == "error":
+            self._note(given, ToolReportedError(str(value.content)), value)
+        return value
+
+    def _note(self, given: Any, error: Exception, ended: Exception | ToolMessage) -> None:
+        ending = ending_of(error, self._spec.home)
+        left = settled(ending.outcome, self._spec, is_firm=ending.is_firm)
+        if left is not Outcome.NOT_DONE:
+            self._failed.append(_Failed(_args(given), left, ended))
+
+
+def _args(given: Any) -> Any:
+    is_call = isinstance(given, Mapping) and given.get("type") == "tool_call"
+    return given["args"] if is_call else given
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Equality of arguments; what cannot be compared is taken for equal."""
+    try:
+        return bool(one == other)
+    except Exception:  # injected objects may compare as they like
+        return True
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How one execution ended.
 
@@ -58,28 +151,25 @@ class Ended:
     cause: Exception | None = None
 
 
+@dataclass
 class Handled:
     """Runs tools through the host's handler; outcomes that are known already are not run again.
 
     Attributes:
+        request: What the host was asked.
+        handler: Runs a tool for the host.
+        tools: The host's tools, by name.
         known: Outcomes of executions that happened before this walk, in order.
         happened: Every outcome of this walk.
         made: The call that was made last.
     """
 
-    def __init__(
-        self,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Any],
-        tools: Mapping[str, Any],
-        known: list[Ended],
-    ) -> None:
-        self.request = request
-        self.handler = handler
-        self.tools = tools
-        self.known = known
-        self.happened: list[Ended] = []
-        self.made: dict[str, JSON] | None = None
+    request: ToolCallRequest
+    handler: Callable[[ToolCallRequest], Any]
+    tools: Mapping[str, Any]
+    known: list[Ended]
+    happened: list[Ended] = field(default_factory=list)
+    made: dict[str, JSON] | None = None
 
     def aside(self) -> Handled:
         """A host for calls of other tools: what they come to is no answer to this one."""
@@ -107,17 +197,7 @@ class Handled:
         changes: dict[str, Any] = {"tool_call": call}
         if tool.name != self.request.tool_call["name"] or self.request.tool is None:
             changes["tool"] = self.tools[tool.name]
-        request = self.request.override(**changes)
-        once = Once(tool)
-        if acts(tool) and isinstance(request.tool, BaseTool):
-            request = request.override(tool=once.guarding(request.tool))
-        try:
-            value = self.handler(request)
-            return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
-        except Exception as error:
-            if is_hosts_own(error):
-                raise
-            return Ended(error=told_by(error, request))
+        return await attempt(self.request.override(**changes), self.handler, tool)
 
 
 class SyncHandled(Handled, SyncHost):
@@ -147,18 +227,22 @@ def value_of(response: Response, cause: Exception | None = None) -> Any:
     return response.content
 
 
-def watched(request: ToolCallRequest, spec: ToolSpec) -> tuple[Once, ToolCallRequest]:
-    """The request, its tool guarded against repetition if it acts."""
+async def attempt(
+    request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any], spec: ToolSpec
+) -> Ended:
+    """One execution by the host, the tool guarded against repetition if it acts."""
     once = Once(spec)
-    if not acts(spec) or not isinstance(request.tool, BaseTool):
-        return once, request
-    return once, request.override(tool=once.guarding(request.tool))
-
-
-def told_by(error: Exception, request: ToolCallRequest) -> Exception:
-    """The error; that of an MCP server as ours, with what is known of the server."""
-    metadata = getattr(request.tool, "metadata", None) or {}
-    return protocol_error(error, trusted=stated(metadata, TRUSTED) is True) or error
+    if acts(spec) and isinstance(request.tool, BaseTool):
+        request = request.override(tool=once.guarding(request.tool))
+    try:
+        value = handler(request)
+        return Ended(await value if inspect.isawaitable(value) else value, cause=once.error)
+    except Exception as error:
+        if is_hosts_own(error):
+            raise
+        # That of an MCP server as ours, with what is known of the server.
+        trusted = stated(getattr(request.tool, "metadata", None) or {}, TRUSTED) is True
+        return Ended(error=protocol_error(error, trusted=trusted) or error)
 
 
 def is_hosts_own(error: Exception) -> bool:

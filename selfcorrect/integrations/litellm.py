@@ -9,8 +9,8 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.utils import ChatCompletionMessageToolCall, Function
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
     lambda p: getattr(p, "function", None) is not None,

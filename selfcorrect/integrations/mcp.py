@@ -8,7 +8,6 @@ the caller trusts the server: whoever wrote a tool that deletes can also write t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -55,14 +54,14 @@ def effect_of(annotations: Any) -> Effect | None:
     >>> effect_of({"readOnlyHint": True}), effect_of({"destructiveHint": True}), effect_of({})
     ('read_only', 'destructive', None)
     """
-    read = _getter(annotations)
-    if read("readOnlyHint") is True:
+    hints = _said(annotations)
+    if hints.get("readOnlyHint") is True:
         return "read_only"
-    if read("destructiveHint") is True:
+    if hints.get("destructiveHint") is True:
         return "destructive"
-    if read("idempotentHint") is True:
+    if hints.get("idempotentHint") is True:
         return "idempotent"
-    return "mutating" if read("destructiveHint") is False else None
+    return "mutating" if hints.get("destructiveHint") is False else None
 
 
 async def session_tools(
@@ -80,14 +79,14 @@ async def session_tools(
     Raises:
         ToolDefinitionError: If the schema of a tool is unusable.
     """
-    listed = await session.list_tools()
-    tools = list(listed.tools)
+    listed = _said(await session.list_tools())
+    tools = [*listed["tools"]]
     for _ in range(_MOST_PAGES):
-        cursor = _of(listed, "nextCursor")
+        cursor = listed.get("nextCursor")
         if not cursor:
             break
-        listed = await session.list_tools(params=_page(cursor))
-        tools += listed.tools
+        listed = _said(await session.list_tools(params=_page(cursor)))
+        tools += listed["tools"]
     return [_spec(session, tool, trusted=trusted, seconds=seconds) for tool in tools]
 
 
@@ -123,44 +122,61 @@ def _data(error: Any) -> Any:
     return data if isinstance(data, str | int | float | bool | dict | list) else None
 
 
-def _spec(session: Any, tool: Any, *, trusted: bool, seconds: float | None) -> ToolSpec:
-    name = tool.name
-
+def _spec(
+    session: Any, tool: Mapping[str, Any], *, trusted: bool, seconds: float | None
+) -> ToolSpec:
     async def call(**args: Any) -> Any:
         try:
-            result = await session.call_tool(name, args)
+            result = await session.call_tool(tool["name"], args)
         except Exception as error:
             if (known := protocol_error(error, trusted=trusted)) is not None:
                 raise known from error
             raise
-        return value_of(result)
+        return value_of(_said(result))
 
-    schema = {
-        "name": name,
-        "description": tool.description or "",
-        "inputSchema": _of(tool, "inputSchema") or {},
-    }
-    effect = effect_of(tool.annotations) if trusted else None
-    spec = ToolSpec.from_schema(schema, call=call, effect=effect, timeout=seconds)
-    return replace(spec, home="")  # what the call here raises is the server's word, not its code's
+    return listed_tool(tool, call, trusted=trusted, seconds=seconds)
 
 
-def value_of(result: Any) -> Any:
-    """The value in a `CallToolResult`.
+def listed_tool(
+    tool: Mapping[str, Any], call: Callable[..., Any], *, trusted: bool, seconds: float | None
+) -> ToolSpec:
+    """A tool as its server listed it.
+
+    Raises:
+        ToolDefinitionError: If its schema is unusable.
+    """
+    spec = ToolSpec.from_schema(
+        {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool},
+        call=call,
+        effect=effect_of(tool.get("annotations")) if trusted else None,
+        timeout=seconds,
+    )
+    return replace(spec, home="")  # what is raised is the server's word, not the calling code's
+
+
+def value_of(told: Mapping[str, Any]) -> Any:
+    """The tool's value in a result: structured content, else the one text, else the blocks.
 
     Raises:
         ToolReportedError: If it says `isError`.
     """
-    blocks = list(getattr(result, "content", None) or ())
-    texts = [block.text for block in blocks if isinstance(getattr(block, "text", None), str)]
-    if _of(result, "isError"):
+    blocks = blocks_of(told)
+    texts = [
+        block["text"]
+        for block in blocks
+        if isinstance(block, Mapping) and isinstance(block.get("text"), str)
+    ]
+    if told.get("isError") is True:
         raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
-    structured = _of(result, "structuredContent")
-    if structured is not None:
-        return structured
-    if len(texts) == len(blocks) == 1:
-        return texts[0]
-    return [block.model_dump(mode="json", exclude_none=True) for block in blocks]
+    if told.get("structuredContent") is not None:
+        return told["structuredContent"]
+    return texts[0] if len(texts) == len(blocks) == 1 else blocks
+
+
+def blocks_of(told: Mapping[str, Any]) -> list[Any]:
+    """The content of a result."""
+    content = told.get("content")
+    return content if isinstance(content, list) else []
 
 
 def _with_effect(tool: Any, *, trusted: bool) -> Any:
@@ -182,13 +198,8 @@ def _page(cursor: str) -> Any:
     return PaginatedRequestParams(cursor=cursor)
 
 
-def _getter(annotations: Any) -> Callable[[str], Any]:
-    if isinstance(annotations, Mapping):
-        return annotations.get
-    return lambda name: _of(annotations, name)
-
-
-def _of(value: Any, name: str) -> Any:
-    """An attribute as the second major version of the SDK names it, or else the first."""
-    later = re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
-    return getattr(value, later) if hasattr(value, later) else getattr(value, name, None)
+def _said(value: Any) -> Mapping[str, Any]:
+    """What an object of either major version of the SDK says, in the protocol's own words."""
+    dump = getattr(value, "model_dump", None)
+    said = value if dump is None else dump(mode="json", by_alias=True, exclude_none=True)
+    return said if isinstance(said, Mapping) else {}

@@ -1,25 +1,102 @@
-"""What the integrations of other frameworks share: menders by the tools of a request."""
+"""What the integrations of other frameworks share: the facts of a request, menders, wrappers."""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Final
-from uuid import uuid4
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, ClassVar, Final, get_origin
+
+from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
-from selfcorrect.integrations.asked import Asked
+from selfcorrect.forms.endings import endings_said, is_marked_refused
+from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
+from selfcorrect.loop.context import Live
 from selfcorrect.loop.setup import tell_left_out
+from selfcorrect.model import JSON
+from selfcorrect.plain import plain
+from selfcorrect.reading import reasons_in
 from selfcorrect.routing import EXECUTE
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.gemini import as_json_schema
 
 _MOST_SETS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request to a model, in the words of no framework.
+
+    Attributes:
+        tools: The tools that the framework runs, each `{"name", "description", "parameters"}`.
+        allows: What it allows its answer to be, and how that ended.
+        settled: Names that the framework does not run, and ids of calls that are answered.
+    """
+
+    tools: tuple[Mapping[str, Any], ...]
+    allows: Request
+    settled: frozenset[Any]
+
+    def ended(self, reason: Any = None, *said: Any) -> Asked:
+        """The same request, with how its answer ended.
+
+        Args:
+            reason: Why the model stopped, in the framework's word.
+            said: Objects of the provider that may say so, or mark a refusal.
+        """
+        told = [] if reason is None else [str(getattr(reason, "value", reason))]
+        for each in said:
+            told += [REFUSED] if is_marked_refused(each) else []
+            told += [one for ending in endings_said(each) for one in reasons_in(ending)]
+        # A refusal anywhere counts: nothing of such an answer is to happen.
+        why = next(filter(is_refusal, told), next(iter(told), None))
+        return replace(self, allows=replace(self.allows, finish_reason=why))
+
+
+def asked(
+    tools: Iterable[Mapping[str, Any]],
+    tool_choice: Any = None,
+    answer: Any = None,
+    settled: Collection[Any] = (),
+) -> Asked:
+    """A request, from what a framework has of it.
+
+    Args:
+        tools: The tools that the framework runs.
+        tool_choice: What the request says of calls, in any provider's form.
+        answer: The form that the answer is to have: a schema, a type or a response format; True
+            where there is one that nobody can check.
+        settled: Names and ids of calls that are not the framework's to run.
+    """
+    allows = Request(plain(tool_choice), None, _form(answer))
+    return Asked(tuple(tools), allows, frozenset(settled) - {None})
+
+
+def any_of(schemas: Iterable[Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
+    """One form of an answer that may have any of several; None if there is none."""
+    forms = [schema for schema in schemas if schema]
+    if len(forms) < 2:
+        return next(iter(forms), None)
+    # Their names stand beside: a faulty answer is known by them, and is no call either.
+    names: dict[str, Any] = {name: {} for form in forms for name in form.get("properties", ())}
+    return {"anyOf": forms, "properties": names}
+
+
+def _form(answer: Any) -> JSON:
+    """A form of an answer as plain JSON, with its schema as JSON Schema."""
+    if isinstance(answer, type) or get_origin(answer) is not None:
+        try:
+            return TypeAdapter(answer).json_schema()
+        except (PydanticUserError, PydanticUndefinedAnnotation):
+            return True  # there is a form, though nobody can check it
+    dump = getattr(answer, "model_dump", None)
+    form = answer if dump is None else dump(mode="json", by_alias=True, exclude_none=True)
+    return plain(as_json_schema(form))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +133,7 @@ class Menders:
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._known: OrderedDict[str, Mender] = OrderedDict()
-        self._lock = Lock()
+        self._known = Live[Mender](_MOST_SETS)
         Mender((), **options)
         if EXECUTE in (options.get("before") or ()):
             # What a guard here refuses, the framework would execute as the model wrote it.
@@ -67,47 +143,41 @@ class Menders:
         """The mender of these tools, each `{"name", "description", "parameters"}`."""
         listed = list(tools)
         key = json.dumps(listed, default=str)
-        with self._lock:
-            found = self._known.get(key)
+        found = self._known.of(key)
         if found is None:
             found = Mender({tool["name"]: _usable(tool) for tool in listed}, **self._options)
-            with self._lock:
-                self._known[key] = found
-                while len(self._known) > _MOST_SETS:
-                    self._known.popitem(last=False)
+            self._known.keep(key, found)
         return found
 
-    async def answer(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+    async def answer(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """The parts of an answer with every call mended; what cannot be mended stays as it is.
 
         An answer that makes no calls may have them in its text: they stand after it then. Parts
         are copied where they change, and nothing of them is lost.
 
         Args:
-            asked: The request, and how its answer ended.
+            request: What was asked, and how its answer ended.
             parts: The parts of the answer.
             items: How they are written.
         """
-        mender, given = self.of(asked.tools), _given(asked, parts, items)
-        if given is None or not mender.tools:
-            return list(parts)
-        return _taken(await mender.amessage(given, **_facts(asked)), asked, parts, items)
+        mender, given = self._given(request, parts, items)
+        done = None if given is None else await mender.amessage(given, **_facts(request))
+        return _taken(done, request, parts, items)
 
-    def answer_now(self, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+    def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
-        mender, given = self.of(asked.tools), _given(asked, parts, items)
-        if given is None or not mender.tools:
-            return list(parts)
-        return _taken(mender.message(given, **_facts(asked)), asked, parts, items)
+        mender, given = self._given(request, parts, items)
+        done = None if given is None else mender.message(given, **_facts(request))
+        return _taken(done, request, parts, items)
+
+    def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
+        """Who mends an answer, and what of it; None where there is nothing to mend."""
+        mender = self.of(request.tools)
+        return mender, _given(request, parts, items) if mender.tools else None
 
 
-def new_id() -> str:
-    """An id for a call that stood in a text."""
-    return f"call_{uuid4().hex[:24]}"
-
-
-def _facts(asked: Asked) -> dict[str, Any]:
-    allows = asked.allows
+def _facts(request: Asked) -> dict[str, Any]:
+    allows = request.allows
     return {
         "finish_reason": allows.finish_reason,
         "tool_choice": allows.tool_choice,
@@ -115,9 +185,9 @@ def _facts(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _given(asked: Asked, parts: Sequence[Any], items: Items) -> Any:
+def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
     """The calls of an answer as a mender takes them, or all that it says as one text."""
-    calls = [part for part in parts if _is_ours(asked, part, items)]
+    calls = [part for part in parts if _is_ours(request, part, items)]
     if calls:
         ways = {"id": items.id, "name": items.name, "args": items.args}
         made = [{key: _at(call, way) for key, way in ways.items()} for call in calls]
@@ -127,17 +197,19 @@ def _given(asked: Asked, parts: Sequence[Any], items: Items) -> Any:
     return "\n".join(texts) or None
 
 
-def _is_ours(asked: Asked, part: Any, items: Items) -> bool:
+def _is_ours(request: Asked, part: Any, items: Items) -> bool:
     """Whether a part is a call for the framework to run, and nobody has answered it yet."""
     if not items.is_call(part):
         return False
-    return not {_at(part, items.id), _at(part, items.name)} & asked.settled
+    return not {_at(part, items.id), _at(part, items.name)} & request.settled
 
 
-def _taken(done: Mended, asked: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+def _taken(done: Mended | None, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
     """The parts with what a mender made of them."""
-    ours = [place for place, part in enumerate(parts) if _is_ours(asked, part, items)]
     out = list(parts)
+    if done is None:
+        return out
+    ours = [place for place, part in enumerate(parts) if _is_ours(request, part, items)]
     # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
     if ours and len(ours) == len(done.calls):
         for place, call in zip(ours, done.calls, strict=True):
@@ -172,3 +244,42 @@ def _usable(tool: Mapping[str, Any]) -> ToolSpec:
         tell_left_out(tool["name"], why)
         anything = {"type": "object", "additionalProperties": True}
         return ToolSpec.from_schema({"name": tool["name"], "parameters": anything})
+
+
+class Delegating:
+    """Hands everything on to the wrapped object that no subclass defines.
+
+    Stands before the framework's own class among the bases: what that class defines is the wrapped
+    object's to answer, too.
+
+    Args:
+        wrapped: The object: a model, whose calls `_menders` mend.
+        options: Those of `Mender`.
+    """
+
+    KEPT: ClassVar[str] = "__"
+    """How the names begin that the wrapper's own bases answer."""
+
+    def __init__(self, wrapped: Any, **options: Any) -> None:
+        vars(self).update(_menders=Menders(**options), _wrapped=wrapped)
+
+    def __getattribute__(self, name: str) -> Any:
+        if _is_own(self, name):
+            return object.__getattribute__(self, name)
+        return getattr(vars(self)["_wrapped"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_wrappeds = not _is_own(self, name) and hasattr(vars(self)["_wrapped"], name)
+        if is_wrappeds:
+            setattr(vars(self)["_wrapped"], name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+
+def _is_own(wrapper: Delegating, name: str) -> bool:
+    """Whether the wrapper has this of its own; before it wraps anything, all is."""
+    kind, own = type(wrapper), object.__getattribute__(wrapper, "__dict__")
+    if name.startswith(kind.KEPT) or name in own or "_wrapped" not in own:
+        return True
+    changed = takewhile(lambda base: base is not Delegating, kind.__mro__)
+    return any(name in vars(base) for base in changed)

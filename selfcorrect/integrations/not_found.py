@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
 from typing import Final
 
+from selfcorrect.loop.context import Live
 from selfcorrect.policies import AutoCorrect, Raise, ToolNotFoundPolicy
 
 _MOST_RUNS: Final = 1_000
@@ -26,8 +25,7 @@ class NotFound:
     def __init__(self, policy: ToolNotFoundPolicy | None) -> None:
         self._template = policy or AutoCorrect(max_retries=sys.maxsize)
         self._hears = policy is not None
-        self._runs: OrderedDict[str, tuple[ToolNotFoundPolicy, int]] = OrderedDict()
-        self._lock = Lock()
+        self._runs = Live[tuple[ToolNotFoundPolicy, int]](_MOST_RUNS)
 
     def decide(
         self,
@@ -65,18 +63,14 @@ class NotFound:
         if found and missing:
             policy.on_tool_found()
         after = 0 if found else before + 1
-        with self._lock:
-            self._runs[run] = policy, after
-            self._runs.move_to_end(run)
-            while len(self._runs) > _MOST_RUNS:
-                self._runs.popitem(last=False)
+        self._runs.keep(run, (policy, after))
         return after, told
 
     def _of(
         self, run: str, before: int, missing: Sequence[str], available: Sequence[str]
     ) -> ToolNotFoundPolicy:
-        with self._lock:
-            known, seen = self._runs.pop(run, (None, 0))
+        known, seen = self._runs.of(run) or (None, 0)
+        self._runs.forget(run)
         if known is not None and seen == before:
             return known
         policy = self._template.fresh()

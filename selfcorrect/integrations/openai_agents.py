@@ -10,9 +10,8 @@ from agents.models.interface import Model
 from openai.types.responses import ResponseFunctionToolCall
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 
 _ITEMS: Final = Items(
     lambda i: getattr(i, "type", None) == "function_call",
@@ -31,9 +30,6 @@ _ARGUMENTS: Final = (
 
 class MendedModel(Delegating, Model):
     """`Agent(model=MendedModel(model))`, whole or streamed; `options` are those of `Mender`."""
-
-    def __init__(self, wrapped: Model, **options: Any) -> None:
-        super().__init__(wrapped, _menders=Menders(**options))
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""

@@ -6,7 +6,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import MissingExtra
 from selfcorrect.loop.context import Node, RunContext, Update
@@ -17,6 +17,13 @@ from selfcorrect.state import CorrectionState
 
 _NAME: Final = "selfcorrect"
 _LONGEST: Final = 1_000
+_PAID: Final = {
+    "model_calls": "selfcorrect.model_calls",
+    "tokens": "gen_ai.usage.total_tokens",
+}
+_TRIED: Final = ("strategy", "outcome")
+
+Count: TypeAlias = Callable[[str, Mapping[str, Any], Update], None]
 
 
 def instrumented(
@@ -47,50 +54,45 @@ def instrumented(
         raise MissingExtra("otel", "instrumented") from error
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
     meter = metrics.get_meter(_NAME, meter_provider=meter_provider)
-    counters = _Counters(meter)
+    count = _counting(meter)
     given = nodes or {}
     return {
-        slot: _traced(name, given.get(slot) or NODES[name], tracer, counters, values=values)
+        slot: _traced(name, given.get(slot) or NODES[name], tracer, count, values=values)
         for slot, name in SLOTS.items()
     }
 
 
-class _Counters:
-    """What is counted over all runs."""
+def _counting(meter: Any) -> Count:
+    """Counts over all runs."""
+    runs = meter.create_counter("selfcorrect.runs", description="Runs, by their end")
+    executions = meter.create_counter("selfcorrect.executions", description="Executions of tools")
+    repairs = meter.create_counter("selfcorrect.repairs", description="Uses of repair strategies")
+    paid = meter.create_counter(
+        "selfcorrect.model.tokens", unit="{token}", description="Tokens paid for repairs"
+    )
+    duration = meter.create_histogram(
+        "selfcorrect.execution.duration", unit="s", description="Duration of executions"
+    )
 
-    def __init__(self, meter: Any) -> None:
-        self._runs = meter.create_counter("selfcorrect.runs", description="Runs, by their end")
-        self._executions = meter.create_counter(
-            "selfcorrect.executions", description="Executions of tools"
-        )
-        self._repairs = meter.create_counter(
-            "selfcorrect.repairs", description="Uses of repair strategies"
-        )
-        self._tokens = meter.create_counter(
-            "selfcorrect.model.tokens", unit="{token}", description="Tokens paid for repairs"
-        )
-        self._seconds = meter.create_histogram(
-            "selfcorrect.execution.duration", unit="s", description="Duration of executions"
-        )
-
-    def count(self, node: str, attributes: Mapping[str, Any], update: Update) -> None:
+    def count(node: str, attributes: Mapping[str, Any], update: Update) -> None:
         tool = {"gen_ai.tool.name": attributes.get("gen_ai.tool.name", "")}
         event = _last(update)
         if node == "execute" and "attempt" in event:
-            self._executions.add(1, {**tool, "selfcorrect.ok": bool(event.get("ok"))})
-            self._seconds.record(float(event.get("seconds") or 0.0), tool)
+            executions.add(1, {**tool, "selfcorrect.ok": bool(event.get("ok"))})
+            duration.record(float(event.get("seconds") or 0.0), tool)
         for tried in event.get("tried") or ():
-            said = {"strategy": tried.get("strategy"), "outcome": tried.get("outcome")}
-            self._repairs.add(1, {f"selfcorrect.{key}": str(said[key]) for key in said})
+            repairs.add(1, {f"selfcorrect.{key}": str(tried.get(key)) for key in _TRIED})
         if (tokens := attributes.get("gen_ai.usage.total_tokens", 0)) > 0:
-            self._tokens.add(tokens, tool)
+            paid.add(tokens, tool)
         if update.get("outcome") in ("done", "answered", "reported"):
             end = {"selfcorrect.reason": attributes.get("selfcorrect.reason", "succeeded")}
-            self._runs.add(1, {**tool, **end})
+            runs.add(1, {**tool, **end})
+
+    return count
 
 
 def _traced(
-    name: str, inner: Node, tracer: Any, counters: _Counters, *, values: bool
+    name: str, inner: Node, tracer: Any, count: Count, *, values: bool
 ) -> Callable[[CorrectionState, RunContext], Any]:
     @functools.wraps(inner)
     async def node(state: CorrectionState, context: RunContext) -> Update:
@@ -112,7 +114,7 @@ def _traced(
             span.set_attributes(attributes)
             if "error.type" in attributes:
                 span.set_status(Status(StatusCode.ERROR, attributes["error.type"]))
-            counters.count(name, attributes, update)
+            count(name, attributes, update)
             return update
 
     node.__name__ = name
@@ -125,29 +127,27 @@ def _attributes(
     event = _last(update)
     current = update.get("current") or state.get("current") or {}
     call = current if isinstance(current, Mapping) else {}
+    changes, findings = event.get("changes") or (), event.get("findings")
     found: dict[str, Any] = {
         "selfcorrect.node": name,
-        "selfcorrect.run": update.get("run") or state.get("run") or "",
+        "selfcorrect.run": update.get("run") or state.get("run"),
         "selfcorrect.outcome": str(update.get("outcome")),
         "gen_ai.tool.name": str(call.get("name") or ""),
         "gen_ai.tool.call.id": str(call.get("id") or ""),
+        "selfcorrect.kinds": _distinct(findings, "kind"),
+        "selfcorrect.rules": _distinct(findings, "rule"),
+        "selfcorrect.strategies": _distinct(
+            event.get("selected") or event.get("tried"), "strategy"
+        ),
+        "selfcorrect.safety": _distinct(changes, "safety"),
+        "selfcorrect.paths": _distinct(changes, "path"),
+        **(_execution(event, update, call, context) if name == "execute" else {}),
+        **_usage(state, update),
     }
-    if name == "execute":
-        found |= _execution(event, update, call, context)
-    findings = event.get("findings") or ()
-    found["selfcorrect.kinds"] = _distinct(findings, "kind")
-    found["selfcorrect.rules"] = _distinct(findings, "rule")
-    chosen = event.get("selected") or event.get("tried") or ()
-    found["selfcorrect.strategies"] = _distinct(chosen, "strategy")
-    changes = event.get("changes") or ()
-    found["selfcorrect.safety"] = _distinct(changes, "safety")
-    found["selfcorrect.paths"] = _distinct(changes, "path")
-    if values and changes:
+    if values:
         found["selfcorrect.changes"] = [outside(json.dumps(item), _LONGEST) for item in changes]
-    found |= _usage(state, update)
     if reason := event.get("reason"):
-        found["selfcorrect.reason"] = str(reason)
-        found["error.type"] = str(reason)
+        found["selfcorrect.reason"] = found["error.type"] = str(reason)
     return {key: value for key, value in found.items() if value not in ("", [], None)}
 
 
@@ -155,12 +155,11 @@ def _execution(
     event: Mapping[str, Any], update: Update, call: Mapping[str, Any], context: RunContext
 ) -> dict[str, Any]:
     tool = context.tools.get(str(call.get("name")))
-    found: dict[str, Any] = {
+    found = {
         "gen_ai.operation.name": "execute_tool",
-        "selfcorrect.effect": tool.effect if tool is not None else "",
+        "selfcorrect.effect": None if tool is None else tool.effect,
+        "selfcorrect.attempt": event.get("attempt"),
     }
-    if "attempt" in event:
-        found["selfcorrect.attempt"] = event["attempt"]
     if update.get("outcome") == "failed":
         attempts = update.get("attempts") or ()
         found["error.type"] = str(attempts[-1].get("type")) if attempts else "InvalidArgs"
@@ -169,21 +168,13 @@ def _execution(
 
 def _usage(state: CorrectionState, update: Update) -> dict[str, int]:
     """What models were paid in this step."""
-    after = update.get("counts") or {}
-    before = state.get("counts") or {}
-    found: dict[str, int] = {}
-    for key, name in (
-        ("model_calls", "selfcorrect.model_calls"),
-        ("tokens", "gen_ai.usage.total_tokens"),
-    ):
-        paid = int(after.get(key, 0)) - int(before.get(key, 0)) if after else 0
-        if paid > 0:
-            found[name] = paid
-    return found
+    before, after = state.get("counts") or {}, update.get("counts") or {}
+    paid = {key: int(after.get(key, 0)) - int(before.get(key, 0)) for key in _PAID}
+    return {_PAID[key]: spent for key, spent in paid.items() if spent > 0}
 
 
 def _distinct(items: Any, key: str) -> list[str]:
-    return sorted({str(item[key]) for item in items if item.get(key)})
+    return sorted({str(item[key]) for item in items or () if item.get(key)})
 
 
 def _last(update: Update) -> Mapping[str, Any]:

@@ -8,9 +8,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.wrapper import WrapperModel
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, any_of, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders
+from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, asked
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, ToolCallPart),
@@ -34,7 +32,7 @@ class MendedModel(Delegating, WrapperModel):
 
     def __init__(self, wrapped: Any, **options: Any) -> None:
         WrapperModel.__init__(self, wrapped)
-        Delegating.__init__(self, self.wrapped, _menders=Menders(**options))
+        Delegating.__init__(self, self.wrapped, **options)
 
     async def request(self, messages: Any, model_settings: Any, parameters: Any) -> ModelResponse:
         """Ask the model, and mend what it answers."""

@@ -7,9 +7,8 @@ from typing import Any, Final
 from smolagents import models
 
 from selfcorrect.forms.access import put
-from selfcorrect.integrations.asked import Asked, asked
-from selfcorrect.integrations.delegating import Delegating
-from selfcorrect.integrations.menders import Items, Menders, new_id
+from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(
@@ -32,9 +31,6 @@ class MendedModel(Delegating, models.Model):
         wrapped: The model.
         options: Those of `Mender`.
     """
-
-    def __init__(self, wrapped: models.Model, **options: Any) -> None:
-        super().__init__(wrapped, _menders=Menders(**options))
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""

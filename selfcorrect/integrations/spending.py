@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from threading import Lock
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -14,6 +12,7 @@ from langgraph.types import interrupt
 from selfcorrect.integrations.chat import note_of
 from selfcorrect.integrations.mending import Mended
 from selfcorrect.integrations.turn import Turn
+from selfcorrect.loop.context import Live
 from selfcorrect.loop.watching import call_hook
 from selfcorrect.models.usage import estimated, usage_of
 from selfcorrect.plain import plain
@@ -50,28 +49,49 @@ class Over:
     is_asked: bool = False
 
 
+class _Clock:
+    """How long runs have been going, but for the pauses between two invocations of the graph.
+
+    What a run took in earlier invocations is in its counters; what it takes in this one is here.
+    """
+
+    def __init__(self) -> None:
+        self._begun = Live[tuple[Any, float, float]](_MOST_RUNS)
+
+    def seconds(self, turn: Turn) -> float:
+        now, before = turn.context.time.monotonic(), float(turn.counters.spent.get("seconds", 0.0))
+        # LangGraph makes one of these for each invocation.
+        invocation = getattr(getattr(turn.request, "runtime", None), "control", None)
+        if invocation is None:
+            return before
+        begun = self._begun.of(turn.run)
+        if begun is None or begun[0] is not invocation:
+            begun = invocation, now, before
+            self._begun.keep(turn.run, begun)
+        _, start, earlier = begun
+        return round(earlier + max(0.0, now - start), 3)
+
+
+@dataclass(frozen=True, slots=True)
 class Spending:
     """Counts what a run spends, in its turns' counters.
 
-    Args:
+    Attributes:
         budget: The bounds; None: nothing is counted.
         on_limit: Decides about a bound that would end the run.
         hooks: Who is told that a bound is near.
     """
 
-    def __init__(
-        self, budget: AgentBudget | None, on_limit: OnLimit | None, hooks: Hooks | None
-    ) -> None:
-        self._budget = budget
-        self._on_limit = on_limit
-        self._hooks = hooks
-        self._clock = _Clock()
+    budget: AgentBudget | None
+    on_limit: OnLimit | None
+    hooks: Hooks | None
+    _clock: _Clock = field(default_factory=_Clock)
 
     def begin(self, turn: Turn) -> None:
         """Count what the answers of the tools cost since the last turn."""
-        if self._budget is not None:
+        if self.budget is not None:
             tokens = sum(_tokens_of(message) for message in turn.answers)
-            turn.spent = paid(turn.spent, tokens=tokens)
+            turn.count(spent=paid(turn.counters.spent, tokens=tokens))
 
     async def ask(self, turn: Turn) -> Over | None:
         """Take what one more call of the model costs, before it is made."""
@@ -84,16 +104,16 @@ class Spending:
 
     async def answer(self, turn: Turn, messages: Sequence[Any]) -> None:
         """Count the tokens of the model's answer."""
-        if self._budget is None:
+        if self.budget is None:
             return
         said = sum(usage_of(each).total for each in messages if isinstance(each, AIMessage))
         tokens = said or estimated(turn.messages) + estimated(messages)
-        turn.spent = paid(turn.spent, tokens=tokens)
+        turn.count(spent=paid(turn.counters.spent, tokens=tokens))
 
     def mended(self, turn: Turn, calls: Sequence[Mended]) -> None:
         """Count the tokens of the models that mended these calls."""
-        if self._budget is not None:
-            turn.spent = paid(turn.spent, tokens=sum(call.tokens for call in calls))
+        if self.budget is not None:
+            turn.count(spent=paid(turn.counters.spent, tokens=sum(call.tokens for call in calls)))
 
     async def make(self, turn: Turn, calls: Sequence[Mended]) -> Over | None:
         """Take what these calls cost before any of them is made: all of them, or none."""
@@ -108,15 +128,15 @@ class Spending:
         return await self._take(turn, taking) if calls else None
 
     async def _take(self, turn: Turn, taking: Taking) -> Over | None:
-        if self._budget is None:
+        if self.budget is None:
             return None
-        turn.spent = {**turn.spent, "seconds": self._clock.seconds(turn)}
+        turn.count(spent={**turn.counters.spent, "seconds": self._clock.seconds(turn)})
         while True:
-            budget, spent = in_force(self._budget, turn.spent), turn.spent
+            budget, spent = in_force(self.budget, turn.counters.spent), turn.counters.spent
             after, why = taking(budget, spent)
             why = spent.get(_OVER) or why
             if why is None:
-                turn.spent = after
+                turn.count(spent=after)
                 await self._warn(turn, budget)
                 return None
             decision = await self._decided(turn, budget, why)
@@ -125,15 +145,15 @@ class Spending:
             more = extended(budget, spent, decision)
             if more is None:
                 return Over(why)
-            turn.spent = {key: value for key, value in more.items() if key != _OVER}
+            turn.count(spent={key: value for key, value in more.items() if key != _OVER})
 
     async def _decided(self, turn: Turn, budget: AgentBudget, why: str) -> Over | Mapping[str, Any]:
         """The larger bounds that are wished, or that the run ends here or asks a person."""
-        if self._on_limit is None:
+        if self.on_limit is None:
             return Over(why)
-        counts = plain(dict(turn.spent))
+        counts = plain(dict(turn.counters.spent))
         reached = LimitReached(why, counts, budget)
-        decision = await turn.context.host.call(self._on_limit, reached)
+        decision = await turn.context.host.call(self.on_limit, reached)
         if isinstance(decision, Extend):
             return decision.limits
         if not isinstance(decision, Checkpoint) or not turn.has_checkpointer:
@@ -155,20 +175,20 @@ class Spending:
 
     async def _warn(self, turn: Turn, budget: AgentBudget) -> None:
         """Tell the listener of every bound that is near, once."""
-        hooks = self._hooks
+        hooks = self.hooks
         if hooks is None or hooks.on_threshold is None:
             return
-        near = nearly_spent(turn.spent, budget, hooks.threshold, WATCHED)
+        near = nearly_spent(turn.counters.spent, budget, hooks.threshold, WATCHED)
         if near:
-            told = [*turn.spent.get("warned", ()), *(name for name, _, _ in near)]
-            turn.spent = {**turn.spent, "warned": told}
+            told = [*turn.counters.spent.get("warned", ()), *(name for name, _, _ in near)]
+            turn.count(spent={**turn.counters.spent, "warned": told})
         for each in near:
             await call_hook(turn.context, hooks.on_threshold, *each)
 
 
 def over(turn: Turn, why: str) -> None:
     """Note that a person is asked before anything else is paid."""
-    turn.spent = {**turn.spent, _OVER: why}
+    turn.count(spent={**turn.counters.spent, _OVER: why})
 
 
 def not_made(call: Mended, why: str) -> Mended:
@@ -184,29 +204,3 @@ def not_made(call: Mended, why: str) -> Mended:
 def _tokens_of(message: ToolMessage) -> int:
     said = note_of(message).get("tokens")
     return said if type(said) is int and said > 0 else 0
-
-
-class _Clock:
-    """How long runs have been going, but for the pauses between two invocations of the graph.
-
-    What a run took in earlier invocations is in its counters; what it takes in this one is here.
-    """
-
-    def __init__(self) -> None:
-        self._begun: OrderedDict[str, tuple[Any, float, float]] = OrderedDict()
-        self._lock = Lock()
-
-    def seconds(self, turn: Turn) -> float:
-        now, before = turn.context.time.monotonic(), float(turn.spent.get("seconds", 0.0))
-        # LangGraph makes one of these for each invocation.
-        invocation = getattr(getattr(turn.request, "runtime", None), "control", None)
-        if invocation is None:
-            return before
-        with self._lock:
-            begun = self._begun.get(turn.run)
-            if begun is None or begun[0] is not invocation:
-                begun = self._begun[turn.run] = (invocation, now, before)
-                while len(self._begun) > _MOST_RUNS:
-                    self._begun.popitem(last=False)
-            _, start, earlier = begun
-        return round(earlier + max(0.0, now - start), 3)

@@ -28,19 +28,20 @@ from selfcorrect.integrations.handled import (
     Handler,
     Response,
     SyncHandled,
-    is_hosts_own,
-    told_by,
-    watched,
+    attempt,
 )
 from selfcorrect.integrations.history import (
+    REFUSED,
     equal_before,
-    last_person,
+    is_too_often,
     lost_before,
     lost_notes,
     messages_of,
+    nudged,
+    person_of,
+    repeats,
     stand_in,
 )
-from selfcorrect.integrations.repeats import REFUSED, is_too_often, nudged, repeats
 from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync
@@ -48,7 +49,7 @@ from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text
-from selfcorrect.report import FailureReport
+from selfcorrect.report import FailureReport, changes_in
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
 
@@ -89,43 +90,28 @@ class ToolCalls:
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
-        times = repeats(messages_of(request.state), request.tool_call)
-        if is_too_often(times, self._boxes.limits):
-            return _repeated(request, times)
-        first: list[Ended] = []
-        if (spec := self._ready(request)) is not None:
-            once, guarded = watched(request, spec)
-            try:
-                response = handler(guarded)
-            except Exception as error:
-                if is_hosts_own(error):
-                    raise
-                first.append(Ended(error=told_by(error, request)))
-            else:
-                if not _is_error(response, spec):
-                    return nudged(response, times, self._boxes.limits)
-                first.append(Ended(response, cause=once.error))
-        return run_sync(self._corrected(request, handler, first, SyncHandled))
+        return run_sync(self._called(request, handler, SyncHandled))
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Like `call`, where the handler is async."""
+        return await self._called(request, handler, AsyncHandled)
+
+    async def _called(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        kind: type[SyncHandled | AsyncHandled],
+    ) -> Response:
         times = repeats(messages_of(request.state), request.tool_call)
         if is_too_often(times, self._boxes.limits):
             return _repeated(request, times)
         first: list[Ended] = []
         if (spec := self._ready(request)) is not None:
-            once, guarded = watched(request, spec)
-            try:
-                response = await handler(guarded)
-            except Exception as error:
-                if is_hosts_own(error):
-                    raise
-                first.append(Ended(error=told_by(error, request)))
-            else:
-                if not _is_error(response, spec):
-                    return nudged(response, times, self._boxes.limits)
-                first.append(Ended(response, cause=once.error))
-        return await self._corrected(request, handler, first, AsyncHandled)
+            ended = await attempt(request, handler, spec)
+            if ended.error is None and not _is_error(ended.response, spec):
+                return nudged(ended.response, times, self._boxes.limits)
+            first.append(ended)
+        return await self._corrected(request, handler, first, kind)
 
     def _ready(self, request: ToolCallRequest) -> ToolSpec | None:
         """The tool, if the call may go straight to it: it fits, nobody listens, nothing is open."""
@@ -179,7 +165,7 @@ class ToolCalls:
             changes["earlier"] = equal_before(request, box.specs)
         if configurable.get(AGAIN) is True:
             changes["again"] = True
-        changes["person"] = last_person(messages_of(request.state))
+        changes["person"] = person_of(messages_of(request.state))
         context = box.run.start(**changes)
         given = _given(request, configurable)
         given["lost"] = lost_before(request, given, context)
@@ -208,17 +194,16 @@ class ToolCalls:
         return ask
 
     def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
-        call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
-        failure = out.get("failure")
+        call, failure = request.tool_call, out.get("failure")
         note = note_on(out)
         if note.get("executed"):
             # By the call itself: the report's own copy hides what may not be shown.
-            made = host.made or {"name": call["name"], "args": request.tool_call["args"]}
+            made = host.made or call
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
             note["key"] = call_key(Call(made["name"], made["args"]), spec)
         if tokens := tokens_of(out):
             note["tokens"] = tokens
-        if "raw" in request.tool_call and host.made is not None:
+        if "raw" in call and host.made is not None:
             note["call"] = host.made
         self._tell(request, out, simply_done=not note and len(host.happened) <= 1)
         last = host.happened[-1].error if host.happened else None
@@ -227,7 +212,7 @@ class ToolCalls:
             name, times = str(call["name"]), len(host.happened)
             raise ToolExecutionError(name, times, host.happened[0].error, last, report) from last
         if failure and failure.get("value") is not None and host.happened:
-            return _marked(host.happened[-1].response, note)
+            return _noted(host.happened[-1].response, note, status="error")
         if failure:
             return refusal(call, told(failure), note)
         executed = out["trail"][-1]["node"] == "execute" and host.happened
@@ -236,14 +221,11 @@ class ToolCalls:
             text = out.get("result")
             return ToolMessage(
                 content=text if isinstance(text, str) else json.dumps(text, default=as_text),
-                name=(failure or {}).get("tool") or call["name"],
-                tool_call_id=call["id"],
+                name=call["name"],
+                tool_call_id=call.get("id") or "",
                 response_metadata={OURS: note} if note else {},
             )
-        if note and isinstance(response, ToolMessage):
-            metadata = {**(response.response_metadata or {}), OURS: note}
-            return response.model_copy(update={"response_metadata": metadata})
-        return response
+        return _noted(response, note)
 
     def _tell(self, request: ToolCallRequest, out: Mapping[str, Any], *, simply_done: bool) -> None:
         record = {"tool_call_id": request.tool_call.get("id"), **out}
@@ -266,16 +248,17 @@ def _configurable(request: ToolCallRequest) -> Mapping[str, Any]:
 
 def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:
     """The answer to a call that gave the same answer too often."""
-    call = {**request.tool_call, "id": request.tool_call.get("id") or ""}
-    return refusal(call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False})
+    return refusal(
+        request.tool_call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False}
+    )
 
 
-def _marked(response: Response, note: Mapping[str, JSON]) -> Response:
-    """The tool's own answer, whole, marked as the error that it is."""
-    if not isinstance(response, ToolMessage):
+def _noted(response: Response, note: Mapping[str, JSON], **changes: Any) -> Response:
+    """The tool's own answer, whole, with what is noted of it."""
+    if not note or not isinstance(response, ToolMessage):
         return response
     metadata = {**(response.response_metadata or {}), OURS: note}
-    return response.model_copy(update={"status": "error", "response_metadata": metadata})
+    return response.model_copy(update={"response_metadata": metadata, **changes})
 
 
 def told(failure: Mapping[str, Any]) -> str:
@@ -291,13 +274,9 @@ def tokens_of(out: Mapping[str, Any]) -> int:
 def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
     """What is noted in a message about a run; nothing where the call was simply done."""
     failure = out.get("failure") or {}
-    trail = out.get("trail") or ()
     note: dict[str, JSON] = {}
-    changes = failure.get("changes") or [
-        change for event in trail for change in event.get("changes") or ()
-    ]
-    if changes:
-        note["changes"] = list(changes)
+    if changes := changes_in(out):
+        note["changes"] = changes
     attempts: Sequence[Any] = failure.get("attempts") or ()
     if failure:
         note["reason"] = failure["reason"]

@@ -22,6 +22,7 @@ from selfcorrect.integrations.chat import (
     written_calls,
 )
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
+from selfcorrect.integrations.history import messages_of
 from selfcorrect.integrations.tool_calls import ToolCalls
 from selfcorrect.integrations.toolbox import (
     Toolboxes,
@@ -115,7 +116,7 @@ class SelfCorrectingToolNode(ToolNode):
         is_message_list = isinstance(given, list)
         if is_message_list or (isinstance(given, dict) and "__type" in given):
             return output
-        message = _last(_messages(given, self._messages_key))
+        message = _last(messages_of(given, self._messages_key))
         if message.id is None or not _is_unusable(message):
             return output
         parts = output if isinstance(output, list) else [output]
@@ -138,7 +139,7 @@ class SelfCorrectingToolNode(ToolNode):
         calls, kind = super()._parse_input(input)
         if kind == "tool_calls":
             return calls, kind
-        return _all_calls(_last(_messages(input, self._messages_key))), kind
+        return _all_calls(_last(messages_of(input, self._messages_key))), kind
 
 
 def _called(
@@ -173,18 +174,11 @@ def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tool
     >>> calls_condition([AIMessage("", invalid_tool_calls=[broken])])
     'tools'
     """
-    messages = _messages(state, messages_key)
+    messages = messages_of(state, messages_key)
     last = messages[-1] if messages else None
     if isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls):
         return "tools"
     return "__end__"
-
-
-def _messages(state: Any, key: str) -> list[BaseMessage]:
-    if isinstance(state, list):
-        return state
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return list(found or ())
 
 
 def _last(messages: Sequence[BaseMessage]) -> AIMessage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.loop.context import Node, RunContext, Update
+from selfcorrect.loop.context import Live, Node, RunContext, Update
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -26,6 +25,8 @@ from selfcorrect.tools.declarations import effect_of, metadata_of, stated_effect
 
 _MOST_SETS: Final = 64
 _MOST_NAMES: Final = 10_000
+_SAID: Final = ("timeout", "on_error", "verify", "asks_first")
+"""What a declaration may say of a tool, and says by not being None."""
 
 
 DeclaredTools: TypeAlias = Sequence[ToolSpec | BaseTool | Callable[..., Any]]
@@ -77,8 +78,8 @@ class Toolboxes:
         self.memory = options.memory or MemoryLedger(REMEMBERED)
         self._options = replace(options, memory=self.memory)
         self._declared = declared or {}
-        self._boxes: OrderedDict[tuple[int, ...], tuple[Sequence[Any], Toolbox]] = OrderedDict()
-        self._specs: dict[str, tuple[Any, ToolSpec]] = {}
+        self._boxes = Live[tuple[Sequence[Any], Toolbox]](_MOST_SETS)
+        self._specs = Live[tuple[Any, ToolSpec]](_MOST_NAMES)
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
         """The toolbox of these tools.
@@ -86,24 +87,19 @@ class Toolboxes:
         Raises:
             ToolDefinitionError: If the effect of one is misspelt.
         """
-        key = tuple(map(id, tools))
-        found = self._boxes.get(key)
-        if found is not None:
+        key = str([*map(id, tools)])
+        if (found := self._boxes.of(key)) is not None:
             return found[1]
         box = self._build(tools)
         # The tools are kept beside their ids: an id is only unique while its object lives.
-        self._boxes[key] = (tuple(tools), box)
-        while len(self._boxes) > _MOST_SETS:
-            self._boxes.popitem(last=False)
-        if len(self._specs) > _MOST_NAMES:
-            self._specs.clear()
+        self._boxes.keep(key, (tuple(tools), box))
         for name, tool in box.tools.items():
-            self._specs[name] = (tool, box.specs[name])
+            self._specs.keep(name, (tool, box.specs[name]))
         return box
 
     def ready(self, name: str, tool: Any) -> ToolSpec | None:
         """The spec of a tool that was seen before, or None."""
-        known = self._specs.get(name)
+        known = self._specs.of(name)
         return known[1] if known is not None and known[0] is tool else None
 
     def _build(self, tools: Sequence[Any]) -> Toolbox:
@@ -152,11 +148,8 @@ def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:
         return spec
     return replace(
         spec if not said.declared else spec.has_effect(said.effect),
-        timeout=said.timeout if said.timeout is not None else spec.timeout,
-        on_error=said.on_error if said.on_error is not None else spec.on_error,
-        verify=said.verify if said.verify is not None else spec.verify,
-        asks_first=said.asks_first if said.asks_first is not None else spec.asks_first,
         atomic=said.atomic or spec.atomic,
+        **{name: value for name in _SAID if (value := getattr(said, name)) is not None},
     )
 
 

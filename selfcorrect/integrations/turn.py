@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.types import Command
 
-from selfcorrect.integrations.chat import OURS, refusal, rewritten
+from selfcorrect.errors import MissingExtra
+from selfcorrect.integrations.chat import OURS, last_person, refusal, rewritten
 from selfcorrect.integrations.mending import Conversation, Mended
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.policies.empty_responses import PLACEHOLDER
 
-
-class Request(Protocol):
-    """What of LangChain's `ModelRequest` a turn needs."""
-
-    @property
-    def messages(self) -> list[Any]: ...
-
-    @property
-    def tools(self) -> list[Any]: ...
-
-    @property
-    def model(self) -> Any: ...
-
-    @property
-    def override(self) -> Callable[..., Any]: ...
+try:
+    from langchain.agents.middleware.types import (
+        ExtendedModelResponse,
+        ModelRequest,
+        ModelResponse,
+    )
+except ImportError as error:
+    raise MissingExtra("agent", "SelfCorrection") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,8 @@ class Counters:
     @classmethod
     def of(cls, state: Mapping[str, Any], messages: Sequence[BaseMessage]) -> Counters:
         """The counters in an agent's state; those of an earlier run do not count."""
-        run = next((each.id or "" for each in reversed(messages) if each.type == "human"), "")
+        place = last_person(messages)
+        run = "" if place < 0 else messages[place].id or ""
         stored = state.get(OURS)
         if not isinstance(stored, Mapping) or stored.get("run") != run:
             return cls(run)
@@ -90,7 +86,7 @@ class Turn:
         is_new: Whether the model was not asked yet.
     """
 
-    request: Request
+    request: ModelRequest[Any]
     box: Toolbox
     context: RunContext
     stored: Counters
@@ -118,11 +114,6 @@ class Turn:
         return Conversation(messages, choice, told.get("response_format"))
 
     @property
-    def is_untouched(self) -> bool:
-        """Whether nothing has to be written beside the model's own answer."""
-        return not self.kept and not self.renewed and self.counters == self.stored
-
-    @property
     def run(self) -> str:
         """What tells this run of the agent from every other."""
         return f"{self.thread}|{self.counters.run}"
@@ -137,14 +128,9 @@ class Turn:
             found.append(message)
         return found
 
-    @property
-    def spent(self) -> Mapping[str, Any]:
-        """What the run has spent of its budget."""
-        return self.counters.spent
-
-    @spent.setter
-    def spent(self, spent: Mapping[str, Any]) -> None:
-        self.counters = replace(self.counters, spent=spent)
+    def count(self, **counters: Any) -> None:
+        """Set some of the counters."""
+        self.counters = replace(self.counters, **counters)
 
     def asked(self) -> Any:
         """The request with everything that this turn added to it."""
@@ -155,20 +141,19 @@ class Turn:
             changes["messages"] = list(self.messages)
         return self.request.override(**changes) if changes else self.request
 
-    def update(self) -> dict[str, Any]:
-        """What changes in the agent's state beside the messages of the response."""
+    def response(self, response: ModelResponse[Any]) -> Any:
+        """What the agent is given: the response, with what changes in the agent's state."""
+        if not self.kept and not self.renewed and self.counters == self.stored:
+            return response
+        whole = ModelResponse([*self.kept, *response.result], response.structured_response)
         update: dict[str, Any] = {OURS: self.counters.as_state()}
         if self.renewed:
             update["messages"] = self.renewed
-        return update
+        return ExtendedModelResponse(whole, Command(update=update))
 
     def ask_for_an_answer(self, message: AIMessage, feedback: str) -> None:
         """Send something in the empty message's place, since providers refuse that, and why."""
         self.messages += [AIMessage(PLACEHOLDER, id=message.id), HumanMessage(feedback)]
-
-    def refuse(self, before: Sequence[Any], message: AIMessage, calls: Sequence[Mended]) -> None:
-        """Answer every call of a message, and keep both in the history."""
-        self.keep([*before, message, *(answer_to(call) for call in calls)])
 
     def keep(self, messages: Sequence[Any]) -> None:
         """Send these messages from now on, and keep them in the history."""
@@ -195,24 +180,20 @@ class Turn:
                 for call in calls
             ],
         }
-        self.counters = replace(self.counters, held=held)
+        self.count(held=held)
 
     def _count_failures(self) -> None:
-        answers = self.answers
-        if not answers:
-            return
-        has_failed = all(answer.status == "error" for answer in answers)
-        self.counters = replace(self.counters, failed=self.counters.failed + 1 if has_failed else 0)
+        if answers := self.answers:
+            has_failed = all(answer.status == "error" for answer in answers)
+            self.count(failed=self.counters.failed + 1 if has_failed else 0)
 
     def _attach_held(self) -> None:
         """Put the calls that were kept back where they belong, with their answers."""
         held = self.counters.held
         if not held:
             return
-        self.counters = replace(self.counters, held={})
-        place = len(self.messages) - 1
-        while place >= 0 and isinstance(self.messages[place], ToolMessage):
-            place -= 1
+        self.count(held={})
+        place = len(self.messages) - len(self.answers) - 1
         message = self.messages[place] if place >= 0 else None
         if not isinstance(message, AIMessage) or message.id != held["message"]:
             return
@@ -222,12 +203,10 @@ class Turn:
         new = rewritten(whole, [*own, *back], content=held["content"])
         self.messages[place] = new
         self.renewed.append(new)
-        answers = [_held_answer(item) for item in held["calls"]]
-        self.messages += answers
-        self.kept += answers
+        self.keep([_answer(**item) for item in held["calls"]])
 
 
-def _settings(request: Request) -> Mapping[str, Any]:
+def _settings(request: ModelRequest[Any]) -> Mapping[str, Any]:
     """What goes to the provider beside the messages: by the model, bound to it, by the request."""
     model, own = request.model, getattr(request, "model_settings", None)
     each = (getattr(model, "model_kwargs", None), getattr(model, "kwargs", None), own)
@@ -236,16 +215,15 @@ def _settings(request: Request) -> Mapping[str, Any]:
 
 def answer_to(call: Mended) -> ToolMessage:
     """The one answer to a call that is not made."""
-    if call.is_answer:
-        return ToolMessage(call.text, tool_call_id=call.call["id"], name=call.call["name"])
-    return refusal(call.call, call.text, call.note or {})
+    return _answer(call.call, call.text, call.note or {}, is_answer=call.is_answer)
 
 
-def _held_answer(item: Mapping[str, Any]) -> ToolMessage:
-    if item["is_answer"]:
-        call = item["call"]
-        return ToolMessage(item["text"], tool_call_id=call["id"], name=call["name"])
-    return refusal(item["call"], item["text"], item["note"])
+def _answer(
+    call: Mapping[str, Any], text: str, note: Mapping[str, Any], *, is_answer: bool, **_: Any
+) -> ToolMessage:
+    if is_answer:
+        return ToolMessage(text, tool_call_id=call["id"], name=call["name"])
+    return refusal(call, text, note)
 
 
 def _bare(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,3 +237,58 @@ def with_calls(message: AIMessage, calls: Sequence[Mended], content: Any = None)
         message = message.model_copy(update={"id": f"selfcorrect-{uuid4()}"})
     pairs = [(call.written.given_id, call.call) for call in calls]
     return rewritten(message, pairs, content=content, told={"calls": notes} if notes else None)
+
+
+def response_of(messages: Sequence[BaseMessage], structured: Any = None) -> ModelResponse[Any]:
+    """The messages as what a model answered."""
+    return ModelResponse([*messages], structured)
+
+
+def message_of(value: Any) -> AIMessage:
+    """What `RespondWith` holds, as the model's answer.
+
+    Raises:
+        TypeError: If it is neither a message nor text.
+    """
+    if isinstance(value, AIMessage):
+        return value
+    if isinstance(value, str):
+        return AIMessage(value)
+    kind = type(value).__name__
+    raise TypeError(f"on_model_error: an agent answers with an AIMessage or text, not {kind}")
+
+
+def as_response(response: Any) -> ModelResponse[Any]:
+    """What a handler answered, in the form that they have in common."""
+    if isinstance(response, AIMessage):
+        return ModelResponse([response])
+    if isinstance(response, ExtendedModelResponse):
+        return response.model_response
+    found: ModelResponse[Any] = response
+    return found
+
+
+def replaced(response: ModelResponse[Any], place: int, message: AIMessage) -> ModelResponse[Any]:
+    """The response with another message at a place."""
+    result = [*response.result[:place], message, *response.result[place + 1 :]]
+    return ModelResponse(result, response.structured_response)
+
+
+def last_ai(messages: Sequence[BaseMessage]) -> tuple[int, AIMessage | None]:
+    """The last message of the model, and its place; -1 and None where there is none."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, AIMessage):
+            return place, message
+    return -1, None
+
+
+def settled_in(messages: Sequence[BaseMessage], response_format: Any) -> frozenset[str]:
+    """What is no call of a tool: ids that are answered already, names of structured answers."""
+    ids = {each.tool_call_id for each in messages if isinstance(each, ToolMessage)}
+    specs = getattr(response_format, "schema_specs", None) or ()
+    names = {str(spec.name) for spec in specs}
+    schema = getattr(response_format, "schema", None)
+    if isinstance(name := getattr(schema, "__name__", None), str):
+        names.add(name)
+    return frozenset({*ids, *names})

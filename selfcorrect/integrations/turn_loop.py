@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, is_control_flow
 from selfcorrect.forms.langchain import has_broken_copy
 from selfcorrect.integrations.chat import OURS, is_blank, note_of, request_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
-from selfcorrect.integrations.responses import (
-    answered,
-    as_response,
-    last_ai,
-    message_of,
-    replaced,
-    response_of,
-    settled_in,
-)
 from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.toolbox import (
     Toolbox,
     Toolboxes,
 )
-from selfcorrect.integrations.turn import Counters, Turn, answer_to, with_calls
+from selfcorrect.integrations.turn import (
+    Counters,
+    Turn,
+    answer_to,
+    as_response,
+    last_ai,
+    message_of,
+    replaced,
+    response_of,
+    settled_in,
+    with_calls,
+)
 from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost
 from selfcorrect.loop.options import Options
 from selfcorrect.model import JSON
@@ -45,8 +47,7 @@ from selfcorrect.policies.empty_responses import FEEDBACK
 from selfcorrect.report import FailureReport
 
 if TYPE_CHECKING:
-    from langchain.agents.middleware import ModelRequest
-    from langchain.agents.middleware.types import ModelResponse
+    from langchain.agents.middleware.types import ModelRequest, ModelResponse
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _UNREADABLE_CALL: Final = (
@@ -55,10 +56,11 @@ _UNREADABLE_CALL: Final = (
 )
 
 
+@dataclass(slots=True, kw_only=True)
 class TurnLoop:
     """The turns of one agent's model: asks it, mends its calls, asks again where that is due.
 
-    Args:
+    Attributes:
         options: What the loop is made of.
         boxes: The tools that are offered.
         budget: Bounds of one run.
@@ -71,31 +73,20 @@ class TurnLoop:
         on_trail: Gets the record of every call that was changed.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        boxes: Toolboxes,
-        *,
-        budget: AgentBudget | None,
-        not_found: NotFound,
-        on_empty: EmptyResponsePolicy | None,
-        max_misses: int,
-        max_failed: int,
-        read_text: bool,
-        ask_person: bool,
-        on_trail: Callable[[Mapping[str, JSON]], None] | None,
-    ) -> None:
-        self._boxes = boxes
-        self._spending = Spending(budget, options.on_limit, options.hooks)
-        self._on_model_error = options.on_model_error
-        self._raises = options.on_failure == "raise"
-        self._not_found = not_found
-        self._on_empty = on_empty
-        self._max_misses = max_misses
-        self._max_failed = max_failed
-        self._read_text = read_text
-        self._ask_person = ask_person
-        self._on_trail = on_trail
+    options: Options
+    boxes: Toolboxes
+    budget: AgentBudget | None
+    not_found: NotFound
+    on_empty: EmptyResponsePolicy | None
+    max_misses: int
+    max_failed: int
+    read_text: bool
+    ask_person: bool
+    on_trail: Callable[[Mapping[str, JSON]], None] | None
+    _spending: Spending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._spending = Spending(self.budget, self.options.on_limit, self.options.hooks)
 
     async def turn(
         self,
@@ -109,9 +100,9 @@ class TurnLoop:
         Raises:
             GraphSetupError: If a person may be asked and nothing keeps the question.
         """
-        box = self._boxes.of(request.tools)
-        configurable = _configurable()
-        if self._ask_person and configurable.get(_CHECKPOINTER) is None:
+        box = self.boxes.of(request.tools)
+        configurable = _config().get("configurable") or {}
+        if self.ask_person and configurable.get(_CHECKPOINTER) is None:
             raise GraphSetupError(
                 "SelfCorrection(ask_person=True) needs a checkpointer, which keeps the question: "
                 "create_agent(…, checkpointer=InMemorySaver())"
@@ -127,9 +118,9 @@ class TurnLoop:
         self._spending.begin(turn)
         while True:
             if (ending := self._ending(turn)) is not None:
-                return answered(turn, response_of([ending]))
+                return turn.response(response_of([ending]))
             if (spent := await self._spending.ask(turn)) is not None:
-                return answered(turn, self._over_budget(turn, spent))
+                return turn.response(self._over_budget(turn, spent))
             try:
                 response = as_response(await self._asked(turn, ask))
             except Exception as error:
@@ -141,14 +132,14 @@ class TurnLoop:
                 await self._spending.answer(turn, response.result)
                 done = await self._read(turn, response)
             if done is not None:
-                return answered(turn, done)
+                return turn.response(done)
 
     async def _asked(self, turn: Turn, ask: Callable[[ModelRequest[Any]], Awaitable[Any]]) -> Any:
         """What the model answers: again where the connection failed, then as is decided.
 
         What was streamed is told already, and a client that retries needs nobody to retry it.
         """
-        recovery, attempt = ModelTurn(self._on_model_error), 1
+        recovery, attempt = ModelTurn(self.options.on_model_error), 1
         is_left_alone = _is_streamed() or client_retries(turn.request.model)
         while True:
             turn.is_new = False
@@ -179,7 +170,7 @@ class TurnLoop:
         if response_format is not None or response.structured_response is not None:
             return response
         if is_blank(message):
-            turn.counters = replace(turn.counters, blank=turn.counters.blank + 1)
+            turn.count(blank=turn.counters.blank + 1)
             feedback = self._feedback_on_empty(turn.counters.blank)
             if feedback is None:
                 return response
@@ -187,15 +178,15 @@ class TurnLoop:
             return None
         calls, words = (
             await calls_in_text(turn.box, message, turn.conversation, turn.context)
-            if self._read_text
+            if self.read_text
             else ([], "")
         )
         can_be_made = all(call.is_ready for call in calls)
         if calls and (can_be_made or not turn.counters.unread):
             unread = turn.counters.unread + (0 if can_be_made else 1)
-            turn.counters = replace(turn.counters, unread=unread)
+            turn.count(unread=unread)
             return await self._with_calls(turn, response, (place, message), calls, words)
-        turn.counters = replace(turn.counters, misses=0, failed=0, blank=0)
+        turn.count(misses=0, failed=0, blank=0)
         return response
 
     async def _read_held(
@@ -212,9 +203,9 @@ class TurnLoop:
             whole = response_of([message])
             return await self._with_calls(turn, whole, (0, message), calls, "")
         misses = turn.counters.misses + 1
-        if misses > self._max_misses:
+        if misses > self.max_misses:
             raise error
-        turn.counters = replace(turn.counters, misses=misses)
+        turn.count(misses=misses)
         turn.ask_for_an_answer(message, _UNREADABLE_CALL)
         return None
 
@@ -230,28 +221,27 @@ class TurnLoop:
         self._tell(turn, calls)
         self._spending.mended(turn, calls)
         place, message = written
-        ready = [call for call in calls if call.is_ready or self._is_asked_later(turn, call)]
+        content = words if isinstance(message.content, str) else None
+        ready = [call for call in calls if call.is_ready or self._is_asked_later(call)]
         made = [call for call in ready if not settled & {call.written.given_id, call.written.name}]
         if (spent := await self._spending.make(turn, made)) is not None:
             unmade = [not_made(call, spent.why) if call in made else call for call in calls]
-            content = words if isinstance(message.content, str) else None
             whole = replaced(response, place, with_calls(message, unmade, content))
             return self._without_calls(turn, whole, unmade, spent)
         held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
         turn.missed = [call for call in held if not call.is_answer]
         misses = turn.counters.misses + 1 if turn.missed and not ready else 0
-        turn.counters = replace(turn.counters, misses=misses, blank=0)
+        turn.count(misses=misses, blank=0)
         unchanged = not held and words is None and not any(call.is_changed for call in calls)
         if unchanged and not has_broken_copy(message):
             return response
-        content = words if isinstance(message.content, str) else None
         if ready:
             new = with_calls(message, ready, content)
             if held:
                 turn.hold(message.model_copy(update={"id": new.id}), held)
             return replaced(response, place, new)
         new = with_calls(message, held)
-        turn.refuse(response.result[:place], new, held)
+        turn.keep([*response.result[:place], new, *map(answer_to, held)])
         return None
 
     def _without_calls(
@@ -288,28 +278,25 @@ class TurnLoop:
         found = any(call.call["name"] in turn.box.specs for call in calls if call not in missing)
         names = [call.written.name for call in missing]
         before, offered = turn.counters.unknown, list(turn.box.specs)
-        unknown, texts = self._not_found.decide(turn.run, before, names, offered, found=found)
-        turn.counters = replace(turn.counters, unknown=unknown)
-        told = {id(call): text for call, text in zip(missing, texts, strict=True)}
+        unknown, texts = self.not_found.decide(turn.run, before, names, offered, found=found)
+        turn.count(unknown=unknown)
+        told = iter(texts)
         return [
-            replace(call, text=f"The call was not done. {told[id(call)]}")
-            if id(call) in told
-            else call
+            replace(call, text=f"The call was not done. {next(told)}") if call.is_unknown else call
             for call in held
         ]
 
     def _feedback_on_empty(self, blank: int) -> str | None:
         """What the model is told after this many empty messages; None: it stands."""
-        if self._on_empty is None:
+        if self.on_empty is None:
             return FEEDBACK
-        policy = self._on_empty.fresh()
+        policy = self.on_empty.fresh()
         return [policy.handle() for _ in range(blank)][-1]
 
-    def _is_asked_later(self, turn: Turn, call: Mended) -> bool:
+    def _is_asked_later(self, call: Mended) -> bool:
         """Whether a person is asked about it when its turn to run has come."""
         return (
-            self._ask_person
-            and turn.has_checkpointer
+            self.ask_person
             and (call.failure or {}).get("reason") == "needs_person"
             and isinstance(call.written.args, dict)
         )
@@ -317,13 +304,13 @@ class TurnLoop:
     def _ending(self, turn: Turn) -> AIMessage | None:
         """What the user is told where the bounds of the run are reached."""
         counters = turn.counters
-        if (terminal := _terminal(turn.request.messages)) is not None:
+        if (terminal := _terminal(turn.answers)) is not None:
             return self._end(turn, "terminal_kind", terminal)
-        if counters.misses > self._max_misses:
+        if counters.misses > self.max_misses:
             return self._end(turn, "misses", f"{counters.misses} calls in a row could not be made")
-        if counters.failed > self._max_failed:
+        if counters.failed > self.max_failed:
             return self._end(turn, "failed", f"{counters.failed} rounds of calls in a row failed")
-        if self._on_empty is None and counters.blank > 1:
+        if self.on_empty is None and counters.blank > 1:
             return self._end(turn, "blank", f"{counters.blank} answers in a row were empty")
         return None
 
@@ -332,7 +319,7 @@ class TurnLoop:
         text = f"I have to stop here: {detail}."
         if last is not None:
             text += f" The last one: {last.text}"
-        if self._raises:
+        if self.options.on_failure == "raise":
             if last is not None and last.failure:
                 report = FailureReport.from_state({"failure": last.failure})
                 if report is not None:
@@ -347,41 +334,34 @@ class TurnLoop:
             if not call.note:
                 continue
             record = {"tool_call_id": call.call["id"], "call": call.call, **call.note}
-            if self._on_trail is not None:
+            if self.on_trail is not None:
                 asked = request_of(turn.conversation.messages)
-                self._on_trail(record | ({"request": asked} if asked else {}))
+                self.on_trail(record | ({"request": asked} if asked else {}))
             if writer is not None:
                 writer({OURS: record})
 
 
 def _is_streamed() -> bool:
     """Whether somebody reads the model's tokens while they come."""
-    from langgraph.config import get_config
-
-    try:
-        callbacks = get_config().get("callbacks")
-    except RuntimeError:  # called outside a graph
-        return False
+    callbacks = _config().get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
     return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
 
-def _terminal(messages: Sequence[BaseMessage]) -> str | None:
-    """Why a call of the last message ended the run for good, if one did."""
-    for message in reversed(messages):
-        if not isinstance(message, ToolMessage):
-            return None
+def _terminal(answers: Sequence[ToolMessage]) -> str | None:
+    """Why one of the last calls ended the run for good, if one did."""
+    for message in answers:
         note = note_of(message)
         if note.get("reason") == "terminal_kind":
             return f"{message.name}: {note.get('detail')}"
     return None
 
 
-def _configurable() -> Mapping[str, Any]:
+def _config() -> Mapping[str, Any]:
     from langgraph.config import get_config
 
     try:
-        return get_config().get("configurable") or {}
+        return get_config()
     except RuntimeError:  # called outside a graph
         return {}
 

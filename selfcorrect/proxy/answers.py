@@ -6,15 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.errors import NotDone
+from selfcorrect.integrations import mcp
 from selfcorrect.integrations.mcp import MCPProtocolError
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
 from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, made, mapping, result
+from selfcorrect.proxy.revisions import complete
+from selfcorrect.report import changes_in
 
 OURS: Final = "selfcorrect"
 """The key of `_meta` under which a client finds what was changed."""
-_MOST_TEXT: Final = 64 * 1024
 
 
 class RefusedByHTTP(MCPProtocolError):
@@ -26,14 +28,13 @@ class RefusedByHTTP(MCPProtocolError):
 
     code = "SC211"
 
-    def __init__(self, status: int, told: MCPProtocolError) -> None:
-        super().__init__(int(told.error_code), str(told), trusted=told.trusted)
-        self.body = told.body
+    def __init__(self, status: int, *told: Any, trusted: bool) -> None:
+        super().__init__(*told, trusted=trusted)
         self.status_code = status
 
 
 def value_of(answer: Frame, *, trusted: bool) -> JSON:
-    """The tool's value: structured content, else the one text, else the content blocks.
+    """The tool's value.
 
     Args:
         answer: What the server answered.
@@ -50,29 +51,17 @@ def value_of(answer: Frame, *, trusted: bool) -> JSON:
         number, message = code if isinstance(code, int) else 0, as_text(error.get("message"))
         if not answer.reached:
             raise NotDone(message)
-        refused = MCPProtocolError(number, message, error.get("data"), trusted=trusted)
+        told = number, message, error.get("data")
         if answer.status >= 400:
-            refused = RefusedByHTTP(answer.status, refused)
-        raise refused
-    told = mapping(answer.data.get("result"))
-    blocks = _blocks(told)
-    texts = [text for block in blocks if isinstance(text := mapping(block).get("text"), str)]
-    if told.get("isError") is True:
-        raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
-    if told.get("structuredContent") is not None:
-        return told["structuredContent"]
-    return texts[0] if len(texts) == len(blocks) == 1 else blocks
+            raise RefusedByHTTP(answer.status, *told, trusted=trusted)
+        raise MCPProtocolError(*told, trusted=trusted)
+    return mcp.value_of(mapping(answer.data.get("result")))
 
 
 def is_unfinished(answer: Frame) -> bool:
     """Whether the call goes on elsewhere: the server wants input first, or made a task of it."""
     told = mapping(answer.data.get("result"))
     return told.get("resultType") == "input_required" or "task" in told
-
-
-def _blocks(told: Mapping[str, Any]) -> list[Any]:
-    content = told.get("content")
-    return content if isinstance(content, list) else []
 
 
 def answer_of(value: JSON) -> dict[str, JSON]:
@@ -91,12 +80,9 @@ def answer_of(value: JSON) -> dict[str, JSON]:
 def note_on(out: Mapping[str, Any], executions: int) -> dict[str, JSON]:
     """What a client may know of a run that was not simply done."""
     failure = mapping(out.get("failure"))
-    changes = failure.get("changes") or [
-        change for event in out.get("trail") or () for change in event.get("changes") or ()
-    ]
     note: dict[str, JSON] = {"executions": executions}
-    if changes:
-        note["changes"] = list(changes)
+    if changes := changes_in(out):
+        note["changes"] = changes
     for key in ("reason", "detail", "proposal"):
         if failure.get(key):
             note[key] = failure[key]
@@ -133,6 +119,12 @@ def failed(
         message = f"{as_text(error.get('message'))}\n\n{text}"
         return made({**last.data, "id": id, "error": {**error, "message": message}})
     told = mapping(last.data.get("result")) if last is not None else {}
-    content = [*_blocks(told), {"type": "text", "text": text}]
+    content = [*mcp.blocks_of(told), {"type": "text", "text": text}]
     meta = {**mapping(told.get("_meta")), OURS: note}
     return result(id, {**beside, **told, "content": content, "isError": True, "_meta": meta})
+
+
+def refused(call: Frame, reason: str, why: str, text: str) -> Frame:
+    """The answer to a call that is not even looked at."""
+    note: dict[str, JSON] = {"executions": 0, "reason": reason, "detail": why}
+    return failed(call.id, text, note, None, complete(call))

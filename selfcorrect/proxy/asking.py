@@ -36,22 +36,33 @@ Form = Mapping[str, JSON]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person is asked.
+    """What a person is asked: one value.
 
     Attributes:
-        params: Of `elicitation/create`.
-        read: What the content of the answer means to the loop.
+        text: The question.
+        name: What the value is called in the form.
+        field: What the form says of it.
+        read: What the value means to the loop.
     """
 
-    params: Form
-    read: Callable[[Mapping[str, Any]], JSON]
+    text: str
+    name: str
+    field: JsonObject
+    read: Callable[[Any], JSON]
+
+    @property
+    def params(self) -> Form:
+        """Of `elicitation/create`."""
+        properties = {self.name: {"title": self.name, **self.field}}
+        schema = {"type": "object", "properties": properties, "required": [self.name]}
+        return {"message": self.text, "requestedSchema": schema}
 
     def answer(self, given: Mapping[str, Any]) -> JSON:
         """What the loop is told: the value, or that the person said no."""
-        content = given.get("content")
-        if given.get("action") != "accept" or not isinstance(content, Mapping):
+        content = mapping(given.get("content"))
+        if given.get("action") != "accept" or self.name not in content:
             return REJECTED
-        return self.read(content)
+        return self.read(content[self.name])
 
 
 def can_be_asked(capabilities: Mapping[str, Any]) -> bool:
@@ -66,31 +77,27 @@ def can_be_asked(capabilities: Mapping[str, Any]) -> bool:
 
 def question_of(asked: Mapping[str, Any], tool: ToolSpec | None) -> Question:
     """A question of the loop as a form."""
-    path = str(asked.get("path") or "")
+    path, text = str(asked.get("path") or ""), str(asked.get("question"))
     tokens = split(path)[1:] if path.startswith("/args/") else ()
-    options = list(asked.get("options") or ())
     name = next((token for token in reversed(tokens) if not token.isdigit()), "value")
-    if options:
-        labels = [_label(option) for option in options]
-        field: JsonObject = {"type": "string", "enum": labels, "title": name}
+    if labels := [_label(option) for option in asked.get("options") or ()]:
 
-        def chosen(content: Mapping[str, Any]) -> JSON:
-            places = [place for place, label in enumerate(labels) if label == content.get(name)]
-            return {"action": "choose", "choice": places[0]} if places else REJECTED
+        def chosen(value: Any) -> JSON:
+            is_one = value in labels
+            return {"action": "choose", "choice": labels.index(value)} if is_one else REJECTED
 
-        return _question(asked, name, field, chosen)
+        return Question(text, name, {"type": "string", "enum": labels}, chosen)
     if not tokens and path != "/name":
-        return _whole_call(asked)
-    field = _field(at(tool.schema, tokens) if tool is not None and tokens else None)
-    is_text = field.pop("x-json", None) is None
+        args = mapping(asked.get("call")).get("args") or {}
+        default = json.dumps(args, ensure_ascii=False)
+        whole = {"type": "string", "description": "a JSON object", "default": default}
+        return Question(text, "arguments", whole, _edited)
+    field, is_json = _field(at(tool.schema, tokens) if tool is not None and tokens else None)
 
-    def answered(content: Mapping[str, Any]) -> JSON:
-        if name not in content:
-            return REJECTED
-        value = content[name]
-        return {"action": "answer", "value": value if is_text else _parsed(value)}
+    def answered(value: Any) -> JSON:
+        return {"action": "answer", "value": _parsed(value) if is_json else value}
 
-    return _question(asked, name, {**field, "title": name}, answered)
+    return Question(text, name, field, answered)
 
 
 def again(tool: str) -> Question:
@@ -100,36 +107,17 @@ def again(tool: str) -> Question:
         "Do it once more?"
     )
     field = {"type": "boolean", "title": "Do it once more", "default": False}
-    return _question(
-        {"question": message}, _AGAIN, field, lambda content: content.get(_AGAIN) is True
-    )
+    return Question(message, _AGAIN, field, lambda value: value is True)
 
 
-def _question(
-    asked: Mapping[str, Any],
-    name: str,
-    field: JsonObject,
-    read: Callable[[Mapping[str, Any]], JSON],
-) -> Question:
-    schema = {"type": "object", "properties": {name: dict(field)}, "required": [name]}
-    return Question({"message": str(asked.get("question")), "requestedSchema": schema}, read)
+def _edited(value: Any) -> JSON:
+    """The arguments of a whole call, which a person wrote anew."""
+    args = _parsed(value)
+    return {"action": "edit", "args": args} if isinstance(args, Mapping) else REJECTED
 
 
-def _whole_call(asked: Mapping[str, Any]) -> Question:
-    """A question about the whole call: a person writes its arguments anew."""
-    call = mapping(asked.get("call"))
-    default = json.dumps(call.get("args") or {}, ensure_ascii=False)
-    field = {"type": "string", "title": "arguments", "description": "a JSON object"}
-
-    def edited(content: Mapping[str, Any]) -> JSON:
-        args = _parsed(content.get("arguments"))
-        return {"action": "edit", "args": args} if isinstance(args, Mapping) else REJECTED
-
-    return _question(asked, "arguments", {**field, "default": default}, edited)
-
-
-def _field(schemas: Sequence[JsonObject] | None) -> dict[str, Any]:
-    """The place's own schema, as far as a form can say it; else JSON as text."""
+def _field(schemas: Sequence[JsonObject] | None) -> tuple[dict[str, Any], bool]:
+    """The place's own schema, as far as a form can say it; else JSON as text, and that it is."""
     listed = [schema for schema in schemas or () if types_of(schema) != {"null"}]
     own = listed[0] if len(listed) == 1 else {}
     kinds = types_of(own) - {"null"}
@@ -139,13 +127,11 @@ def _field(schemas: Sequence[JsonObject] | None) -> dict[str, Any]:
     if kind not in _KEPT:
         shape = f"{kind}, as JSON" if kind else "as JSON"
         said = field.get("description")
-        return {"type": "string", "description": f"{said} ({shape})" if said else shape} | {
-            "x-json": True
-        }
+        return {"type": "string", "description": f"{said} ({shape})" if said else shape}, True
     field |= {"type": kind} | {key: own[key] for key in _KEPT[kind] if key in own}
     if own.get("format") in _FORMATS and kind == "string":
         field["format"] = own["format"]
-    return field
+    return field, False
 
 
 def _label(option: JSON) -> str:

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
 
-from selfcorrect.proxy.sides import Disconnected
+from selfcorrect.proxy.sides import split
 
-_LONGEST: Final = 256 * 1024 * 1024
 PING: Final = b": \n\n"
 """Says nothing, and keeps a stream open."""
 
@@ -52,19 +51,10 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    rest = b""
-    parts: list[bytes] = []
-    size = 0
+    rest = bytearray()
     async for chunk in chunks:
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            yield b"".join((*parts, line)).removesuffix(b"\r")
-            parts, size = [], 0
-        size += len(rest)
-        if size > _LONGEST:
-            raise Disconnected(f"it sent an event of more than {_LONGEST} bytes")
-        if rest:
-            parts.append(rest)
+        for line in split(rest, chunk):
+            yield line.removesuffix(b"\r")
 
 
 def event(raw: bytes) -> bytes:

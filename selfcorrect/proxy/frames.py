@@ -16,7 +16,6 @@ CLOSED: Final = -32000
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
-METHOD_NOT_FOUND: Final = -32601
 UNSUPPORTED_VERSION: Final = -32022
 """Of the revision 2026-07-28: the versions that are supported stand in the error's data."""
 
@@ -72,6 +71,10 @@ class Frame:
     def meta(self) -> Mapping[str, Any]:
         """What stands beside the parameters, in `_meta`."""
         return mapping(self.params.get("_meta"))
+
+    def saying(self, params: Mapping[str, Any]) -> Frame:
+        """The same message with other parameters."""
+        return made({**self.data, "params": params}, self.headers)
 
     def under(self, id: JSON) -> Frame:  # noqa: A002 -- as JSON-RPC calls it
         """The same message under another id; as it came, where it has this one."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.model import JSON
-from selfcorrect.proxy.answers import failed
+from selfcorrect.proxy.answers import refused
 from selfcorrect.proxy.calls import Call
-from selfcorrect.proxy.desk import Call as Caller
-from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.frames import (
     CLOSED,
     INVALID_REQUEST,
@@ -25,8 +23,8 @@ from selfcorrect.proxy.frames import (
     notification,
     same_id,
 )
-from selfcorrect.proxy.revisions import complete
-from selfcorrect.proxy.sides import Come, Disconnected, Server, Side, until
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Server, Side, Tasks, until
+from selfcorrect.proxy.tools import Tools
 
 _GRACE: Final = 1.0
 """Seconds in which answers that are under way still arrive after the client has gone."""
@@ -35,18 +33,18 @@ _LIST: Final = "tools/list"
 
 
 class Relay:
-    """Passes messages on; calls of tools go through a desk, which mends them.
+    """Passes messages on; calls of tools are mended.
 
     Args:
         client: Who calls.
         server: Who has the tools.
-        desk: What is known of the tools, and mends their calls.
+        tools: What is known of the server's tools and of their calls.
     """
 
-    def __init__(self, client: Side, server: Server, desk: Desk) -> None:
+    def __init__(self, client: Side, server: Server, tools: Tools) -> None:
         self.client = client
         self.server = server
-        self.desk = desk
+        self.tools = tools
         self.gone: str | None = None
         self.capabilities: Mapping[str, Any] = {}
         self._own = (f"selfcorrect-{secrets.token_hex(4)}-{n}" for n in itertools.count(1))
@@ -54,7 +52,7 @@ class Relay:
         self._calls: dict[str, Call] = {}
         self._asked: dict[str, asyncio.Future[Frame]] = {}
         self._related: dict[str, JSON] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
 
     async def run(self) -> bool:
         """Relay until one side ends; whether it was the client.
@@ -63,22 +61,20 @@ class Relay:
             Disconnected: If the server cannot be started.
         """
         await self.server.start()
-        from_client = asyncio.create_task(self._all_from_client())
-        from_server = asyncio.create_task(self._all_from_server())
+        from_client = self._tasks.spawn(_each(self.client.inbox, self._from_client))
+        from_server = self._tasks.spawn(_each(self.server.inbox, self._from_server))
         try:
             await asyncio.wait((from_client, from_server), return_when=asyncio.FIRST_COMPLETED)
             was_client = from_client.done()
             if was_client:
-                await self._settled()
+                # What is under way may still arrive.
+                await until(lambda: not self._open and not self._calls, _GRACE)
             else:
-                await self._lost(self.server.ending)
+                await self._lost(await self.server.ending())
             return was_client
         finally:
-            await self._end(from_client, from_server)
-
-    async def _settled(self) -> None:
-        """Let what is under way arrive."""
-        await until(lambda: not self._open and not self._calls, _GRACE)
+            await self._tasks.end()
+            await self.server.close()
 
     async def _lost(self, how: str) -> None:
         """The server is gone: whoever waits for it is told."""
@@ -95,20 +91,10 @@ class Relay:
         for call in self._calls.values():
             await self.to_client(error(call.id, CLOSED, f"Connection closed: {how}"), call.id)
 
-    async def _end(self, *pumps: asyncio.Task[None]) -> None:
-        tasks = [*pumps, *self._tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.server.close()
-
     # --- what comes from the client -----------------------------------------------------------
 
-    async def _all_from_client(self) -> None:
-        while (come := await self.client.receive()) is not None:
-            await self._from_client(come.frame)
-
-    async def _from_client(self, frame: Frame) -> None:
+    async def _from_client(self, come: Come) -> None:
+        frame = come.frame
         if frame.fault is not None and not frame.is_answer:
             await self._unclear(frame, frame.fault)
         elif frame.is_answer:
@@ -117,9 +103,10 @@ class Relay:
             if not self._answered(frame):
                 await self._pass_on(frame)
         elif frame.method == "tools/call" and frame.is_request:
-            call = Call(self, self.desk, frame)
+            call = Call(self, frame)
             self._calls[key_of(frame.id)] = call
-            call.task = self.spawn(self._called(call))
+            call.task = self._tasks.spawn(call.run())
+            call.task.add_done_callback(lambda _: self._calls.pop(key_of(frame.id), None))
         elif frame.method == _CANCELLED:
             await self._cancelled(frame)
         else:
@@ -133,8 +120,7 @@ class Relay:
         """Pass on nothing in which the server could read something else than we do."""
         if frame.is_request and frame.method == "tools/call":
             text = f"The call was not made: {why}. Make it again with one of them."
-            note: dict[str, JSON] = {"executions": 0, "reason": "invalid_input", "detail": why}
-            told = failed(frame.id, text, note, None, complete(frame))
+            told = refused(frame, "invalid_input", why, text)
         elif frame.is_request or not frame.data:
             code = INVALID_REQUEST if frame.data else PARSE_ERROR
             told = error(frame.id, code, why)
@@ -157,17 +143,7 @@ class Relay:
         self._open.pop(key, None)
         await self._pass_on(frame)
 
-    async def _called(self, call: Call) -> None:
-        try:
-            await call.run()
-        finally:
-            self._calls.pop(key_of(call.id), None)
-
     # --- what comes from the server -----------------------------------------------------------
-
-    async def _all_from_server(self) -> None:
-        while (come := await self.server.receive()) is not None:
-            await self._from_server(come)
 
     async def _from_server(self, come: Come) -> None:
         frame = come.frame
@@ -175,22 +151,19 @@ class Relay:
             if self._answered(frame):
                 return
             asked = self._open.pop(key_of(frame.id), None)
-            if asked is not None:
-                self._noted(asked, frame)
+            listed = frame.data.get("result")
+            if asked is not None and asked.method == _LIST and isinstance(listed, Mapping):
+                # What the client was told of tools holds for its calls.
+                self.tools.take(asked.params.get("cursor"), listed)
             if asked is not None or frame.id is None:  # else nobody waits for it any more
                 await self.to_client(frame, frame.id)
             return
         if frame.method == "notifications/tools/list_changed":
-            self.desk.tools.forget()
+            self.tools.forget()
         related = come.related
         if related is None and frame.method == "notifications/progress":
             related = self._of_token(frame.params.get("progressToken"))
         await self.to_client(frame, self._related.get(key_of(related), related))
-
-    def _noted(self, asked: Frame, answer: Frame) -> None:
-        """Look at an answer that passes: what the client was told of tools holds for its calls."""
-        if asked.method == _LIST and isinstance(answer.data.get("result"), Mapping):
-            self.desk.tools.take(asked.params.get("cursor"), answer.data["result"])
 
     def _of_token(self, token: JSON) -> JSON:
         """The client's request that has this progress token."""
@@ -214,7 +187,7 @@ class Relay:
         """An id that neither side uses."""
         return next(self._own)
 
-    async def ask_server(self, frame: Frame, call: Caller) -> Frame:
+    async def ask_server(self, frame: Frame, call: Call) -> Frame:
         """Send a request on behalf of a call, and wait for the answer.
 
         Raises:
@@ -228,11 +201,11 @@ class Relay:
         finally:
             self._related.pop(key_of(frame.id), None)
 
-    async def ask_client(self, frame: Frame, call: Caller) -> Frame:
+    async def ask_client(self, frame: Frame, call: Call) -> Frame:
         """Send a request to the client while it waits for a call, and wait for the answer."""
         return await self._ask(self.client, frame, call)
 
-    async def _ask(self, side: Side, frame: Frame, call: Caller) -> Frame:
+    async def _ask(self, side: Side, frame: Frame, call: Call) -> Frame:
         key = key_of(frame.id)
         waiting: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
         self._asked[key] = waiting
@@ -240,12 +213,12 @@ class Relay:
             await side.send(frame, call.id)
             return await waiting
         except asyncio.CancelledError:
-            self.spawn(self._call_off(side, frame, call))
+            self._tasks.spawn(self._call_off(side, frame, call))
             raise
         finally:
             del self._asked[key]
 
-    async def _call_off(self, side: Side, frame: Frame, call: Caller) -> None:
+    async def _call_off(self, side: Side, frame: Frame, call: Call) -> None:
         """Tell a side that nobody waits for its answer any more."""
         said = call.cancelled
         why = said.params if said is not None else {"reason": "it took too long"}
@@ -259,9 +232,7 @@ class Relay:
         with suppress(Disconnected):
             await self.client.send(frame, related)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something beside the relay, no longer than it."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+
+async def _each(inbox: Inbox, take: Callable[[Come], Awaitable[None]]) -> None:
+    while (come := await inbox.get()) is not None:
+        await take(come)

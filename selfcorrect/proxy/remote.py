@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,7 @@ from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
 from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, key_of, mapping
 from selfcorrect.proxy.revisions import headers_of
-from selfcorrect.proxy.sides import Come, Disconnected, Inbox
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Tasks
 from selfcorrect.redaction import redact
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _RESUMED: Final = 5
 """How often in a row a stream that broke off is taken up again without anything new in it."""
 _PAUSE: Final = 1.0
 _SESSION: Final = "mcp-session-id"
+_VERSION: Final = "mcp-protocol-version"
+_JSON: Final = {"content-type": "application/json"}
 _SESSION_GONE: Final = -32001
 _TOLD: Final = 500
 _BEHIND: Final = 0.01
@@ -40,21 +42,23 @@ class Remote:
         schema_of: The schema of a tool's arguments, by its name; None where it is not known.
     """
 
+    _client: httpx.AsyncClient
+
     def __init__(
         self,
         url: str,
         headers: Mapping[str, str],
-        schema_of: Callable[[str], Mapping[str, Any] | None] = lambda _: None,
+        schema_of: Callable[[str], Mapping[str, Any] | None],
     ) -> None:
         self._url = url
-        self._headers = {name.lower(): value for name, value in headers.items()}
-        self.schema_of = schema_of
-        self._inbox = Inbox()
-        self._client: httpx.AsyncClient | None = None
-        self._session: str | None = None
-        self._version: str | None = None
+        self._headers = {
+            **{name.lower(): value for name, value in headers.items()},
+            "accept": "application/json, text/event-stream",
+        }
+        self._schema_of = schema_of
+        self.inbox = Inbox()
         self._last: Mapping[str, str] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         self._posts: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
@@ -63,65 +67,48 @@ class Remote:
 
         seconds = httpx.Timeout(_CONNECT, read=None, pool=None)
         limits = httpx.Limits(max_connections=None)
-        self._client = httpx.AsyncClient(timeout=seconds, limits=limits, follow_redirects=True)
+        self._client = httpx.AsyncClient(
+            headers=self._headers, timeout=seconds, limits=limits, follow_redirects=True
+        )
 
-    async def receive(self) -> Come | None:
-        return await self._inbox.get()
+    @property
+    def _has_session(self) -> bool:
+        return _SESSION in self._client.headers
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
         """Post a message: a request beside everything else, any other one in its turn."""
         del related
         if frame.is_request:
-            task = self._spawn(self._request(frame))
+            task = self._tasks.spawn(self._request(frame))
             self._posts[key_of(frame.id)] = task
             task.add_done_callback(lambda _: self._posts.pop(key_of(frame.id), None))
             return
         if frame.method == "notifications/cancelled" and self._is_cut(frame):
             return
         await self._tell(frame)
-        if frame.method == "notifications/initialized" and self._session is not None:
-            self._spawn(self._listen(frame))
+        if frame.method == "notifications/initialized" and self._has_session:
+            self._tasks.spawn(self._listen(frame))
 
     def _is_cut(self, frame: Frame) -> bool:
         """Whether the call is called off by cutting its stream, which is how 2026-07-28 does."""
         task = self._posts.get(key_of(frame.params.get("requestId")))
-        if task is None or self._version is not None:
+        if task is None or _VERSION in self._client.headers:
             return False
         task.cancel()
         return True
 
-    @property
-    def ending(self) -> str:
+    async def ending(self) -> str:
         return "the connection was closed"
 
     async def close(self) -> None:
         """Leave the session, and cut every connection."""
-        self._inbox.end()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is None:
-            return
-        if self._session is not None:
+        self.inbox.end()
+        await self._tasks.end()
+        if self._has_session:
             with suppress(Exception):
                 async with asyncio.timeout(_LEAVE):
-                    await self._client.delete(self._url, headers=self._with({}, self._last))
+                    await self._client.delete(self._url, headers=self._last)
         await self._client.aclose()
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    def _with(self, more: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-        """All headers of a request: the deployment's, the session's, the client's."""
-        headers = {**self._headers, "accept": "application/json, text/event-stream", **own}
-        if self._session is not None:
-            headers[_SESSION] = self._session
-        if self._version is not None:
-            headers["mcp-protocol-version"] = self._version
-        return {**headers, **more}
 
     async def _request(self, frame: Frame) -> None:
         """Post a request and hand on what comes for it; it is answered in any case."""
@@ -135,20 +122,19 @@ class Remote:
             reached = not isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout)
         if why is not None:
             told = error(frame.id, CLOSED, f"Connection closed: {redact(why)[:_TOLD]}")
-            await self._inbox.put(Come(replace(told, reached=reached), frame.id))
+            await self.inbox.put(Come(replace(told, reached=reached), frame.id))
 
     async def _answered(self, frame: Frame) -> str | None:
         """Hand on everything until the answer; why there is none, or None."""
         name = frame.params.get("name")
-        known = self.schema_of(name) if isinstance(name, str) else None
-        more = {"content-type": "application/json", **headers_of(frame, known)}
-        headers, mark, pause = self._with(more, frame.headers), None, _PAUSE
+        known = self._schema_of(name) if isinstance(name, str) else None
+        headers = {**frame.headers, **_JSON, **headers_of(frame, known)}
         self._last = frame.headers or self._last
-        async with self._connection().stream(
+        async with self._client.stream(
             "POST", self._url, content=frame.raw, headers=headers
         ) as response:
             if response.status_code >= 400:
-                await self._inbox.put(Come(await self._refused(frame, response), frame.id))
+                await self.inbox.put(Come(await self._refused(frame, response), frame.id))
                 return None
             self._note_session(frame, response)
             if not _is_stream(response):
@@ -157,18 +143,21 @@ class Remote:
         tries = 0
         while not done and mark is not None and tries < _RESUMED:
             await asyncio.sleep(pause)
-            done, later, pause = await self._again(frame, mark, pause)
+            read = await self._again(frame, mark, frame)
+            done, later, pause = read or (False, mark, pause)
             tries = 0 if later != mark else tries + 1
             mark = later
         return None if done else "the stream ended before the answer came"
 
-    async def _again(self, frame: Frame, mark: str, pause: float) -> tuple[bool, str, float]:
-        """Take a stream up again behind the last event that came."""
-        headers = self._with({"last-event-id": mark}, frame.headers)
-        async with self._connection().stream("GET", self._url, headers=headers) as response:
+    async def _again(
+        self, frame: Frame, mark: str | None, asked: Frame | None
+    ) -> tuple[bool, str | None, float] | None:
+        """Take a stream up behind the last event that came; None where the server has none."""
+        headers = {**frame.headers, **({} if mark is None else {"last-event-id": mark})}
+        async with self._client.stream("GET", self._url, headers=headers) as response:
             if response.status_code >= 400 or not _is_stream(response):
-                return False, mark, pause
-            done, later, pause = await self._read(response, frame)
+                return None
+            done, later, pause = await self._read(response, asked)
             return done, later or mark, pause
 
     async def _read(
@@ -184,7 +173,7 @@ class Remote:
                 pause = pause if event.retry is None else event.retry
                 for come in _messages(event.data):
                     if frame is None or not come.is_answer:
-                        await self._inbox.put(Come(come, own))
+                        await self.inbox.put(Come(come, own))
                         continue
                     await self._answer(frame, come)
                     if key_of(come.id) == key_of(own):
@@ -201,18 +190,19 @@ class Remote:
     async def _answer(self, frame: Frame, come: Frame) -> None:
         """Hand on an answer, behind the progress that may have been told on another stream."""
         self._note_version(frame, come)
-        if "progressToken" in frame.meta and self._session is not None:
+        if "progressToken" in frame.meta and self._has_session:
             await asyncio.sleep(_BEHIND)
-        await self._inbox.put(Come(come, frame.id))
+        await self.inbox.put(Come(come, frame.id))
 
     def _note_session(self, frame: Frame, response: httpx.Response) -> None:
         if frame.method == "initialize" and _SESSION in response.headers:
-            self._session = response.headers[_SESSION]
+            self._client.headers[_SESSION] = response.headers[_SESSION]
 
     def _note_version(self, frame: Frame, come: Frame) -> None:
         if frame.method == "initialize" and come.is_answer:
             version = mapping(come.data.get("result")).get("protocolVersion")
-            self._version = version if isinstance(version, str) else None
+            if isinstance(version, str):
+                self._client.headers[_VERSION] = version
 
     async def _refused(self, frame: Frame, response: httpx.Response) -> Frame:
         """What an HTTP status means to the client: the server's own error, or one that says it."""
@@ -222,14 +212,13 @@ class Remote:
         with suppress(ValueError):
             for told in frames(body):
                 if "error" in told.data:
-                    own = told.under(frame.id)
-                    return Frame(own.raw, own.data, headers, status)
+                    return replace(told.under(frame.id), headers=headers, status=status)
         said = redact(body.decode("utf-8", "replace")[:_TOLD])
         how = {401: "; give the proxy a --header 'Authorization: …', or the client a token"}
         text = f"HTTP {status} {response.reason_phrase}{how.get(status, '')}"
-        code = _SESSION_GONE if status == 404 and self._session is not None else CLOSED
+        code = _SESSION_GONE if status == 404 and self._has_session else CLOSED
         told = error(frame.id, code, f"{text}: {said}" if said else text)
-        return Frame(told.raw, told.data, headers, status)
+        return replace(told, headers=headers, status=status)
 
     async def _tell(self, frame: Frame) -> None:
         """Post what has no answer.
@@ -237,12 +226,10 @@ class Remote:
         Raises:
             Disconnected: If nobody takes it.
         """
-        more = {"content-type": "application/json", **headers_of(frame, None)}
+        headers = {**frame.headers, **_JSON, **headers_of(frame, None)}
         try:
             async with asyncio.timeout(_CONNECT):
-                await self._connection().post(
-                    self._url, content=frame.raw, headers=self._with(more, frame.headers)
-                )
+                await self._client.post(self._url, content=frame.raw, headers=headers)
         except Exception as failure:  # whatever a network does
             raise Disconnected(f"{type(failure).__name__}: {failure}") from failure
 
@@ -251,23 +238,16 @@ class Remote:
         mark: str | None = None
         failed = 0
         while failed < _RESUMED:
-            pause, own = _PAUSE, {} if mark is None else {"last-event-id": mark}
+            pause = _PAUSE
             try:
-                headers = self._with(own, frame.headers)
-                async with self._connection().stream("GET", self._url, headers=headers) as response:
-                    if response.status_code >= 400 or not _is_stream(response):
-                        return
-                    _, later, pause = await self._read(response, None)
-                    failed = 0 if later not in (None, mark) else failed + 1
-                    mark = later or mark
+                if (read := await self._again(frame, mark, None)) is None:
+                    return
+                _, later, pause = read
+                failed = 0 if later != mark else failed + 1
+                mark = later
             except _broken():
                 failed += 1
             await asyncio.sleep(pause)
-
-    def _connection(self) -> httpx.AsyncClient:
-        if self._client is None:
-            raise Disconnected("the server was not started")
-        return self._client
 
 
 def _messages(data: bytes) -> tuple[Frame, ...]:

@@ -15,18 +15,15 @@ from uuid import uuid4
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.proxy.desk import Desk
 from selfcorrect.proxy.relay import Relay
 from selfcorrect.proxy.remote import Remote
 from selfcorrect.proxy.sessions import Sessions
 from selfcorrect.proxy.sides import Disconnected, Server, Side, until
-from selfcorrect.proxy.stdio import OwnPipe, Process, own_streams
+from selfcorrect.proxy.stdio import Process, own_pipe
 from selfcorrect.proxy.tools import Policy, Tools
-from selfcorrect.proxy.web import Web
 
 LOST: Final = 1
 """The exit code of a proxy whose server ended."""
-_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _LEAVE: Final = 5
 
@@ -49,12 +46,6 @@ class Target:
     cwd: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def server(self) -> Process | Remote:
-        """A server of its own for one client."""
-        if self.url is not None:
-            return Remote(self.url, self.headers)
-        return Process(self.command, self.env, self.cwd)
-
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
@@ -72,11 +63,13 @@ class Proxy:
 
     def relay(self, client: Side) -> Relay:
         """The relay of one client."""
-        tools = Tools(self.policy)
-        server: Server = self.target.server()
-        if isinstance(server, Remote):
-            server.schema_of = tools.schema_of
-        return Relay(client, server, Desk(tools, self._thread(), self.record))
+        tools, to = Tools(self.policy, self._thread(), self.record), self.target
+        server: Server = (
+            Process(to.command, to.env, to.cwd)
+            if to.url is None
+            else Remote(to.url, to.headers, tools.schema_of)
+        )
+        return Relay(client, server, tools)
 
     def _thread(self) -> str:
         """Whose calls they are: with a ledger, all that were ever made of this server."""
@@ -98,8 +91,8 @@ def serve_stdio(proxy: Proxy) -> int:
 
 
 async def _stdio(proxy: Proxy) -> int:
-    client = OwnPipe(own_streams())
-    _on_signals(client.end)
+    client = own_pipe()
+    _on_signals(client.inbox.end)
     try:
         was_client = await proxy.relay(client).run()
     except Disconnected as why:
@@ -129,9 +122,11 @@ def serve_http(proxy: Proxy, host: str, port: int) -> int:
 async def _http(proxy: Proxy, listening: socket.socket, host: str) -> None:
     import uvicorn
 
+    from selfcorrect.proxy.web import Web
+
     sessions = Sessions(proxy.relay)
     config = uvicorn.Config(
-        Web(sessions, is_local=host in _LOCAL),
+        Web(sessions, host),
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -24,9 +24,14 @@ _KEPT: Final = 1_000
 
 
 class Stream:
-    """What is sent to a client on one open response."""
+    """What is sent to a client on one open response.
 
-    def __init__(self) -> None:
+    Args:
+        id: Of the request that it answers.
+    """
+
+    def __init__(self, id: JSON = None) -> None:  # noqa: A002
+        self.id = id
         self._queue: asyncio.Queue[Frame | None] = asyncio.Queue()
 
     def put(self, frame: Frame | None) -> None:
@@ -51,9 +56,8 @@ class Session:
     def __init__(self) -> None:
         self.id = secrets.token_hex(16)
         self.seen = time.monotonic()
-        self._inbox = Inbox()
+        self.inbox = Inbox()
         self._posts: dict[str, Stream] = {}
-        self._ids: dict[str, JSON] = {}
         self._standing: Stream | None = None
         self._waiting: deque[Frame] = deque(maxlen=_KEPT)
         self.is_over = False
@@ -67,10 +71,7 @@ class Session:
     async def take(self, frame: Frame) -> None:
         """Take a message of the client."""
         self.seen = time.monotonic()
-        await self._inbox.put(Come(frame))
-
-    async def receive(self) -> Come | None:
-        return await self._inbox.get()
+        await self.inbox.put(Come(frame))
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
         """Send a message on the stream of the request that it belongs to, else on any."""
@@ -88,15 +89,14 @@ class Session:
 
     def opened(self, frame: Frame) -> Stream:
         """The stream on which a request is answered."""
-        stream = self._posts[key_of(frame.id)] = Stream()
-        self._ids[key_of(frame.id)] = frame.id
+        stream = self._posts[key_of(frame.id)] = Stream(frame.id)
         return stream
 
-    def closed(self, frame: Frame, stream: Stream) -> None:
+    def closed(self, stream: Stream) -> None:
         """The client reads the answer to a request no more."""
         self.seen = time.monotonic()
-        if self._posts.get(key_of(frame.id)) is stream:
-            del self._posts[key_of(frame.id)], self._ids[key_of(frame.id)]
+        if self._posts.get(key := key_of(stream.id)) is stream:
+            del self._posts[key]
 
     def listening(self) -> Stream:
         """The stream of what belongs to no request; an earlier one ends."""
@@ -116,9 +116,9 @@ class Session:
     def end(self, why: str = "the session is over") -> None:
         """Take no more, and end every stream; who still waits for an answer is told."""
         self.is_over = True
-        self._inbox.end()
-        for key, stream in self._posts.items():
-            stream.put(error(self._ids[key], CLOSED, f"Connection closed: {why}"))
+        self.inbox.end()
+        for stream in self._posts.values():
+            stream.put(error(stream.id, CLOSED, f"Connection closed: {why}"))
             stream.put(None)
         if self._standing is not None:
             self._standing.put(None)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NamedTuple, Protocol
 
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import Frame
 
 _LOOK: Final = 0.01
+_LONGEST: Final = 256 * 1024 * 1024
+"""Bytes of one message; what is longer ends the connection."""
 
 
 class Come(NamedTuple):
@@ -31,8 +33,9 @@ class Disconnected(SelfCorrectError, ConnectionError):
 class Side(Protocol):
     """One end of a relay."""
 
-    async def receive(self) -> Come | None:
-        """The next message; None where no more will come."""
+    @property
+    def inbox(self) -> Inbox:
+        """What it sends."""
         ...
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
@@ -63,9 +66,8 @@ class Server(Side, Protocol):
         """End it, and leave nothing behind."""
         ...
 
-    @property
-    def ending(self) -> str:
-        """How it ended."""
+    async def ending(self) -> str:
+        """How it ended, once its last message was taken."""
         ...
 
 
@@ -90,9 +92,44 @@ class Inbox:
                 return  # whoever takes the last one sees that it has ended
 
     async def get(self) -> Come | None:
+        """The next message; None where no more will come."""
         if self._ended and self._queue.empty():
             return None
         return await self._queue.get()
+
+
+class Tasks(set[asyncio.Task[Any]]):
+    """What runs beside something else, and no longer than it."""
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Begin one more."""
+        task = asyncio.create_task(work)
+        self.add(task)
+        task.add_done_callback(self.discard)
+        return task
+
+    async def end(self) -> None:
+        """Call all of them off."""
+        tasks = list(self)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def split(rest: bytearray, chunk: bytes) -> list[bytes]:
+    """The lines that end in this chunk; what may go on in the next one stays in `rest`.
+
+    Raises:
+        Disconnected: If a line is too long to be a message.
+    """
+    *whole, last = chunk.split(b"\n")
+    if whole:
+        whole[0] = bytes(rest) + whole[0]
+        rest.clear()
+    rest += last
+    if len(rest) > _LONGEST:
+        raise Disconnected(f"it sent a message of more than {_LONGEST} bytes")
+    return whole
 
 
 async def until(holds: Callable[[], bool], seconds: float = math.inf) -> bool:

@@ -15,40 +15,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import IO, Final, cast
 
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import Frame, frames
-from selfcorrect.proxy.sides import Come, Disconnected, Inbox, until
+from selfcorrect.proxy.sides import Come, Disconnected, Inbox, split, until
 
 _CHUNK: Final = 1 << 16
-_LONGEST: Final = 256 * 1024 * 1024
-"""Bytes of one message; what is longer ends the connection."""
 _WAITING: Final = 64
 _GRACE: Final = 2.0
 """Seconds that a server has to end by itself, and again after it was told to."""
 _SHOWN: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """Our own stdin and stdout, taken out of reach of everything else in the process."""
-
-    given: int
-    answers: int
-
-
-def own_streams() -> Streams:
-    """Take stdin and stdout for messages alone: what anything else prints goes to stderr."""
-    sys.stdout.flush()
-    taken = Streams(os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    return taken
+_KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def lines_of(file: int) -> Iterator[bytes]:
@@ -57,20 +36,11 @@ def lines_of(file: int) -> Iterator[bytes]:
     Raises:
         Disconnected: If a line is too long to be a message.
     """
-    rest: list[bytes] = []
-    size = 0
+    rest = bytearray()
     while chunk := _read(file):
-        *whole, last = chunk.split(b"\n")
-        for line in whole:
-            yield b"".join((*rest, line))
-            rest, size = [], 0
-        size += len(last)
-        if size > _LONGEST:
-            raise Disconnected(f"it sent a message of more than {_LONGEST} bytes")
-        if last:
-            rest.append(last)
+        yield from split(rest, chunk)
     if rest:
-        yield b"".join(rest)
+        yield bytes(rest)
 
 
 def _read(file: int) -> bytes:
@@ -152,23 +122,24 @@ class Pipe:
         finally:
             os.close(file)
 
-    async def send(self, frame: Frame) -> None:
+    async def send(self, frame: Frame, related: JSON = None) -> None:
         """Write a message.
 
         Raises:
             Disconnected: If nobody reads it any more.
         """
+        del related  # there is one way only
         if self._broken:
             raise Disconnected(f"{self._name} reads no more")
         async with self._order:
             await until(lambda: not self._out.full())
             self._out.put_nowait(frame.raw + b"\n")
 
-    async def close(self, seconds: float) -> None:
+    async def close(self) -> None:
         """Close the file that is written to, once everything was written or the time is over."""
-        if await until(lambda: not self._out.full(), seconds):
+        if await until(lambda: not self._out.full(), _GRACE):
             self._out.put_nowait(None)
-            await until(lambda: not self._writer.is_alive(), seconds)
+            await until(lambda: not self._writer.is_alive(), _GRACE)
 
 
 def _tell(text: str) -> None:
@@ -176,27 +147,16 @@ def _tell(text: str) -> None:
     sys.stderr.flush()
 
 
-class OwnPipe:
-    """The client, on our own stdin and stdout."""
-
-    def __init__(self, streams: Streams) -> None:
-        # What a client writes is the server's to refuse.
-        self._pipe = Pipe("the client", streams.given, streams.answers, is_client=True)
-
-    async def receive(self) -> Come | None:
-        return await self._pipe.inbox.get()
-
-    async def send(self, frame: Frame, related: JSON = None) -> None:
-        del related  # there is one way only
-        await self._pipe.send(frame)
-
-    async def close(self) -> None:
-        """Write what is left."""
-        await self._pipe.close(_GRACE)
-
-    def end(self) -> None:
-        """Take no more."""
-        self._pipe.inbox.end()
+def own_pipe() -> Pipe:
+    """The client on our own stdin and stdout: what anything else prints goes to stderr."""
+    sys.stdout.flush()
+    given, taken = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    # What a client writes is the server's to refuse.
+    return Pipe("the client", given, taken, is_client=True)
 
 
 class Process:
@@ -208,14 +168,15 @@ class Process:
         cwd: Where it runs.
     """
 
+    _process: subprocess.Popen[bytes]
+    _pipe: Pipe
+
     def __init__(
         self, command: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> None:
         self._command = tuple(command)
         self._env = env
         self._cwd = cwd
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Pipe | None = None
 
     async def start(self) -> None:
         """Start the process, in a group of its own: what reaches us does not reach it.
@@ -240,46 +201,36 @@ class Process:
         except (OSError, ValueError) as error:
             raise Disconnected(f"{self._command[0]} cannot be started: {error}") from error
         self._process = process
-        given, taken = process.stdout, process.stdin
-        if given is None or taken is None:
-            raise Disconnected(f"{self._command[0]} has no pipes")
+        given, taken = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin)
         self._pipe = Pipe("the server", given.fileno(), os.dup(taken.fileno()))
         taken.close()
 
-    async def receive(self) -> Come | None:
-        process, pipe = self._process, self._pipe
-        if process is None or pipe is None:
-            return None
-        if (come := await pipe.inbox.get()) is None:  # its output ends a moment before itself
-            await until(lambda: process.poll() is not None, _GRACE)
-        return come
+    @property
+    def inbox(self) -> Inbox:
+        return self._pipe.inbox
 
     async def send(self, frame: Frame, related: JSON = None) -> None:
-        del related
-        if self._pipe is None:
-            raise Disconnected("the server was not started")
-        await self._pipe.send(frame)
+        await self._pipe.send(frame, related)
 
-    @property
-    def ending(self) -> str:
-        code = None if self._process is None else self._process.poll()
-        if code is None:
+    async def _has_ended(self) -> bool:
+        return await until(lambda: self._process.poll() is not None, _GRACE)
+
+    async def ending(self) -> str:
+        if not await self._has_ended():  # its output ends a moment before itself
             return "the server closed its output"
+        code = self._process.returncode
         how = f"exit code {code}" if code >= 0 else f"signal {-code}"
         return f"the server ended ({how})"
 
     async def close(self) -> None:
         """Close its stdin; if it does not end by that, tell it to, and then end it."""
-        process, pipe = self._process, self._pipe
-        if process is None or pipe is None:
-            return
-        await pipe.close(_GRACE)
-        for number in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            if number is not None:
-                _signal(process, number)
-            if await until(lambda: process.poll() is not None, _GRACE):
+        await self._pipe.close()
+        for number in (signal.SIGTERM, _KILL):
+            if await self._has_ended():
                 break
-        _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # what it left in its group
+            _signal(self._process, number)
+        _signal(self._process, _KILL)  # what it left in its group
+        await self._has_ended()
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from selfcorrect.integrations.mcp import effect_of
+from selfcorrect.integrations.mcp import listed_tool
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.loop.context import Live
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Ledger
+from selfcorrect.proxy.answers import OURS
 from selfcorrect.proxy.frames import mapping
+from selfcorrect.proxy.revisions import envelope_of
 from selfcorrect.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from selfcorrect.proxy.calls import Call, Mending
+
+_MOST_PAGES: Final = 100
+_OWN: Final = f"{OURS}-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +63,27 @@ def by_name(listed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 @dataclass(slots=True)
 class Tools:
-    """What one client knows of a server's tools.
+    """What one client knows of a server's tools, and what is known of its calls.
 
     Attributes:
         policy: What holds for their calls.
+        thread: Whose calls they are: what was in doubt here is in doubt for equal calls.
+        record: Gets every run that was not simply done, or None.
         memory: Calls that may have been done.
         listed: The tools by name; None where the server was not asked, or has no list.
     """
 
     policy: Policy
+    thread: str = ""
+    record: Callable[[Mapping[str, JSON]], None] | None = None
     memory: Doubts = field(default_factory=lambda: Doubts(REMEMBERED))
     listed: dict[str, Mapping[str, Any]] | None = None
     _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
+    _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _paused: Live[Mending] = field(default_factory=Live)
+    _mended: Live[Mapping[str, JSON]] = field(default_factory=Live)
 
     def forget(self) -> None:
         """The list is no longer true."""
@@ -112,24 +130,13 @@ class Tools:
         return self._loop
 
     def _usable(self, name: str) -> ToolSpec | None:
+        tool, policy = (self.listed or {})[name], self.policy
         try:
-            spec = self._made((self.listed or {})[name])
+            spec = listed_tool(tool, _elsewhere, trusted=policy.trust, seconds=policy.timeout)
             return assemble([spec], self._options()).context.tools[name]
         except Exception as why:  # whatever a server calls a schema
             tell_left_out(name, why)
             return None
-
-    def _made(self, tool: Mapping[str, Any]) -> ToolSpec:
-        async def elsewhere(**_: Any) -> None:
-            raise NotImplementedError  # the relay executes it
-
-        spec = ToolSpec.from_schema(
-            {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool},
-            call=elsewhere,
-            effect=effect_of(mapping(tool.get("annotations"))) if self.policy.trust else None,
-            timeout=self.policy.timeout,
-        )
-        return replace(spec, home="")  # what is raised is the server's word, not this code's
 
     def _options(self) -> Options:
         # What a tool said goes to the client in its own words; the diagnosis does not repeat them.
@@ -140,3 +147,52 @@ class Tools:
             tool_words="hide",
             is_dry=True,
         )
+
+    def pause(self, call: Mending) -> str:
+        """Keep a call until the client makes it again with what a person answered; under what."""
+        state = f"{_OWN}{secrets.token_hex(16)}"
+        self._paused.keep(state, call)
+        return state
+
+    def is_own(self, state: object) -> bool:
+        """Whether a call was kept under this state once."""
+        return isinstance(state, str) and state.startswith(_OWN)
+
+    def paused(self, state: object) -> Mending | None:
+        """The call that was kept under this state."""
+        kept = self._paused.of(key := str(state))
+        self._paused.forget(key)
+        return kept
+
+    def keep_mended(self, state: object, params: Mapping[str, JSON]) -> None:
+        """Note what a mended call was, since the client makes it again as it wrote it first."""
+        if isinstance(state, str):
+            self._mended.keep(state, params)
+
+    def mended(self, state: object) -> Mapping[str, JSON]:
+        """What the call that the server left in this state was mended to."""
+        return (isinstance(state, str) and self._mended.of(state)) or {}
+
+    async def list_tools(self, call: Call) -> None:
+        """Ask the server for all its tools; where it has no list, none are known."""
+        before = self.listed
+        async with self._listing:
+            if self.listed is not before:
+                return  # another call has asked meanwhile
+            found: dict[str, Mapping[str, Any]] = {}
+            cursor: dict[str, JSON] = {}
+            for _ in range(_MOST_PAGES):
+                params = {**envelope_of(call.frame), **cursor}
+                answer = await call.ask("tools/list", params)
+                page = answer.data.get("result")
+                if not isinstance(page, Mapping):
+                    return
+                found |= by_name(page)
+                if not isinstance(following := page.get("nextCursor"), str):
+                    break
+                cursor = {"cursor": following}
+            self.hold(found)
+
+
+async def _elsewhere(**_: Any) -> None:
+    raise NotImplementedError  # the relay executes it

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any, Final
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
 from urllib.parse import urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from selfcorrect.proxy.events import PING, event
 from selfcorrect.proxy.frames import (
@@ -20,9 +24,6 @@ from selfcorrect.proxy.revisions import HANDSHAKES, version_in
 from selfcorrect.proxy.sessions import Session, Sessions, Stream
 from selfcorrect.proxy.sides import Disconnected
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
 PATHS: Final = ("/mcp", "/mcp/", "/")
 _LARGEST: Final = 64 * 1024 * 1024
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
@@ -33,6 +34,7 @@ _SESSION: Final = "mcp-session-id"
 _NO_SESSION: Final = -32001
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
+_FRESH: Final = {"cache-control": "no-cache, no-transform"}
 
 
 class _Refused(Exception):
@@ -49,40 +51,35 @@ class Web:
 
     Args:
         sessions: The sessions.
-        is_local: Whether only this machine is served; then only its own pages may ask.
+        host: What is served. Where that is this machine alone, only its own pages may ask.
     """
 
-    def __init__(self, sessions: Sessions, *, is_local: bool) -> None:
+    def __init__(self, sessions: Sessions, host: str) -> None:
         self._sessions = sessions
-        self._is_local = is_local
+        self._is_local = host in _LOCAL
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One HTTP request."""
         if scope["type"] != "http":
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
+        request = Request(scope, receive)
         try:
-            await self._serve(scope, headers, receive, send)
+            await self._serve(request, send)
         except _Refused as refused:
-            await _whole(send, refused.frame, refused.status)
+            await _whole(refused.frame, refused.status)(scope, receive, send)
 
-    async def _serve(
-        self, scope: Mapping[str, Any], headers: Mapping[str, str], receive: Receive, send: Send
-    ) -> None:
-        if scope["path"] not in PATHS:
+    async def _serve(self, request: Request, send: Send) -> None:
+        if request.scope["path"] not in PATHS:
             raise _refused(404, "there is nothing here; the endpoint is /mcp")
-        self._check_origin(headers)
-        match scope["method"]:
+        self._check_origin(request.headers)
+        match request.method:
             case "POST":
-                await self._post(headers, await _body(receive), receive, send)
+                await self._post(request, send)
             case "GET":
-                await self._listen(self._session(headers), receive, send)
+                await self._listen(request, send)
             case "DELETE":
-                await self._sessions.end(self._session(headers))
-                await _empty(send, 200)
+                await self._sessions.end(self._session(request.headers))
+                await Response(headers=_FRESH)(request.scope, request.receive, send)
             case _:
                 raise _refused(405, "only POST, GET and DELETE are served")
 
@@ -106,9 +103,8 @@ class Web:
             raise _refused(404, "Session not found", _NO_SESSION)
         return session
 
-    async def _post(
-        self, headers: Mapping[str, str], body: bytes, receive: Receive, send: Send
-    ) -> None:
+    async def _post(self, request: Request, send: Send) -> None:
+        headers, body = request.headers, await _body(request)
         passed = {name: headers[name] for name in ("authorization",) if name in headers}
         try:
             given = list(frames(body, passed, checks=True))
@@ -124,40 +120,43 @@ class Web:
             session = self._sessions.begin() if is_new else self._session(headers)
         except Disconnected as why:
             raise _refused(503, str(why)) from None
-        asked = [frame for frame in given if frame.is_request]
-        streams = [(frame, session.opened(frame)) for frame in asked]
+        streams = [session.opened(frame) for frame in given if frame.is_request]
         for frame in given:
             await session.take(frame)
         more = {_SESSION: session.id} if is_new else {}
         try:
-            if len(streams) == 1:
-                await _answer(streams[0][1], more, headers, receive, send)
-            elif streams:
-                await _batch([stream for _, stream in streams], send)
-            else:
-                await _empty(send, 202)
+            response = await _answers(streams, more, headers)
+            await response(request.scope, request.receive, send)
         finally:
-            for frame, stream in streams:
-                session.closed(frame, stream)
+            for stream in streams:
+                session.closed(stream)
 
-    async def _listen(self, session: Session, receive: Receive, send: Send) -> None:
+    async def _listen(self, request: Request, send: Send) -> None:
+        session = self._session(request.headers)
         stream = session.listening()
         try:
-            await _begin(send, 200, {"content-type": _EVENTS})
-            await _flow(stream, None, receive, send)
+            await _told(stream, None, {})(request.scope, request.receive, send)
         finally:
             session.deaf(stream)
 
 
-async def _answer(
-    stream: Stream,
-    more: Mapping[str, str],
-    headers: Mapping[str, str],
-    receive: Receive,
-    send: Send,
-) -> None:
-    """Answer one request: with JSON, if nothing is to be said before, else with events."""
-    wants_events = _EVENTS in headers.get("accept", "")
+async def _answers(
+    streams: list[Stream], more: Mapping[str, str], headers: Mapping[str, str]
+) -> Response:
+    """What answers the requests of one post; several are answered as 2025-03-26 has them."""
+    if not streams:
+        return Response(status_code=202, headers=_FRESH)
+    if len(streams) == 1:
+        return await _answer(streams[0], more, wants_events=_EVENTS in headers.get("accept", ""))
+    answers: list[bytes] = []
+    for stream in streams:
+        while (frame := await stream.get()) is not None:
+            answers += [frame.raw] if frame.is_answer else []
+    return Response(b"[" + b",".join(answers) + b"]", headers=_FRESH, media_type=_JSON)
+
+
+async def _answer(stream: Stream, more: Mapping[str, str], *, wants_events: bool) -> Response:
+    """What answers one request: JSON, if nothing is to be said before, else events."""
     first: Frame | None = None
     try:
         first = await stream.get(_SOON if wants_events else None)
@@ -166,91 +165,48 @@ async def _answer(
     except TimeoutError:
         first = None
     if first is not None and first.is_answer:
-        await _whole(send, first, first.status, more)
-        return
-    await _begin(send, 200, {"content-type": _EVENTS, **more})
-    await _flow(stream, first, receive, send)
+        return _whole(first, first.status, more)
+    return _told(stream, first, more)
 
 
-async def _batch(streams: list[Stream], send: Send) -> None:
-    """Answer several requests of one post, as 2025-03-26 has them."""
-    answers: list[bytes] = []
-    for stream in streams:
-        while (frame := await stream.get()) is not None:
-            answers += [frame.raw] if frame.is_answer else []
-    await _begin(send, 200, {"content-type": _JSON})
-    body = b"[" + b",".join(answers) + b"]"
-    await send({"type": "http.response.body", "body": body})
+def _told(stream: Stream, first: Frame | None, more: Mapping[str, str]) -> Response:
+    """Messages as events, until the stream ends or the client is gone."""
 
-
-async def _flow(stream: Stream, first: Frame | None, receive: Receive, send: Send) -> None:
-    """Send messages as events until the stream ends or the client is gone."""
-    import asyncio
-
-    left = asyncio.create_task(_gone(receive))
-    try:
+    async def told() -> AsyncIterator[bytes]:
         if first is not None:
-            await _chunk(send, event(first.raw))
+            yield event(first.raw)
         while True:
-            coming = asyncio.create_task(stream.get())
-            await asyncio.wait((coming, left), timeout=_PING, return_when="FIRST_COMPLETED")
-            if not coming.done():
-                coming.cancel()
-                if left.done():
-                    return
-                await _chunk(send, PING)
-            elif (frame := coming.result()) is None:
-                break
-            else:
-                await _chunk(send, event(frame.raw))
-        await send({"type": "http.response.body", "body": b""})
-    finally:
-        left.cancel()
+            try:
+                frame = await stream.get(_PING)
+            except TimeoutError:
+                yield PING
+                continue
+            if frame is None:
+                return
+            yield event(frame.raw)
+
+    return StreamingResponse(told(), headers={**_FRESH, "content-type": _EVENTS, **more})
 
 
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+def _whole(frame: Frame, status: int, more: Mapping[str, str] | None = None) -> Response:
+    headers = {**frame.headers, **_FRESH, **(more or {})}
+    return Response(frame.raw, status, headers, media_type=_JSON)
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(request: Request) -> bytes:
     parts: list[bytes] = []
     size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _refused(400, "the request broke off")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > _LARGEST:
-            raise _refused(413, f"a message has at most {_LARGEST} bytes")
-        if not message.get("more_body"):
-            return b"".join(parts)
+    try:
+        async for part in request.stream():
+            parts.append(part)
+            size += len(part)
+            if size > _LARGEST:
+                raise _refused(413, f"a message has at most {_LARGEST} bytes")
+    except ClientDisconnect:
+        raise _refused(400, "the request broke off") from None
+    return b"".join(parts)
 
 
 def _refused(status: int, text: str, code: int | None = None) -> _Refused:
     number = code or (INVALID_REQUEST if status < 500 else CLOSED)
     return _Refused(status, error(None, number, text))
-
-
-async def _begin(send: Send, status: int, headers: Mapping[str, str]) -> None:
-    listed = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-    listed.append((b"cache-control", b"no-cache, no-transform"))
-    await send({"type": "http.response.start", "status": status, "headers": listed})
-
-
-async def _chunk(send: Send, data: bytes) -> None:
-    await send({"type": "http.response.body", "body": data, "more_body": True})
-
-
-async def _whole(
-    send: Send, frame: Frame, status: int, more: Mapping[str, str] | None = None
-) -> None:
-    told = {"content-type": _JSON, "content-length": str(len(frame.raw))}
-    await _begin(send, status, {**frame.headers, **told, **(more or {})})
-    await send({"type": "http.response.body", "body": frame.raw})
-
-
-async def _empty(send: Send, status: int) -> None:
-    await _begin(send, status, {"content-length": "0"})
-    await send({"type": "http.response.body", "body": b""})
