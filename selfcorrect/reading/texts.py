@@ -9,7 +9,7 @@ from selfcorrect.kernel.standing import unquoted
 from selfcorrect.kernel.thinking import without_thinking
 from selfcorrect.model import Call, JsonObject
 from selfcorrect.protocols import Form, TextPolicy, Tool
-from selfcorrect.reading.begun_calls import BegunCalls
+from selfcorrect.reading.begun_calls import begun_calls
 from selfcorrect.reading.beside import beside
 from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.contract import (
@@ -21,16 +21,15 @@ from selfcorrect.reading.contract import (
     ToolCallKeys,
     without_residue,
 )
-from selfcorrect.reading.element_calls import ElementCalls
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import is_definition, read_call_object
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.making import Found, made
 from selfcorrect.reading.outcome import Asked, Reading, malformed
 from selfcorrect.reading.python_calls import PythonCalls
-from selfcorrect.reading.react_calls import ReactCalls
+from selfcorrect.reading.react_calls import react_calls
 from selfcorrect.reading.strict import strict_json
-from selfcorrect.reading.tagged_calls import TaggedCalls
+from selfcorrect.reading.tag_calls import ELEMENTS, TAGS
 from selfcorrect.reading.tolerant_json import MOST_LEVELS
 
 
@@ -91,14 +90,14 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     code = PythonCalls(ending, asked.request or "")
     readers: Mapping[Form, Reader] = {
         "json": JsonCalls(keys, ending, code),
-        "tags": TaggedCalls(ending),
-        "elements": ElementCalls(ending),
-        "react": ReactCalls(),
+        "tags": TAGS,
+        "elements": ELEMENTS,
+        "react": react_calls,
         "code": code,
     }
     used = [reader for form, reader in readers.items() if forms is None or form in forms]
     aloud = without_thinking(text)
-    seen = (call for reader in (*used, BegunCalls()) for call in reader(aloud, offered))
+    seen = (call for reader in (*used, begun_calls) for call in reader(aloud, offered))
     found = Found(*choose(aloud, seen, offered))
     told = asked.in_context or asked.request is not None
     reading = made(found, offered, ending, policy, in_context=told)
