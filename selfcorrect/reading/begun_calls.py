@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from selfcorrect.reading.contract import Candidate, Fault, Offered
@@ -29,14 +30,11 @@ def begun_calls(text: str, tools: Offered, /) -> tuple[Candidate, ...]:
     begin = max(0, len(text) - _TAIL)
     tail = text[begin:].rstrip(_OPENED)
     ends = (text[begin:].rstrip(), tail, _HALF_TAG.sub("", tail).rstrip(_OPENED))
-    for start, name, code in filter(None, (_begun(end, tools) for end in ends)):
+    for start, name, is_code in filter(None, (_begun(end, tools) for end in ends)):
         fault = Fault(len(text), "cut off inside a call", cut=True)
         # A tag alone may also be one that should have closed the call before it.
-        code = code or not name
-        start += begin
-        return (
-            Candidate(name, None, start, len(text), fault=fault, code=code, tagged=not code),
-        )
+        call = Candidate(name, None, begin + start, len(text), fault=fault)
+        return (replace(call, code=is_code or not name, tagged=bool(name) and not is_code),)
     return ()
 
 
