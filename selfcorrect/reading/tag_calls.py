@@ -69,6 +69,8 @@ class TagCalls(NamedTuple):
         args: dict[str, JSON] = {}
         while (mark := self.parameter.match(text, pos)) is not None:
             if tool is not None and mark["tag"] is None and mark["name"] not in parameters(tool):
+                if not args:
+                    return None
                 break
             read = self._put(args, text, mark, tool)
             if isinstance(read, Fault):
