@@ -221,7 +221,7 @@ _HELD: Final = frozenset(map(_words, HOLDERS))
 
 def _is_name(item: JSON, name: str) -> bool:
     """Whether a text is the name, but for what a chat template left behind it."""
-    return isinstance(item, str) and item.partition("<")[0].strip() == name != ""
+    return isinstance(item, str) and name in (item, item.partition("<")[0].strip()) and name != ""
 
 
 def _is_echo(item: JSON, given: JSON) -> bool:

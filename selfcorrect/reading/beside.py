@@ -30,8 +30,8 @@ def _resemble(key: str, name: str) -> bool:
 
 
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
-    """What stands in a call beside its id, name, arguments and the usual metadata."""
-    meant = {*keys.own, *keys.name, *keys.arguments, "input"}
+    """What stands in a call beside its id, name and the usual metadata."""
+    meant = {*keys.own, *keys.name}
     return {
         key: item for key, item in value.items() if key not in meant and not is_known(key, item)
     }

@@ -69,10 +69,12 @@ def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | 
 
 def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
     reading = _reading(raw, tools, beside)
-    if (why := why_not_allowed(reading, _request(beside))) is not None:
-        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
-    if _is_no_call(reading) and not reading.doubted:
+    why = why_not_allowed(reading, _request(beside), tools)
+    if why is None and _is_no_call(reading) and not reading.doubted:
         reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
+        why = why_not_allowed(reading, _request(beside), tools)
+    if why is not None:
+        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
     why = why_not_made(reading, tools, beside.messages, beside.request)
     if why is not None:
         return _handed_on(raw, _malformed("no_call", why))

@@ -18,6 +18,7 @@ from selfcorrect.reading.contract import (
     Offered,
     Reader,
     ToolCallKeys,
+    without_residue,
 )
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import read_call_object
@@ -117,6 +118,7 @@ def _strict(
         return None
     # Without arguments only the name of a tool tells a call from data.
     is_call = call.args or (call.name in tools and ending.closers)
-    if not is_call or not is_just(text, call, keys.own):
+    is_named = call.name == without_residue(call.name)
+    if not (is_call and is_named and is_just(text, call, keys.own)):
         return None
     return Candidate(call.name, call.args, 0, len(text), (), call.id, value=read.value)
