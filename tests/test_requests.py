@@ -342,3 +342,30 @@ def test_reasons_are_written_once() -> None:
         "image_prohibited_content",
         "image_recitation",
     }
+
+
+NAMED = [
+    "pay",
+    {"type": "function", "function": {"name": "pay"}},
+    {"type": "function", "name": "pay"},
+    {"type": "tool", "name": "pay"},
+    {"tool": {"name": "pay"}},
+    {"function_calling_config": {"mode": "ANY", "allowed_function_names": ["pay"]}},
+    {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["pay"]}},
+    {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "pay"}]},
+    {"mode": "required", "required_function_name": "pay"},
+]
+
+
+@pytest.mark.parametrize("choice", NAMED)
+def test_a_text_makes_no_call_of_another_tool_than_the_request_names(choice):
+    mender = Mender([PAY, PAY | {"name": "cancel"}])
+    for name in ("cancel", "functions.cancel", "cancle", "unheard_of"):
+        text = json.dumps({"name": name, "arguments": {"to": "ann", "amount": 5}})
+        for each in (text, f"<tool_call>{text}</tool_call>", f"[{name}(to='ann', amount=5)]"):
+            found = mender.message({"role": "assistant", "content": each}, tool_choice=choice)
+            assert found.ready == ()
+            assert mender.call(each, tool_choice=choice).reason == "no_call"
+    text = json.dumps({"name": "functions.pay", "arguments": {"to": "ann", "amount": 5}})
+    found = mender.message({"role": "assistant", "content": text}, tool_choice=choice)
+    assert [call.name for call in found.ready] == ["pay"]

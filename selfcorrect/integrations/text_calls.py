@@ -67,7 +67,7 @@ async def calls_in_text(
     reading = read_calls(
         text, box.specs, finish_reason=reason, request=request, policy=policy, in_context=True
     )
-    if why_not_allowed(reading, conversation.allowed(message)) is not None:
+    if why_not_allowed(reading, conversation.allowed(message), box.specs) is not None:
         return [], text
     is_marked = _MARKUP.search(text) is not None
     why = why_not_made(reading, box.specs, conversation.messages, request)

@@ -8,18 +8,17 @@ outside of the calls nothing stands but tokens of their forms, or what is allowe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from selfcorrect.kernel.covering import WRAPPERS as AROUND
-from selfcorrect.kernel.covering import Cover, covers, covers_calls
+from selfcorrect.kernel.covering import Cover, covers, covers_calls, loaded
 from selfcorrect.kernel.metadata import is_said, left_out
 from selfcorrect.kernel.standing import classes, spoken, unquoted
 from selfcorrect.kernel.verdicts import Step, worst
 from selfcorrect.kernel.wrappers import NAMERS
-from selfcorrect.model import JSON, Extent, JsonObject, Safety
+from selfcorrect.model import JSON, Call, Extent, JsonObject, Safety
 from selfcorrect.plain import canonical
 from selfcorrect.text import LONGEST, tokens
 from selfcorrect.words import singular
@@ -66,70 +65,86 @@ def _key(name: str, args: JSON) -> tuple[str, str]:
     return name, canonical(args)
 
 
+def is_just(given: JSON, call: Call, keys: Collection[str] = ()) -> bool:
+    """Whether an object, or its JSON text, is one call as it stands there, and nothing more.
+
+    >>> pay = Call("pay", {"to": "ann"})
+    >>> is_just({"name": "pay", "arguments": {"to": "ann"}}, pay)
+    True
+    >>> is_just({"name": "pay", "arguments": {"to": "ann"}, "approved": "no"}, pay)
+    False
+    """
+    holding = _Holding([Extent(call.name, call.args)], keys, acts=True)
+    left = holding.left(loaded(given), 0)
+    return not left and holding.at == 1 and worst(holding.classes) is Safety.EXACT
+
+
 def _said(text: str, calls: Sequence[Extent], step: Step) -> Cover:
     """Whether a piece of text is some calls, and nothing else."""
     one = calls[0]
     if one.value is None or text.lstrip()[:1] not in ("{", "["):
         return covers_calls(text, [(one.name, one.args or {})], acts=step.acts)
     found = covers(text, one.value, acts=step.acts)
-    holding = _Holding(calls, step)
+    holding = _Holding(calls, step.keys, acts=step.acts)
     left = holding.left(one.value, 0)
     if left or holding.at < len(calls):
         return Cover(None, left or text)
-    holding.classes += [found.safety] if found.safety else []
-    return found if found.safety is None else Cover(worst(holding.classes))
+    return found if found.safety is None else Cover(worst([found.safety, *holding.classes]))
 
 
-@dataclass(slots=True)
 class _Holding:
     """The calls that a value holds, in their order, as far as they were met."""
 
-    calls: Sequence[Extent]
-    step: Step
-    at: int = 0
-    classes: list[Safety] = field(default_factory=list)
+    def __init__(self, calls: Sequence[Extent], keys: Collection[str], *, acts: bool) -> None:
+        self.calls, self.keys, self.acts = calls, keys, acts
+        self.at = 0
+        self.classes: list[Safety] = []
 
-    def left(self, value: JSON, depth: int, *, failed: bool = False) -> str:
+    def left(self, value: JSON, depth: int) -> str:
         """What of a value is none of the calls, and not known; empty if nothing."""
         if depth > _LEVELS:
             return "too deep"
         if isinstance(value, str):
             return self._in_code(value)
         if isinstance(value, list):
-            return self._in_list(value, depth, failed=failed)
+            for item in value:
+                has_met, left = self._met(item, depth)
+                if left and (has_met or not is_said(item)):
+                    return left
+            return ""
         if not isinstance(value, dict):
             return "" if value is None else canonical(value)
         meant = self._call(value)
         if meant is not None:
             self.at += 1
-            return left_out(value, meant, failed=failed) or ""
-        return self._held(value, depth, failed=failed)
+            return left_out(value, meant) or ""
+        return self._held(value, depth)
 
-    def _in_list(self, value: list[JSON], depth: int, *, failed: bool) -> str:
-        for item in value:
-            before = self.at
-            left = self.left(item, depth + 1, failed=failed)
-            if left and (self.at > before or not is_said(item)):
-                return left
-        return ""
+    def _met(self, value: JSON, depth: int) -> tuple[bool, str]:
+        """Whether a call was met in a value, and what of it is left."""
+        before = self.at
+        left = self.left(value, depth + 1)
+        return self.at > before, left
 
-    def _held(self, value: JsonObject, depth: int, *, failed: bool) -> str:
+    def _held(self, value: JsonObject, depth: int) -> str:
         """The same of an object around calls: a message, or a wrapper."""
         meant = list[str]()
         for key in filter(is_holder, value):
-            before = self.at
-            if isinstance(value.get(key), dict | list):
-                inner = failed or key == "invalid_tool_calls"
-                left = self.left(value[key], depth + 1, failed=inner)
-                if self.at > before:
-                    meant.append(key)
-                    if left:
-                        return left
+            has_met, left, inner = False, "", value[key]
+            if key == "invalid_tool_calls" and isinstance(inner, list):
+                # Their errors are about the text of their arguments.
+                inner = [
+                    each | {"error": None} if isinstance(each, dict) else each for each in inner
+                ]
+            if isinstance(inner, dict | list):
+                has_met, left = self._met(inner, depth)
+            if has_met and left:
+                return left
+            meant += [key] if has_met else []
         if not meant:
             return self._named(value)
         message = value.get("role") is not None or any(key not in ONE_CALL for key in meant)
-        keys = (*meant, *self.step.keys)
-        return left_out(value, keys, message=message, failed=failed) or ""
+        return left_out(value, (*meant, *self.keys), message=message) or ""
 
     def _named(self, value: JsonObject) -> str:
         """Calls under the names of their tools."""
@@ -149,8 +164,8 @@ class _Holding:
         call = self._next
         if call is None or call.args is None:
             return None
-        names = {key for key in (*_NAMES, *self.step.keys) if _is_name(value.get(key), call.name)}
-        given = [key for key in (*AROUND, *self.step.keys) if key in value and key not in names]
+        names = {key for key in (*_NAMES, *self.keys) if _is_name(value.get(key), call.name)}
+        given = [key for key in (*AROUND, *self.keys) if key in value and key not in names]
         for key in given:
             item = value[key]
             if not names and isinstance(item, dict):
@@ -165,11 +180,11 @@ class _Holding:
             if (safety := self._gives(item, rest)) is not None:
                 self.classes += [safety, *([Safety.INFERRED] if beside else [])]
                 echoes = {k for k in given if not value[k] or _is_echo(value[k], item)}
-                return {key, *names, *beside, *echoes, *self.step.keys}
+                return {key, *names, *beside, *echoes, *self.keys}
         is_beside = all(k in value and value[k] == v for k, v in call.args.items())
         if names and is_beside and not any(isinstance(value[key], dict) for key in given):
             self.classes += [Safety.INFERRED] if call.args else []
-            return {*names, *call.args, *self.step.keys}
+            return {*names, *call.args, *self.keys}
         return None
 
     def _gives(self, item: JSON, args: JSON) -> Safety | None:
@@ -178,13 +193,13 @@ class _Holding:
             return Safety.EXACT
         if isinstance(item, list):
             item = json.dumps(item, ensure_ascii=False)
-        return covers(item, args, acts=self.step.acts).safety if isinstance(item, str) else None
+        return covers(item, args, acts=self.acts).safety if isinstance(item, str) else None
 
     def _in_code(self, value: str) -> str:
         """Calls in code that are strings: `["find(q='x')"]`."""
         rest = [(one.name, one.args or {}) for one in self.calls[self.at :][:_MOST_IN_CODE]]
         for count in range(1, len(rest) + 1):
-            said = covers_calls(value, rest[:count], acts=self.step.acts).safety
+            said = covers_calls(value, rest[:count], acts=self.acts).safety
             if said is not None:
                 self.classes.append(said)
                 self.at += count
@@ -206,7 +221,7 @@ _HELD: Final = frozenset(map(_words, HOLDERS))
 
 def _is_name(item: JSON, name: str) -> bool:
     """Whether a text is the name, but for what a chat template left behind it."""
-    return isinstance(item, str) and item.partition("<")[0].strip() == name != ""
+    return isinstance(item, str) and name in (item, item.partition("<")[0].strip()) and name != ""
 
 
 def _is_echo(item: JSON, given: JSON) -> bool:

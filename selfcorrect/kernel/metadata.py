@@ -128,28 +128,23 @@ def is_known(key: str, item: JSON) -> bool:
     return check is not None and check(item)
 
 
-def left_out(
-    value: JsonObject, meant: Container[str], *, message: bool = False, failed: bool = False
-) -> str | None:
+def left_out(value: JsonObject, meant: Container[str], *, message: bool = False) -> str | None:
     """What of an object is neither meant nor known, if anything.
 
     Args:
         value: The object around a call, or of one.
         meant: The keys that are read.
         message: Whether it is a message or a response, and not one call.
-        failed: The call stands among those whose arguments could not be parsed; its error is about
-            their text.
     """
     known = _MESSAGE if message else _CALL
-    failed = failed or value.get("type") == "invalid_tool_call"
     for key, item in value.items():
         check = known.get(key)
         if key in meant or (check is not None and check(item)):
             continue
-        if key == "status" and item == "completed" and _is_item(value):
-            continue
-        if key == "error" and failed:
-            continue
+        if (key, item, value.get("type")) == ("status", "completed", "function_call"):
+            continue  # the form of OpenAI's responses
+        if key == "error" and value.get("type") == "invalid_tool_call":
+            continue  # it is about the text of the arguments
         return f"{key[:_LONGEST_NAME]!r} beside the call is left out"
     return None
 
@@ -159,8 +154,3 @@ def is_said(item: JSON) -> bool:
     if not isinstance(item, dict):
         return item is None
     return is_one_of(item.get("type"), _SAID) or (bool(item) and item.keys() <= _PARTS)
-
-
-def _is_item(value: JsonObject) -> bool:
-    """Whether this is a call in the form of OpenAI's responses, which are complete by then."""
-    return value.get("type") == "function_call"

@@ -6,7 +6,7 @@ request's own settings and the provider's own marks that say that an answer is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,8 @@ REFUSED_REASONS: Final = frozenset(
 """What providers call it when they end an answer that is not to have any effect."""
 _CHOICES: Final = ("type", "mode", "function_calling_config", "functionCallingConfig")
 """Where a tool choice that is an object says what it is."""
+_MODES: Final = frozenset({"auto", "any", "none", "required", "validated", "mode_unspecified"})
+"""What a tool choice says in place of a tool's name."""
 _FORMATS: Final = ("format", "json_schema")
 """What stands around the schema of an answer."""
 _ELSEWHERE: Final = ("hosted", "informational_only", "provider_executed", "providerExecuted")
@@ -57,7 +59,10 @@ class Request:
 
 
 def why_no_call(
-    request: Request, values: Sequence[JSON] | None = None, fits: Fits | None = None
+    request: Request,
+    values: Sequence[JSON] | None = None,
+    fits: Fits | None = None,
+    names: Iterable[str] = (),
 ) -> str | None:
     """Why an answer to this request holds no call, in whatever form it was written; None if it may.
 
@@ -66,6 +71,7 @@ def why_no_call(
         values: Of calls that stand in a text, the values that they would be made of, and all of
             them as one; empty where the text cannot be read. None: the provider's own calls.
         fits: The schema's own check.
+        names: Of calls that stand in a text, the tools.
 
     >>> why_no_call(Request({"type": "none"}))
     'the request allows no tool call (its tool choice is none)'
@@ -73,6 +79,8 @@ def why_no_call(
     "the provider ended the answer without a call (its reason is 'safety')"
     >>> why_no_call(Request(answer={"properties": {"to": {}}}), [{"to": "ann"}])
     'the request asks for a structured answer, and the text is that answer'
+    >>> why_no_call(Request({"type": "tool", "name": "pay"}), names=["refund"])
+    "the request asks for a call of 'pay' alone"
     """
     # What a provider refused to say is not to happen either, however whole it looks.
     if is_refusal(request.finish_reason):
@@ -81,6 +89,10 @@ def why_no_call(
     # Who forbade calls does not expect one to be made of words.
     if _is_none(request.tool_choice):
         return "the request allows no tool call (its tool choice is none)"
+    # Who asked for one tool has not asked for what another one does.
+    wanted = list(_named(request.tool_choice))
+    if wanted and not set(names) <= set(wanted):
+        return f"the request asks for a call of {', '.join(map(repr, wanted))} alone"
     # What somebody asked for as data has no effect.
     if values is not None and _is_answer(request.schema, values, fits):
         return "the request asks for a structured answer, and the text is that answer"
@@ -120,6 +132,16 @@ def _is_none(choice: JSON) -> bool:
     if isinstance(choice, Mapping):
         return any(_is_none(choice.get(key)) for key in _CHOICES)
     return isinstance(choice, str) and spelled(choice) == "none"
+
+
+def _named(choice: JSON) -> Iterator[str]:
+    """The tools that a choice names, in any provider's form; a mode is none."""
+    if isinstance(choice, str) and spelled(choice) not in _MODES:
+        yield choice
+    if isinstance(choice, Mapping):
+        choice = [inner for key, inner in choice.items() if key not in ("type", "mode")]
+    for each in choice if isinstance(choice, list) else ():
+        yield from _named(each)
 
 
 def _schema(answer: JSON) -> JsonObject | bool:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.kernel.requests import Request, why_no_call
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import problem
-from selfcorrect.reading.contract import Fault
+from selfcorrect.protocols import Tool
+from selfcorrect.reading.contract import Fault, Offered
 from selfcorrect.reading.outcome import Reading
 from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.schema.checker import Checker
 
 
-def why_not_allowed(reading: Reading, request: Request) -> str | None:
+def why_not_allowed(reading: Reading, request: Request, tools: Mapping[str, Tool]) -> str | None:
     """Why a text is an answer to its request and holds no call; None if it may hold one."""
     spans = (reading.text[call.start : call.end] for call in reading.calls)
     read = [(span, read_json(span)) for span in spans]
     found: list[JSON] = [span if isinstance(each, Fault) else each.value for span, each in read]
-    return why_no_call(request, [*found, found] if found else [], _fits)
+    meant = [(call.name, Offered(tools).meant(call.name)) for call in reading.calls]
+    names = [name if tool is None else tool.name for name, tool in meant]
+    return why_no_call(request, [*found, found] if found else [], _fits, names)
 
 
 def _fits(schema: JsonObject, value: JSON) -> bool:

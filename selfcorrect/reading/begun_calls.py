@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from selfcorrect.reading.contract import Candidate, Fault, Offered
@@ -25,23 +25,17 @@ _MARKED: Final = re.compile(
 _HALF_NAME: Final = re.compile(r"[\w.\-:/]{1,100}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class BegunCalls:
-    """Calls whose name is written and whose arguments were cut off, or even their name."""
-
-    def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
-        begin = max(0, len(text) - _TAIL)
-        tail = text[begin:].rstrip(_OPENED)
-        ends = (text[begin:].rstrip(), tail, _HALF_TAG.sub("", tail).rstrip(_OPENED))
-        found = (begun for end in ends if (begun := _begun(end, tools)) is not None)
-        start, name, code = next(found, (-1, "", False))
-        if start < 0:
-            return ()
+def begun_calls(text: str, tools: Offered, /) -> tuple[Candidate, ...]:
+    """A call whose name is written and whose arguments were cut off, or even its name."""
+    begin = max(0, len(text) - _TAIL)
+    tail = text[begin:].rstrip(_OPENED)
+    ends = (text[begin:].rstrip(), tail, _HALF_TAG.sub("", tail).rstrip(_OPENED))
+    for start, name, is_code in filter(None, (_begun(end, tools) for end in ends)):
         fault = Fault(len(text), "cut off inside a call", cut=True)
         # A tag alone may also be one that should have closed the call before it.
-        code = code or not name
         call = Candidate(name, None, begin + start, len(text), fault=fault)
-        return (replace(call, code=code, tagged=not code),)
+        return (replace(call, code=is_code or not name, tagged=bool(name) and not is_code),)
+    return ()
 
 
 def _begun(tail: str, tools: Offered) -> tuple[int, str, bool] | None:

@@ -16,7 +16,6 @@ ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", 
 CALL_ID: Final = "call_id"
 """Where it stands beside an `id`, the answer to the call has to name this one."""
 IDS_TOO: Final = (CALL_ID, "toolUseId", "tool_use_id")
-_LONGEST_NAME: Final = 40
 
 
 def belongs(key: str, tool: Tool) -> bool:
@@ -30,23 +29,9 @@ def _resemble(key: str, name: str) -> bool:
     return (len(short) > 2 and long.startswith(short)) or typo(key, name) is not None
 
 
-def two_names(name: str, value: JsonObject, keys: ToolCallKeys) -> str | None:
-    """Which two names of tools an object holds, if it does."""
-    for key in keys.name:
-        other = value.get(key)
-        if isinstance(other, str) and other.strip() and normal(other) != normal(name):
-            return f"two names of tools: {name[:_LONGEST_NAME]!r} and {other[:_LONGEST_NAME]!r}"
-    return None
-
-
-def own_ids(keys: ToolCallKeys) -> tuple[str, ...]:
-    """The keys of an id that are not among the usual ones, whose values are known."""
-    return tuple(key for key in keys.id if not is_known(key, None))
-
-
 def beside(value: JsonObject, keys: ToolCallKeys) -> JsonObject:
-    """What stands in a call beside its id, name, arguments and the usual metadata."""
-    meant = {*own_ids(keys), *keys.name, *keys.arguments, "input"}
+    """What stands in a call beside its id, name and the usual metadata."""
+    meant = {*keys.own, *keys.name}
     return {
         key: item for key, item in value.items() if key not in meant and not is_known(key, item)
     }

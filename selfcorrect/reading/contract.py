@@ -130,6 +130,13 @@ class ToolCallKeys:
     name: tuple[str, ...] = ("name", "tool", "tool_name")
     arguments: tuple[str, ...] = ("arguments", "args", "parameters", "params", "tool_args")
 
+    @property
+    def own(self) -> frozenset[str]:
+        """Those that are none of the usual ones."""
+        usual = ToolCallKeys()
+        known = {*usual.id, *usual.name, *usual.arguments}
+        return frozenset({*self.id, *self.name, *self.arguments} - known)
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:

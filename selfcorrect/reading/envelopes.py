@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.kernel.calls import HOLDERS, ONE_CALL
-from selfcorrect.kernel.metadata import is_said, left_out
+from selfcorrect.kernel.calls import HOLDERS
 from selfcorrect.model import JSON, Call, JsonObject
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
@@ -20,8 +19,6 @@ from selfcorrect.reading.beside import (
     NAMES_TOO,
     belongs,
     beside,
-    own_ids,
-    two_names,
 )
 from selfcorrect.reading.contract import (
     Candidate,
@@ -45,20 +42,17 @@ _ANSWERS: Final = frozenset({"role", "content", "result", "response", "output", 
 _DEPTH: Final = 8
 
 
-def read_call_object(
-    value: JSON, keys: ToolCallKeys | None = None, tools: Mapping[str, Tool] | None = None
-) -> Call | None:
+def read_call_object(value: JSON, keys: ToolCallKeys | None = None) -> Call | None:
     """Read a call that is given as an object, under any of its usual keys.
 
     Arguments that are not an object, or not strictly readable, end up in `raw`: they are never
     taken for empty ones. Where the object says that they were lost, all of it ends up there.
-    Not the right tool for text; see `read_calls`.
+    Whether it is this call and nothing more says `is_just`. Not the right tool for text; see
+    `read_calls`.
 
     Args:
         value: The object.
         keys: Where the parts of a call are found.
-        tools: The offered tools, if known. Then the whole object ends up in `raw`, and the name
-            is empty, where a parameter stands beside the other arguments.
 
     >>> read_call_object({"tool": "find", "parameters": {"q": "x"}, "id": "1"})
     Call(name='find', args={'q': 'x'}, id='1', raw=None)
@@ -68,61 +62,26 @@ def read_call_object(
     keys = keys or ToolCallKeys()
     if not isinstance(value, Mapping):
         return None
+    call_id = _text_under(value, (CALL_ID, *keys.id, *IDS_TOO))
     for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
         inner = value.get(wrapper)
-        if isinstance(inner, Mapping) and (call := read_call_object(inner, keys, tools)):
-            if tools is not None and left_out(value, (wrapper, *own_ids(keys))) is not None:
-                return Call("", {}, call.id, _as_text(value))
-            return replace(call, id=call.id or _text_under(value, (CALL_ID, *keys.id, *IDS_TOO)))
+        if isinstance(inner, Mapping) and (call := read_call_object(inner, keys)):
+            return replace(call, id=call.id or call_id)
     name = _text_under(value, keys.name)
-    return None if name is None else _call_of(name, value, keys, tools)
-
-
-def _call_of(
-    name: str, value: JsonObject, keys: ToolCallKeys, tools: Mapping[str, Tool] | None
-) -> Call | None:
-    """The call of a name that stands in an object, or None where it is an answer."""
-    call = Call(name, {}, _text_under(value, (CALL_ID, *keys.id, *IDS_TOO)))
     written = _key_of(value, (*keys.arguments, "input"))
-    others = beside(value, keys)
-    if tools is not None and written is not None and _contradicted(value, written, keys):
-        return Call("", {}, call.id, _as_text(value))
-    if written is None and not _ANSWERS.isdisjoint(value):
+    if name is None or (written is None and not _ANSWERS.isdisjoint(value)):
         return None
+    call = Call(name, {}, call_id)
     given = value[written] if written is not None else None
     ending = ending_in(value, Ending())
+    whole = Call("", {}, call_id, as_text(value))
     if lost(value, given, ending) is not None:
-        return Call("", {}, call.id, _as_text(value))
+        return whole
     if written is None:
-        return replace(call, raw=_as_text(others)) if others else call
-    told = {key for key in (*keys.arguments, "input") if key in value} - {written}
-    twice = two_names(name, value, keys) is not None or not told <= set(_echoes(value, keys))
-    if tools is not None and (others or twice):
-        return Call("", {}, call.id, _as_text(value))
+        others = beside(value, keys)
+        return replace(call, raw=as_text(others)) if others else call
     call = _with_arguments(call, given)
-    if call.raw is not None and not ending.closers:
-        return Call("", {}, call.id, _as_text(value))
-    return call
-
-
-def _contradicted(value: JsonObject, written: str, keys: ToolCallKeys) -> bool:
-    """Whether arguments stand under two keys, and neither is the echo of a schema."""
-    told = [value[key] for key in (*keys.arguments, "input") if key != written and value.get(key)]
-    return any(
-        isinstance(one, Mapping)
-        and one != value[written]
-        and {"properties", "type"}.isdisjoint(one)
-        for one in told
-    )
-
-
-def _echoes(value: JsonObject, keys: ToolCallKeys) -> list[str]:
-    """The keys of arguments under which nothing is given, or the echo of a schema."""
-    return [
-        key
-        for key in (*keys.arguments, "input")
-        if isinstance(value.get(key), Mapping) or not value.get(key)
-    ]
+    return call if call.raw is None or ending.closers else whole
 
 
 def _with_arguments(call: Call, given: JSON) -> Call:
@@ -135,11 +94,11 @@ def _with_arguments(call: Call, given: JSON) -> Call:
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
-        return replace(call, raw=_as_text(given))
+        return replace(call, raw=as_text(given))
     return replace(call, args=given)
 
 
-def _as_text(value: JSON) -> str:
+def as_text(value: JSON) -> str:
     """JSON text for another reading, or no text, which is never taken for arguments."""
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -190,16 +149,8 @@ class _Reader:
         if depth > _DEPTH:
             return
         if isinstance(value, list):
-            each = [(item, list(self.calls(item, depth + 1))) for item in value]
-            found = [call for _, calls in each for call in calls]
-            others = [item for item, calls in each if not calls] if found else []
-            if any(isinstance(item, str) and item.strip() for item in others):
-                yield Candidate("", None, fault=Fault(0, "words in a list of calls"))
-            elif all(map(is_said, others)):
-                yield from found
-            else:
-                note = "what stands beside the call is left out"
-                yield from (_noted(call, note) for call in found)
+            for item in value:
+                yield from self.calls(item, depth + 1)
         elif isinstance(value, dict):
             inside = self.inside(value)
             direct = inside.direct(value)
@@ -233,19 +184,14 @@ class _Reader:
         """Calls inside a provider's message, or under their tools' names."""
         if is_one_of(value.get("role"), _OTHERS):
             return
-        under = [(key, value[key]) for key in HOLDERS if isinstance(value.get(key), dict | list)]
-        found: list[Candidate] = []
-        read: list[str] = []
-        for key, item in under:
+        has_met = False
+        for key in filter(HOLDERS.__contains__, value):
             reader = self.inside({}, failed=key == "invalid_tool_calls")
-            outer = _text_under(value, self.ids) if isinstance(item, dict) else None
-            calls = [replace(call, id=call.id or outer) for call in reader.calls(item, depth + 1)]
-            found += calls
-            read += [key] if calls else []
-        message = value.get("role") is not None or any(key not in ONE_CALL for key in read)
-        odd = left_out(value, (*read, *own_ids(self.keys)), message=message) if found else None
-        yield from (_noted(call, odd) for call in found)
-        if not found and value and all(self.is_wrapper(k, v) for k, v in value.items()):
+            outer = _text_under(value, self.ids) if isinstance(value[key], dict) else None
+            for call in reader.calls(value[key], depth + 1):
+                has_met = True
+                yield replace(call, id=call.id or outer)
+        if not has_met and value and all(self.is_wrapper(k, v) for k, v in value.items()):
             for name, given in value.items():
                 note = Deviation(0, "wrapped in the tool's name")
                 yield self.closed(self.candidate(name, given, {}, None, note), given)
@@ -261,35 +207,26 @@ class _Reader:
         if name_key is None:
             return self.nameless(value.get(args_key) if args_key else None)
         name = str(value[name_key])
-        id_ = _text_under(value, self.ids)
         tool = self.tools.meant(name)
-        names = {key for key in self.names if normal(str(value.get(key))) == normal(name)}
-        left = {key: item for key, item in beside(value, self.keys).items() if key not in names}
-        left.pop(args_key or "", None)
+        meant = {key for key in self.names if normal(str(value.get(key))) == normal(name)}
+        left = {k: v for k, v in beside(value, self.keys).items() if k not in (*meant, args_key)}
+        given: JSON = {}
+        why = None
+        if args_key is None and tool is None:
+            return None
         if args_key is not None:
-            if is_definition(value, value[args_key]):
+            given = value[args_key]
+            if is_definition(value, given):
                 return None
-            if _contradicted(value, args_key, self.keys):
-                fault = Fault(0, "arguments under two keys, which are not the same")
-                return Candidate(name, None, id=id_, fault=fault)
-            if (both := two_names(name, value, self.keys)) is not None:
-                return Candidate(name, None, id=id_, fault=Fault(0, both))
-            if tool is not None:
-                left = {key: item for key, item in left.items() if belongs(key, tool)}
-            echoes = _echoes(value, self.keys)
-            meant = (*names, args_key, *own_ids(self.keys), *left, *echoes)
-            odd = left_out(value, meant, failed=self.failed)
-            call = self.candidate(name, value[args_key], left, id_, None)
-            return _noted(self.closed(call, value[args_key]), odd)
-        known = parameters(tool)
-        if tool is None or not left.keys() <= known.keys():
+            left = {k: v for k, v in left.items() if tool is None or belongs(k, tool)}
+        elif not left.keys() <= parameters(tool).keys() or not _ANSWERS.isdisjoint(value):
             return None
-        if not _ANSWERS.isdisjoint(value):
-            return None
-        why = Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS)
-        if left:
+        elif left:
             why = Deviation(0, "the arguments stand beside the name")
-        return self.closed(self.candidate(name, {}, left, id_, why), value)
+        else:
+            why = Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS)
+        call = self.candidate(name, given, left, _text_under(value, self.ids), why)
+        return self.closed(call, value if args_key is None else given)
 
     def closed(self, call: Candidate, given: JSON) -> Candidate:
         """The call, unless its arguments end where the text does, which may have gone on."""
@@ -343,14 +280,6 @@ class _Reader:
                 args = {**args, **left}
         raw = given if args is None and isinstance(given, str) else None
         return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
-
-
-def _noted(call: Candidate, left: str | None) -> Candidate:
-    """The call; where something beside it is left out, with a note of that."""
-    if left is None:
-        return call
-    note = Deviation(0, left)
-    return replace(call, deviations=(*call.deviations, note))
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from selfcorrect.errors import UnusableInput
+from selfcorrect.kernel.calls import is_just
 from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
 from selfcorrect.model import Call, Finding
 from selfcorrect.plain import clean
@@ -15,7 +16,7 @@ from selfcorrect.protocols import TextPolicy, Tool
 from selfcorrect.reading.allowing import why_not_allowed
 from selfcorrect.reading.contract import ToolCallKeys
 from selfcorrect.reading.endings import ending_of
-from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.envelopes import as_text, read_call_object
 from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.outcome import Reading, refusal_of
 from selfcorrect.reading.quoting import why_not_made
@@ -39,9 +40,11 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
         reason = beside.finish_reason
         wrong = f"the answer in which the model planned the call was cut off ({reason})"
         raise UnusableInput(wrong)
-    call = read_call_object(given, tools=tools)
+    call = read_call_object(given)
     if call is None:
         raise UnusableInput("call needs a name (name, tool or tool_name) that is text")
+    if call.raw is None and not is_just(given, call):
+        call = Call("", {}, call.id, as_text(given))
     if not call.name.strip() and call.raw is None:
         raise UnusableInput("the name of the call is empty")
     # Whoever parsed a text that was cut off may have made no arguments of unreadable ones.
@@ -66,10 +69,12 @@ def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | 
 
 def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
     reading = _reading(raw, tools, beside)
-    if (why := why_not_allowed(reading, _request(beside))) is not None:
-        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
-    if _is_no_call(reading) and not reading.doubted:
+    why = why_not_allowed(reading, _request(beside), tools)
+    if why is None and _is_no_call(reading) and not reading.doubted:
         reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
+        why = why_not_allowed(reading, _request(beside), tools)
+    if why is not None:
+        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
     why = why_not_made(reading, tools, beside.messages, beside.request)
     if why is not None:
         return _handed_on(raw, _malformed("no_call", why))

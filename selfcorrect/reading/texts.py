@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from selfcorrect.kernel.calls import is_just
 from selfcorrect.kernel.standing import unquoted
 from selfcorrect.kernel.thinking import without_thinking
-from selfcorrect.model import Call, JsonObject
 from selfcorrect.protocols import Form, TextPolicy, Tool
-from selfcorrect.reading.begun_calls import BegunCalls
-from selfcorrect.reading.beside import beside
+from selfcorrect.reading.begun_calls import begun_calls
 from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.contract import (
     Candidate,
@@ -21,16 +20,15 @@ from selfcorrect.reading.contract import (
     ToolCallKeys,
     without_residue,
 )
-from selfcorrect.reading.element_calls import ElementCalls
 from selfcorrect.reading.endings import ending_of
-from selfcorrect.reading.envelopes import is_definition, read_call_object
+from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.making import Found, made
 from selfcorrect.reading.outcome import Asked, Reading, malformed
 from selfcorrect.reading.python_calls import PythonCalls
-from selfcorrect.reading.react_calls import ReactCalls
+from selfcorrect.reading.react_calls import react_calls
 from selfcorrect.reading.strict import strict_json
-from selfcorrect.reading.tagged_calls import TaggedCalls
+from selfcorrect.reading.tag_calls import ELEMENTS, TAGS
 from selfcorrect.reading.tolerant_json import MOST_LEVELS
 
 
@@ -91,14 +89,14 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     code = PythonCalls(ending, asked.request or "")
     readers: Mapping[Form, Reader] = {
         "json": JsonCalls(keys, ending, code),
-        "tags": TaggedCalls(ending),
-        "elements": ElementCalls(ending),
-        "react": ReactCalls(),
+        "tags": TAGS,
+        "elements": ELEMENTS,
+        "react": react_calls,
         "code": code,
     }
     used = [reader for form, reader in readers.items() if forms is None or form in forms]
     aloud = without_thinking(text)
-    seen = (call for reader in (*used, BegunCalls()) for call in reader(aloud, offered))
+    seen = (call for reader in (*used, begun_calls) for call in reader(aloud, offered))
     found = Found(*choose(aloud, seen, offered))
     told = asked.in_context or asked.request is not None
     reading = made(found, offered, ending, policy, in_context=told)
@@ -113,25 +111,14 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
 def _strict(
     text: str, tools: Mapping[str, Tool], keys: ToolCallKeys, ending: Ending
 ) -> Candidate | None:
+    """The call that a strictly valid text is, if the kernel sees nothing else in it."""
     read = strict_json(text)
-    if read is None or not isinstance(read.value, dict):
+    call = read_call_object(read.value, keys) if read is not None else None
+    if read is None or call is None or call.raw is not None:
         return None
-    call = read_call_object(read.value, keys, tools)
-    if call is None or call.raw is not None or call.name != without_residue(call.name):
-        return None
-    if not call.args and not ending.closers and _of_a_provider(read.value, call, keys):
-        return None
-    if beside(read.value, keys) and is_definition(read.value, call.args):
-        return None
-    if not call.args and call.name not in tools and not _has_arguments(read.value, keys):
+    # Without arguments only the name of a tool tells a call from data.
+    is_call = call.args or (call.name in tools and ending.closers)
+    is_named = call.name == without_residue(call.name)
+    if not (is_call and is_named and is_just(text, call, keys.own)):
         return None
     return Candidate(call.name, call.args, 0, len(text), (), call.id, value=read.value)
-
-
-def _has_arguments(value: JsonObject, keys: ToolCallKeys) -> bool:
-    return any(key in value for key in (*keys.arguments, "input", "function", "functionCall"))
-
-
-def _of_a_provider(value: JsonObject, call: Call, keys: ToolCallKeys) -> bool:
-    """Whether a provider made this object, out of what the model wrote."""
-    return call.id is not None or "type" in value or value.keys().isdisjoint(keys.name)

@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
 
 import pytest
 
 from selfcorrect import Mender, repair_call
+from selfcorrect.errors import UnusableInput
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.verdicts import Step
 from selfcorrect.model import Call, Extent, Safety
-from selfcorrect.reading import outcome
+from selfcorrect.ports import Beside
+from selfcorrect.reading import outcome, reader, texts
 from selfcorrect.reading.contract import Candidate
 from selfcorrect.repairs import fix_json
 from selfcorrect.schema.slots import slots_of
@@ -180,3 +183,23 @@ def test_the_kernel_asks_for_the_place_of_a_call(extents, safety):
         Call("", raw=JSON_TEXT), Call("pay", ARGS), slots_of(tool.schema), ["pay"], extents=extents
     )
     assert judge(asked).safety is safety
+
+
+STRICT_LIES = {
+    "another value": (JSON_TEXT, Call("pay", {"to": "ann", "amount": 7})),
+    "another tool": (JSON_TEXT.replace('"pay"', '"refund"'), Call("pay", ARGS)),
+    "a word beside": (json.dumps({**PAY, "approved": "no"}), Call("pay", ARGS)),
+    "a word around": (json.dumps({"function": PAY, "condition": WORDS}), Call("pay", ARGS)),
+}
+
+
+@pytest.mark.parametrize("lie", STRICT_LIES)
+def test_no_reader_of_strictly_valid_calls_is_trusted(monkeypatch, lie):
+    text, call = STRICT_LIES[lie]
+    assert ran(JSON_TEXT, "mutating") == [ARGS] * 3
+    monkeypatch.setattr(texts, "read_call_object", lambda value, keys: call)
+    monkeypatch.setattr(reader, "read_call_object", lambda value: call)
+    assert call.args not in ran(text, "mutating")
+    with contextlib.suppress(UnusableInput):
+        found = reader.read_given(json.loads(text), {}, Beside())
+        assert found.call.raw is not None

@@ -63,12 +63,17 @@ def test_what_is_known_to_mean_nothing_changes_nothing(beside):
 def test_of_a_reading_tool_too_what_stands_beside_is_not_left_out_unasked():
     assert classes(json.dumps(CALL | {"priority": 1}), tools("read_only")) == {Safety.LOSSY}
     assert not repair_call(CALL | {"priority": 1}, tools("read_only").values()).ready
-    assert read_calls(json.dumps(CALL | {"tool": "free_user"}), tools("read_only")).calls == ()
+    twice = json.dumps(CALL | {"tool": "free_user"})
+    assert classes(twice, tools("read_only")) == {Safety.LOSSY}
+    assert not repair_call(twice, tools("read_only").values()).ready
 
 
 def test_messages_of_others_and_choices_hold_no_calls():
     assert read_calls(json.dumps({"role": "user", "content": CALL}), tools()).calls == ()
-    assert read_calls(json.dumps([CALL, "or", CALL | {"name": "free_user"}]), tools()).calls == ()
+    either = json.dumps([CALL, "or", CALL | {"name": "free_user"}])
+    for effect in (None, "read_only"):
+        assert classes(either, tools(effect)) == {Safety.LOSSY}
+        assert not any(call.args for call in repair_call(either, tools(effect).values()).calls)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfcorrect.model import Call, Safety
+from selfcorrect.ports import Beside
 from selfcorrect.reading import ToolCallKeys, read_arguments, read_call_object, read_calls
+from selfcorrect.reading.reader import read_given
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -446,20 +448,17 @@ def test_calls_as_objects(value, call):
 
 def test_parameters_beside_the_arguments_are_never_lost():
     given = {"name": "get_weather", "arguments": {"city": "Oslo"}, "days": 3, "trace": 1}
-    call = read_call_object(given, tools=TOOLS)
-    assert call is not None
+    call = read_given(given, TOOLS, Beside()).call
     assert (call.name, call.args) == ("", {})
     assert calls(call.raw) == [("get_weather", {"city": "Oslo", "days": 3})]
     assert classes(call.raw, TOOLS) == {Safety.LOSSY}
     del given["days"]
-    misspelt = read_call_object(given | {"dayz": 3}, tools=TOOLS)
-    assert misspelt is not None
+    misspelt = read_given(given | {"dayz": 3}, TOOLS, Beside()).call
     assert calls(misspelt.raw) == [("get_weather", {"city": "Oslo", "dayz": 3})]
-    twice = read_call_object(given | {"city": "Rome"}, tools=TOOLS)
-    assert twice is not None
+    twice = read_given(given | {"city": "Rome"}, TOOLS, Beside()).call
     assert read_calls(twice.raw or "", TOOLS).refusal is not None
     del given["trace"]
-    assert read_call_object(given, tools=TOOLS) == Call("get_weather", {"city": "Oslo"})
+    assert read_given(given, TOOLS, Beside()).call == Call("get_weather", {"city": "Oslo"})
 
 
 deep: object = 1
