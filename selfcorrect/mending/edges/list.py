@@ -171,7 +171,7 @@ def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
             if listed:
                 found: list[JSON] | None = _listed(parts, listed)
             elif kinds and kinds <= {"integer", "number"}:
-                found = numbers(parts, whole="number" not in kinds)
+                found = numbers(parts, kinds)
             else:
                 found = _free_text(body, parts, name, sure=sure) if kinds == {"string"} else None
             if found is not None:
