@@ -13,7 +13,7 @@ from selfcorrect.text import Unclear
 
 _LONGEST: Final = 1_000
 _MOST_DIGITS: Final = 30
-_NUMBER: Final = re.compile(r"-?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER: Final = re.compile(r"-?[\d.,]+(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def read_number(text: str, slot: Slot) -> int | float:
