@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, equal, loaded
+from selfcorrect.kernel.covering import equal
 from selfcorrect.kernel.dates import is_date_like, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import (
@@ -30,11 +30,7 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.text import is_spelling_of, spelling
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
-LEVELS: Final = 8
-"""How often JSON is taken out of a text inside a text (K7)."""
 _LONGEST_NUMBER: Final = 100
-_LONGEST: Final = 1_000_000
-_MOST_ITEMS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,71 +351,3 @@ def _between(text: str) -> str:
 
 def _marks(text: str) -> str:
     return "".join(c for c in text.strip() if not c.isalnum() and not c.isspace())
-
-
-# --- what a text holds ----------------------------------------------------------------------------
-
-
-_PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
-
-
-def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
-    """How certain a text is the object or list that would run; see `covers`.
-
-    What a comment says on a tool that acts is content.
-    """
-    if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
-        return None
-    if _PLACEHOLDER.fullmatch(written.strip()):
-        return None  # `[TAGS]` stands for something, and is no item itself
-    text = written
-    for _ in range(LEVELS):
-        bare = text.strip()
-        inner = loaded(bare) if bare[:1] == '"' and len(bare) <= _LONGEST else bare
-        if inner is bare or not isinstance(inner, str):
-            break
-        text = inner
-    else:
-        return None
-    if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
-        return None
-    return covers(text, runs, acts=acts).safety
-
-
-_BULLET: Final = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s+(?=\S)")
-_AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
-
-
-def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
-    """Whether a text lists exactly the items that run, in order, between separators of one kind."""
-    if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
-        return None
-    body = written.strip()
-    is_framed = body[:1] + body[-1:] in ("[]", "()", "{}")
-    # What has no separator is one item; `[TAGS]` stands for something.
-    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(body):
-        return None
-    body = body[1:-1].strip() if is_framed else body
-    for parts in _parts(body, item):
-        bare = [_BULLET.sub("", part.strip(), count=1).strip("\"' \t") for part in parts]
-        bare = bare[:-1] if bare and not bare[-1].strip(".") else bare
-        if len(bare) == len(runs) and all(
-            part and spelled(part, value, item, words) is not None
-            for part, value in zip(bare, runs, strict=True)
-        ):
-            return INFERRED
-    return None
-
-
-def _parts(body: str, item: Slot) -> Iterator[list[str]]:
-    """The text split at its separators, the strongest kind that it holds."""
-    mark = next((one for one in "\n;|" if one in body), None)
-    if mark is not None:
-        yield body.split(mark)
-        return
-    parts = body.split(",")
-    yield parts
-    yield [*parts[:-1], *(part for part in _AND.split(parts[-1]) if part.strip())]
-    # Words of a text stand apart anyway: that separates nothing but numbers and listed values.
-    if len(parts) == 1 and (item.listed or "string" not in item.kinds):
-        yield body.split()
