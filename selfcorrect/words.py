@@ -157,7 +157,9 @@ sixteen seventeen eighteen nineteen
 _TEN_WORDS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ONES: Final[dict[str, int]] = {word: n for n, word in enumerate(_ONE_WORDS.split())}
 _TENS: Final[dict[str, int]] = {word: 10 * n for n, word in enumerate(_TEN_WORDS.split(), 2)}
-_SCALES: Final = MappingProxyType({"million": 1_000_000, "thousand": 1_000})
+SCALES: Final = MappingProxyType({"billion": 10**9, "million": 10**6, "thousand": 1_000})
+_LARGER: Final = {**SCALES, "hundred": 100}
+_BEFORE_AND: Final = re.compile(r"\b(hundred|thousand|million|billion) and (?!thousand|.illion)")
 
 
 def number_word(text: str) -> int | None:
@@ -170,44 +172,26 @@ def number_word(text: str) -> int | None:
     """
     if len(text) > _LONGEST:
         return None
-    words = text.strip().lower().replace("-", " ").split()
-    if not words or words[0] == "and" or words[-1] == "and":
-        return None
-    total = 0
-    for name, scale in _SCALES.items():
-        if name not in words:
-            continue
-        at = words.index(name)
-        part = _below_thousand(words[:at])
-        if not part:
-            return None
-        total += part * scale
-        words = words[at + 1 :]
-        if words[:1] == ["and"]:
-            words = words[1:]
-    rest = _below_thousand(words) if words else 0
-    if rest is None or (total and words == ["zero"]):
-        return None
-    return total + rest
+    told = " ".join(text.lower().replace("-", " ").split())
+    words = _BEFORE_AND.sub(r"\1 ", told).split()
+    total = part = 0
+    for word in words:
+        if word in SCALES:
+            total, part = total + part * SCALES[word], 0
+        elif word == "hundred":
+            part *= 100
+        else:
+            part += _ONES.get(word, _TENS.get(word, 0))
+    return total + part if words == _in_words(total + part) else None
 
 
-def _below_thousand(words: list[str]) -> int | None:
-    """`six hundred and seven`, or None."""
-    total = 0
-    if len(words) > 1 and words[1] == "hundred":
-        if not 0 < _ONES.get(words[0], 0) < 10:
-            return None
-        total, words = _ONES[words[0]] * 100, words[2:]
-        if not words:
-            return total
-        if words[0] == "and":
-            words = words[1:]
-    match words:
-        case [word] if word in _ONES and not (total and word == "zero"):
-            return total + _ONES[word]
-        case [word] if word in _TENS:
-            return total + _TENS[word]
-        case [tens, ones] if tens in _TENS and 0 < _ONES.get(ones, 0) < 10:
-            return total + _TENS[tens] + _ONES[ones]
-        case _:
-            return None
+def _in_words(number: int) -> list[str]:
+    """A whole number as it is said, so that nothing else is taken for one."""
+    for word, size in _LARGER.items():
+        if number >= size:
+            rest = _in_words(number % size) if number % size else []
+            return [*_in_words(number // size), word, *rest]
+    if number < len(_ONES):
+        return [[*_ONES][number]]
+    tens, ones = divmod(number, 10)
+    return [[*_TENS][tens - 2], *([[*_ONES][ones]] if ones else [])]

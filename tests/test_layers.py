@@ -114,7 +114,6 @@ MAY_NAME_A_CLASS = {
 CLAIMS_LEFT = {
     "batch/threads.py",
     "integrations/text_calls.py",
-    "mending/edge_set.py",
     "reading/making.py",
     "repairs/default_value.py",
     "repairs/drop_extra.py",

@@ -12,18 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.kernel.covering import covers, equal, loaded
+from selfcorrect.kernel.inside import lists, unpacked
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
 from selfcorrect.kernel.origins import about, is_blamed, is_tainted
-from selfcorrect.kernel.spellings import (
-    EXACT,
-    INFERRED,
-    Slot,
-    lists,
-    says_nothing,
-    spelled,
-    unpacked,
-)
+from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot, says_nothing, spelled
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
 from selfcorrect.kernel.wrappers import (
     NAMERS,

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from selfcorrect.words import number_word
+from selfcorrect.words import SCALES, number_word
 
 _LONGEST: Final = 200
-_SCALES: Final = {
-    "thousand": Decimal(1_000),
-    "million": Decimal(1_000_000),
-    "billion": Decimal(1_000_000_000),
-}
 _PARTS: Final = {
     "a half": Decimal("0.5"),
     "one half": Decimal("0.5"),
@@ -57,14 +52,14 @@ def spoken(text: str) -> Spoken | None:
 
 
 def _unsigned(words: str) -> Spoken | None:
-    scale = not _SCALES.keys().isdisjoint(words.replace("-", " ").split())
+    scale = not SCALES.keys().isdisjoint(words.replace("-", " ").split())
     if words == "a dozen":
         return Spoken(Decimal(12))
     if (number := _count(words)) is not None:
         return Spoken(number, scale)
     most, _, last = words.rpartition(" ")
-    if last in _SCALES and (number := _count(most)) is not None:
-        return Spoken(number * _SCALES[last], scale)
+    if last in SCALES and (number := _count(most)) is not None:
+        return Spoken(number * SCALES[last], scale)
     whole, _, part = words.rpartition(" and ")
     if not scale and part in _PARTS and (number := _count(whole)) is not None:
         return Spoken(number + _PARTS[part])

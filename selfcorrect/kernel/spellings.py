@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, equal, loaded
+from selfcorrect.kernel.covering import equal
 from selfcorrect.kernel.dates import is_date_like, same_date
 from selfcorrect.kernel.likeness import meant_values
-from selfcorrect.kernel.measures import asks_for, is_money
+from selfcorrect.kernel.measures import (
+    COINS,
+    SCALES,
+    asks_for,
+    comma_groups,
+    currency,
+    measures_told,
+    words_told,
+)
 from selfcorrect.kernel.number_words import spoken
 from selfcorrect.model import JSON, Safety
 from selfcorrect.text import is_spelling_of, spelling
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
-LEVELS: Final = 8
-"""How often JSON is taken out of a text inside a text (K7)."""
 _LONGEST_NUMBER: Final = 100
-_LONGEST: Final = 1_000_000
-_MOST_ITEMS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,15 @@ _BESIDE: Final = re.compile(
     re.ASCII,
 )
 _AMBIGUOUS: Final = re.compile(r"-?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+_CENTS: Final = re.compile(r".*\.\d\d", re.ASCII)
+_AMOUNTS: Final = frozenset(
+    {"amount", "balance", "budget", "cost", "fee", "payment", "price", "salary", "wage"}
+)
+_SIGNED: Final = frozenset(
+    {"adjustment", "change", "delta", "difference", "offset", "shift"}
+    | {"lat", "latitude", "lng", "lon", "longitude"}
+)
+"""What has a sign of its own."""
 
 
 def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
@@ -161,25 +174,50 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
     if not isinstance(written, str):
         return None
     text, asked = written.strip().replace("\u2212", "-"), _decimal(repr(runs))
-    if asked is None or not text:
+    if asked is None or not text or len(text) > _LONGEST_NUMBER:
         return None
-    if (safety := _digits(text, asked)) is not None:
-        return safety
-    if (said := spoken(text)) is not None and said.value == asked:
-        return INFERRED
-    found = _BESIDE.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
-    if found is None:
-        return _words_beside(text, asked, slot)
+    told = words_told(slot.name, slot.said)
+    if text[0] == "+" and _SIGNED.isdisjoint(told):
+        return None  # it could say that so much is to be added
+    if (safety := _digits(text, asked, groups=_is_whole(slot))) is not None:
+        return None if _may_be_another(text, asked, slot) else safety
+    said = spoken(text)
+    if said is not None and said.value == asked:
+        return None if said.scale and not SCALES.isdisjoint(told) else INFERRED
+    found = _BESIDE.fullmatch(text)
+    return _words_beside(text, asked, slot) if found is None else _amount(found, asked, slot)
+
+
+def _amount(found: re.Match[str], asked: Decimal, slot: Slot) -> Safety | None:
+    """Digits with a unit or a currency on one side, if exactly that one is asked for."""
     beside = [part.strip() for part in (found["before"], found["after"]) if part]
-    digits = _digits(found["sign"] + found["number"], asked)
-    if digits is None or len(beside) != 1 or not asks_for(beside[0], slot.name, slot.said):
+    if len(beside) != 1 or not asks_for(beside[0], slot.name, slot.said):
         return None
-    # The point of an amount may group thousands: 1.250 is 1250 or one and a quarter.
-    groups = is_money(beside[0]) or found["number"].endswith("0") or "integer" in slot.kinds
-    if groups and _AMBIGUOUS.fullmatch(found["number"]):
+    (mark,), number = beside, found["sign"] + found["number"]
+    digits = _digits(number, asked, groups=_is_whole(slot) or comma_groups(mark))
+    if digits is None or _may_be_another(number, asked, slot, is_money=currency(mark) is not None):
         return None
+    if mark == "%" and asked <= 1 and not slot.fits(2):
+        return None  # where nothing over 1 fits, 5 % is written 0.05
     # A sign or a code is part of an amount, a word (`dollars`) is read.
-    return digits if is_money(beside[0]) and len(beside[0]) < 4 else INFERRED
+    return digits if currency(mark) is not None and len(mark) < 4 else INFERRED
+
+
+def _is_whole(slot: Slot) -> bool:
+    return "integer" in slot.kinds and "number" not in slot.kinds
+
+
+def _may_be_another(digits: str, asked: Decimal, slot: Slot, *, is_money: bool = False) -> bool:
+    """Whether a point may group thousands (1.250), or begin what the schema counts in (cents)."""
+    words, told = words_told(slot.name, slot.said), measures_told(slot.name, slot.said)
+    is_measured = any(currency(one) is None for one in told)
+    if _CENTS.fullmatch(digits) and not COINS.isdisjoint(words) and not is_measured:
+        return True
+    if not _AMBIGUOUS.fullmatch(digits):
+        return False
+    is_amount = bool(told) or not _AMOUNTS.isdisjoint(words)
+    rounded = digits.endswith("0") or (is_amount and not is_measured)
+    return is_money or _is_whole(slot) or (rounded and slot.fits(round(asked * 1_000)))
 
 
 def _words_beside(text: str, asked: Decimal, slot: Slot) -> Safety | None:
@@ -190,13 +228,17 @@ def _words_beside(text: str, asked: Decimal, slot: Slot) -> Safety | None:
     return INFERRED if agrees else None
 
 
-def _digits(text: str, asked: Decimal) -> Safety | None:
-    """How certain digits, with points and commas as people set them, are this number."""
+def _digits(text: str, asked: Decimal, *, groups: bool) -> Safety | None:
+    """How certain digits, with points and commas as people set them, are this number.
+
+    `groups` says whether the comma of `1,234` can only group thousands.
+    """
     if _PLAIN.fullmatch(text):
         is_padded = len(text.lstrip("+-")) > 1 and text.lstrip("+-")[0] == "0" and text.isdigit()
         return (INFERRED if is_padded else EXACT) if _decimal(text) == asked else None
     if _GROUPS.fullmatch(text):
-        return EXACT if _decimal(text.replace(",", "")) == asked else None
+        is_sure = groups or "." in text or text.count(",") > 1
+        return EXACT if is_sure and _decimal(text.replace(",", "")) == asked else None
     if _POINTS.fullmatch(text):
         return EXACT if _decimal(text.replace(".", "").replace(",", ".")) == asked else None
     if _COMMA.fullmatch(text):
@@ -309,71 +351,3 @@ def _between(text: str) -> str:
 
 def _marks(text: str) -> str:
     return "".join(c for c in text.strip() if not c.isalnum() and not c.isspace())
-
-
-# --- what a text holds ----------------------------------------------------------------------------
-
-
-_PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
-
-
-def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
-    """How certain a text is the object or list that would run; see `covers`.
-
-    What a comment says on a tool that acts is content.
-    """
-    if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
-        return None
-    if _PLACEHOLDER.fullmatch(written.strip()):
-        return None  # `[TAGS]` stands for something, and is no item itself
-    text = written
-    for _ in range(LEVELS):
-        bare = text.strip()
-        inner = loaded(bare) if bare[:1] == '"' and len(bare) <= _LONGEST else bare
-        if inner is bare or not isinstance(inner, str):
-            break
-        text = inner
-    else:
-        return None
-    if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
-        return None
-    return covers(text, runs, acts=acts).safety
-
-
-_BULLET: Final = re.compile(r"(?:[-*+\u2022\u2013\u2014]|\d{1,4}[.)])\s+(?=\S)")
-_AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
-
-
-def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
-    """Whether a text lists exactly the items that run, in order, between separators of one kind."""
-    if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
-        return None
-    body = written.strip()
-    is_framed = body[:1] + body[-1:] in ("[]", "()", "{}")
-    # What has no separator is one item; `[TAGS]` stands for something.
-    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(body):
-        return None
-    body = body[1:-1].strip() if is_framed else body
-    for parts in _parts(body, item):
-        bare = [_BULLET.sub("", part.strip(), count=1).strip("\"' \t") for part in parts]
-        bare = bare[:-1] if bare and not bare[-1].strip(".") else bare
-        if len(bare) == len(runs) and all(
-            part and spelled(part, value, item, words) is not None
-            for part, value in zip(bare, runs, strict=True)
-        ):
-            return INFERRED
-    return None
-
-
-def _parts(body: str, item: Slot) -> Iterator[list[str]]:
-    """The text split at its separators, the strongest kind that it holds."""
-    mark = next((one for one in "\n;|" if one in body), None)
-    if mark is not None:
-        yield body.split(mark)
-        return
-    parts = body.split(",")
-    yield parts
-    yield [*parts[:-1], *(part for part in _AND.split(parts[-1]) if part.strip())]
-    # Words of a text stand apart anyway: that separates nothing but numbers and listed values.
-    if len(parts) == 1 and (item.listed or "string" not in item.kinds):
-        yield body.split()

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from operator import is_
 from typing import ClassVar
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.mending.choice import Edge, Priced, Refusal, valued
 from selfcorrect.mending.cost import PRICES, priced
 from selfcorrect.mending.place import Way, is_of_keys, levels_of, moved
@@ -29,7 +30,7 @@ class EdgeSet(ABC):
     """
 
     needs: ClassVar[str] = "nothing"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
+    safety: ClassVar[tuple[Safety, ...]] = FOLLOWS
 
     name: ClassVar[str]
     joins: ClassVar[bool] = True

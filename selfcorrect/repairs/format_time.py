@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from selfcorrect.kernel.dates import Clock, moment
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.null import nothing
 from selfcorrect.mending.edges.time import Time
-from selfcorrect.text import Unclear
-from selfcorrect.values.dates import read_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,8 @@ class FormatTime(EdgeSet):
         """
         EdgeSet.__post_init__(self)
         if self.timezone is not None:
-            try:
-                offset = read_time(f"00:00:00{self.timezone}").zone
-            except Unclear:
-                offset = None
-            if offset != self.timezone:
+            found = moment(f"00:00:00{self.timezone}")
+            if found is None or found.clock != Clock(0, zone=self.timezone):
                 raise ValueError(f"timezone = {self.timezone!r} is no offset such as '+02:00'")
 
     @property

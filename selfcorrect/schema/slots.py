@@ -22,7 +22,10 @@ from selfcorrect.schema.subschema import (
     types_of,
 )
 
-_TOLD: Final = ("description", "title", "unit", "x-unit", "x-currency")
+_TOLD: Final = {
+    **dict.fromkeys(("description", "title"), "{}"),
+    **dict.fromkeys(("unit", "x-unit", "x-currency"), "({})"),
+}
 _LONGEST: Final = 1_000
 
 
@@ -43,7 +46,12 @@ def _made(root: Root, tokens: tuple[str, ...]) -> Slot:
     must = bool(tokens) and required(above, tokens[-1])
     return Slot(
         name=next((token for token in reversed(tokens) if not token.isdigit()), ""),
-        said=" ".join(str(s[k])[:_LONGEST] for s in schemas for k in _TOLD if k in s),
+        said=" ".join(
+            told.format(str(one[key])[:_LONGEST])
+            for one in schemas
+            for key, told in _TOLD.items()
+            if key in one
+        ),
         kinds=kinds_of(schemas),
         nullable=any("null" in types_of(one) for one in schemas),
         required=must,

@@ -27,7 +27,6 @@ from pydantic import BaseModel
 
 from selfcorrect.batch.checking import repair_loop
 from selfcorrect.batch.mending import mend
-from selfcorrect.mending.fit import fit
 from selfcorrect.reading import JsonRead, read_json
 from selfcorrect.tools import ToolSpec
 
@@ -153,7 +152,7 @@ def end_to_end() -> None:
 
 
 def search() -> None:
-    """The search alone and end to end, as arguments and schemas grow; warmed up before."""
+    """The search end to end, as arguments and schemas grow; warmed up before."""
     words = [f"{a}{b}{c}" for a in "bdfgklmn" for b in ("ane", "oru", "ilo") for c in NOUNS]
     many = tool_of(dict.fromkeys(words[:200], TEXT))
     unknown = dict.fromkeys(words[200:400], "x")
@@ -183,8 +182,8 @@ NOUNS += ("oak", "pan", "rug", "sun", "tin")
 def print_search(cases: dict[str, tuple[ToolSpec, dict[str, Any]]]) -> None:
     for name, (tool, args) in cases.items():
         whole = partial(mend, repair_loop([tool]), {"name": "t", "args": args}, {})
-        figures = medians({"fit": partial(fit, args, tool), "all": whole})
-        print(f"  {name:<40}{figures['fit'] / 1e3:>9.1f} ms{figures['all'] / 1e3:>9.1f} ms")
+        figures = medians({"all": whole})
+        print(f"  {name:<40}{figures['all'] / 1e3:>9.1f} ms")
 
 
 def lines(count: int) -> Iterator[str]:
@@ -243,7 +242,7 @@ def memory(process: psutil.Process) -> int:
 def main() -> None:
     against_json_repair()
     end_to_end()
-    print("\nthe search                                      alone   end to end")
+    print("\nthe search, end to end")
     search()
     batch(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
 

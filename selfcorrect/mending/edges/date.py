@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time, timedelta
 from typing import Final
 
+from selfcorrect.kernel.dates import Clock
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON, Category
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear
 from selfcorrect.values.dates import (
+    clock_of,
+    day_of,
+    in_digits,
     offset_in,
-    read_date,
-    read_date_time,
+    read_moment,
     templates,
     written,
     zone_named,
@@ -25,6 +28,7 @@ _FORMS: Final = (
     *("DD-MM-YYYY", "DD/MM/YYYY", "DD.MM.YYYY", "DDMMYYYY"),
     *("MM-DD-YYYY", "MM/DD/YYYY", "MM.DD.YYYY", "MMDDYYYY"),
 )
+_RELATIVE: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,16 @@ class Date:
         return self._date(told, want)
 
     def _date(self, told: str, want: Place) -> str:
-        today = want.now().date() if self.relative else None
+        if self.relative and (days := _RELATIVE.get(told.strip().lower())) is not None:
+            return self._written(want.now().date() + timedelta(days=days), want)
+        found = read_moment(told)
+        if found.clock not in (None, Clock(0)):
+            raise Unclear("its time of day would be lost")
         try:
-            found = read_date(told, today=today)
+            return self._written(day_of(found), want)
         except Unclear as why:
-            if why.readings:
-                each = {words: self._written(day, want) for words, day in why.readings.items()}
-                raise Unclear(str(why), each) from None
-            found = _midnight(told, why)
-        return self._written(found, want)
+            each = {words: self._written(day, want) for words, day in why.readings.items()}
+            raise Unclear(str(why), each) from None
 
     def _written(self, day: date, want: Place) -> str:
         if "date" in want.formats:
@@ -91,26 +96,16 @@ class Date:
         return ["YYYY-MM-DD"] if want.finding.category is Category.FORMAT_DATE else []
 
     def _date_time(self, told: str, want: Place) -> str:
-        day, clock = read_date_time(told)
-        local = f"{day.isoformat()}T{clock.value.isoformat()}"
+        found = read_moment(told)
+        day, clock = day_of(found), clock_of(found)
+        local = f"{day.isoformat()}T{in_digits(clock)}"
         if clock.zone is not None:
             return local + clock.zone
         if (zone := self.timezone) is not None:
-            return local + offset_in(zone_named(zone), day, clock.value)
+            return local + offset_in(zone_named(zone), day, time(*clock[:3]))
         if want.own and want.fits(local):
             return local
         raise Unclear("its time zone is not known")
-
-
-def _midnight(told: str, why: Unclear) -> date:
-    """The date of a date and time that says no more than a date does."""
-    try:
-        found, clock = read_date_time(told)
-    except Unclear:
-        raise why from None
-    if clock.value.isoformat() != "00:00:00" or clock.zone is not None:
-        raise Unclear("its time of day would be lost")
-    return found
 
 
 def _text(value: JSON) -> str | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from selfcorrect.kernel.inside import separated
+from selfcorrect.kernel.spellings import Slot
 from selfcorrect.kernel.wrappers import ordered
 from selfcorrect.mending.choice import Edge, Fit, candidate
 from selfcorrect.mending.edges.boolean import boolean
@@ -124,7 +126,6 @@ def _is_in_row(want: Place) -> bool:
 _LONGEST: Final = 20_000
 _MOST: Final = 1_000
 _BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
-_AND: Final = re.compile(r"\s*(?:,\s*)?\b(?:and|&)\b\s*", re.IGNORECASE)
 _GROUPED: Final = re.compile(
     r"\d,\d{3}(?!\d)|^[+-]?\d[\d.]*,\d+$|^[+-]?\d{1,3}(?: \d{3})+$", re.ASCII
 )
@@ -137,10 +138,7 @@ _PLACES_AND_PEOPLE: Final = frozenset(
 """What is often written with a comma of its own."""
 _AND_SO_ON: Final = frozenset({"", "and so on", "et al", "etc", "etcetera"})
 _EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
-_BULLET: Final = re.compile(
-    r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
-)
-_FIRST: Final = ("1. ", "1) ")
+_BULLET: Final = re.compile(r"[-*+\u2022\u2013\u2014]\s|\d{1,4}[.)]\s", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
 
@@ -166,12 +164,13 @@ def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
         raise Unclear("its commas or spaces could group digits")
     listed = {spelling(one): one for one in strings(members(items))}
     kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
-    for parts in _readings(body):
+    slot = Slot(kinds=kinds, listed=[*listed.values()])
+    for parts in separated(body, slot):
         if (1 if sure else 2) <= len(parts) <= _MOST and all(parts):
             if listed:
                 found: list[JSON] | None = _listed(parts, listed)
             elif kinds and kinds <= {"integer", "number"}:
-                found = numbers(parts, whole="number" not in kinds)
+                found = numbers(parts, kinds)
             else:
                 found = _free_text(body, parts, name, sure=sure) if kinds == {"string"} else None
             if found is not None:
@@ -189,46 +188,12 @@ def _listed(parts: Sequence[str], listed: Mapping[str, str]) -> list[JSON] | Non
     return found
 
 
-def _readings(body: str) -> Iterator[list[str]]:
-    """The text split at each separator that it holds, the surest one first."""
-    for mark in ("\n", ";", "|"):
-        if mark in body:
-            parts = [part.strip(" ,\t\r") for part in body.split(mark)]
-            yield _without_bullets(parts, signs=mark != "\n")
-            return
-    parts = [part.strip() for part in body.split(",")]
-    parts = _without_bullets(parts) if body.startswith(_FIRST) else parts
-    yield parts
-    last = [part.strip() for part in _AND.split(parts[-1]) if part.strip()]
-    yield [*parts[:-1], *last]
-    if "," not in body:
-        yield body.split()
-
-
 def _check_levels(written: str) -> None:
     """Refuse a list with a list in it: nobody can tell what its items would be."""
     lines = written.split("\n")
     margins = {len(n) - len(n.lstrip()) for n in lines if _BULLET.match(n.lstrip())}
     if len(margins) > 1:
         raise Unclear("some of its items stand under others")
-
-
-def _without_bullets(parts: list[str], *, signs: bool = False) -> list[str]:
-    """The parts without `-`, `*` or running numbers before all of them.
-
-    Within a line (`signs`) a `-` or `+` before a number belongs to the number.
-    """
-    found = [_BULLET.match(part) for part in parts]
-    bullets = [bullet for bullet in found if bullet is not None]
-    if not bullets:
-        return parts
-    if signs and any(bullet[1] and bullet[3] for bullet in bullets):
-        raise Unclear("its numbers may have signs")
-    marks = [bullet[1] or bullet[2] for bullet in bullets]
-    running = marks == [str(n) for n in range(1, len(marks) + 1)]
-    if len(bullets) < len(parts) or not (running or len(set(marks)) == 1):
-        raise Unclear("some of its items begin like those of a list, and some do not")
-    return [part[bullet.end() :] for part, bullet in zip(parts, bullets, strict=True)]
 
 
 def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:

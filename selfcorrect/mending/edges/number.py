@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from selfcorrect.kernel.spellings import Slot
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON
+from selfcorrect.pointer import split
 from selfcorrect.schema.places import Place, object_at, parent
-from selfcorrect.text import Unclear, spelling
-from selfcorrect.values.quantities import Quantity, read_quantity
-from selfcorrect.values.wanted import Wanted, check
+from selfcorrect.schema.slots import slots_of
+from selfcorrect.text import Unclear, spelling, tokens
+from selfcorrect.values.quantities import read_number
 
-_TELL_UNITS: Final = ("unit", "x-unit", "x-currency")
+_TELL_UNITS: Final = frozenset({"ccy", "currency", "scale", "unit", "units"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,7 @@ class Number:
         """Read a number where one is asked for; never rounded, never out of an expression."""
         if not want.kinds & {"integer", "number"}:
             return
-        whole = "number" not in want.kinds
-        if isinstance(value, float) and whole:
+        if isinstance(value, float) and "number" not in want.kinds:
             if not value.is_integer() or abs(value) >= 2**53:
                 raise Unclear(f"{value!r} is not a whole number")
             reason = "a whole number without a fraction"
@@ -41,38 +42,33 @@ class Number:
         known = (
             {spelling(word): number for word, number in self.words.items()} if self.words else {}
         )
-        if (told := known.get(spelling(value))) is not None:
-            yield candidate(told, "told-word", "a number word that the map gives")
+        if (given := known.get(spelling(value))) is not None:
+            yield candidate(given, "told-word", "a number word that the map gives")
             return
-        found = read_quantity(value, whole=whole)
-        check(found, _asked(want))
+        slot = replace(slots_of(want.tool.schema)(tuple(split(want.path)[1:])), kinds=want.kinds)
+        for told in _units_beside(want):
+            # What the argument beside says must agree, and may say what the schema does not.
+            read_number(value, Slot(kinds=want.kinds, said=f"({told})"))
+            slot = replace(slot, said=f"{slot.said} ({told})")
+        number = read_number(value, slot)
         is_said = "%" in value or any(map(str.isalpha, value))
         cost = "number-words" if is_said else "number-text"
-        yield candidate(found.value, cost, "a number written as text")
+        yield candidate(number, cost, "a number written as text")
 
 
-def numbers(parts: list[str], *, whole: bool) -> list[JSON] | None:
+def numbers(parts: list[str], kinds: frozenset[str]) -> list[JSON] | None:
     """The numbers that parts of a text name, if none says more than a number."""
     try:
-        found: list[Quantity] = [read_quantity(part, whole=whole) for part in parts]
+        return [read_number(part, Slot(kinds=kinds)) for part in parts]
     except Unclear:
         return None
-    if any(one.currency or one.unit or one.percent or one.may_mean_more for one in found):
-        return None
-    return [one.value for one in found]
 
 
-def _asked(want: Place) -> Wanted:
-    """What the schema, and the arguments beside this one, say of the number."""
-    most = [schema.get("maximum") for schema in want.schemas]
-    around, above = _arguments(want, "/args"), parent(want.path)
-    beside = around if above == "/args" else _arguments(want, above)
-    told = [one[key] for one in want.schemas for key in _TELL_UNITS if key in one]
-    description = f"{want.description} {' '.join(f'({unit})' for unit in told)}".strip()
-    return Wanted(want.name, description, most, want.meets, beside, around)
-
-
-def _arguments(want: Place, path: str) -> dict[str, JSON]:
-    """The arguments that the object at a pointer may have, `None` for those that it has not."""
-    around = object_at(want.call, want.tool, path)
-    return {} if around is None else {name: around[0].get(name) for name in around[2]}
+def _units_beside(want: Place) -> list[str]:
+    """What the one argument beside the number says that tells its unit or currency."""
+    around = object_at(want.call, want.tool, parent(want.path))
+    given = {} if around is None else {name: around[0].get(name) for name in around[2]}
+    names = [name for name in given if not _TELL_UNITS.isdisjoint(tokens(name))]
+    own = [name for name in names if tokens(name)[:-1] == tokens(want.name)] or names
+    told = [given[name] for name in own if len(own) == 1]
+    return [one for one in told if isinstance(one, str) and one.strip()]

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from selfcorrect.kernel.dates import moment
 from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.mending.edges.boolean import ANSWERS, BOOLEANS
 from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import members, strings, types_of
-from selfcorrect.text import Unclear, is_spelling_of
-from selfcorrect.values.dates import read_date
+from selfcorrect.text import is_spelling_of
 from selfcorrect.values.normal_forms import normal_forms
 from selfcorrect.values.spelled import as_spelled
 
@@ -75,18 +75,10 @@ def _check_no_text(want: Place, value: str, told: bool) -> None:
         raise Contested("it could be a text such as a telephone number")
     if told and _is_answer(want, value) and value.lower() not in BOOLEANS:
         raise Contested("it could be a text, or true or false")
-    if want.formats & {"date", "date-time"} and _is_date(value):
+    if want.formats & {"date", "date-time"} and moment(value) is not None:
         raise Contested("it could be a date or a number")
 
 
 def _is_answer(want: Place, value: str) -> bool:
     word = value[:50].strip().lower()
     return "boolean" in want.kinds and (word in ANSWERS or word in BOOLEANS)
-
-
-def _is_date(value: str) -> bool:
-    try:
-        read_date(value)
-    except Unclear:
-        return False
-    return True

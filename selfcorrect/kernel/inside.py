@@ -1,0 +1,103 @@
+"""What a text holds: JSON that was written into it, or a list between separators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from selfcorrect.kernel.covering import covers, loaded
+from selfcorrect.kernel.spellings import INFERRED, Slot, Words, spelled
+from selfcorrect.model import JSON, Safety
+
+LEVELS: Final = 8
+"""How often JSON is taken out of a text inside a text (K7)."""
+_LONGEST: Final = 1_000_000
+_MOST_ITEMS: Final = 1_000
+_PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
+
+
+def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
+    """How certain a text is the object or list that would run; see `covers`.
+
+    What a comment says on a tool that acts is content.
+    """
+    if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
+        return None
+    if _PLACEHOLDER.fullmatch(written.strip()):
+        return None  # `[TAGS]` stands for something, and is no item itself
+    text = written
+    for _ in range(LEVELS):
+        bare = text.strip()
+        inner = loaded(bare) if bare[:1] == '"' and len(bare) <= _LONGEST else bare
+        if inner is bare or not isinstance(inner, str):
+            break
+        text = inner
+    else:
+        return None
+    if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
+        return None
+    return covers(text, runs, acts=acts).safety
+
+
+_BULLET: Final = re.compile(
+    r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
+)
+_AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
+
+
+def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
+    """Whether a text lists exactly the items that run, in order, between separators of one kind."""
+    if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
+        return None
+    body = written.strip()
+    is_framed = body[:1] + body[-1:] in ("[]", "()", "{}")
+    # What has no separator is one item; `[TAGS]` stands for something.
+    if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(body):
+        return None
+    body = body[1:-1].strip() if is_framed else body
+    for parts in separated(body, item):
+        bare = [part.strip("\"' \t") for part in (parts if parts[-1:] != [""] else parts[:-1])]
+        if len(bare) == len(runs) and all(
+            part and spelled(part, value, item, words) is not None
+            for part, value in zip(bare, runs, strict=True)
+        ):
+            return INFERRED
+    return None
+
+
+def separated(text: str, item: Slot) -> Iterator[list[str]]:
+    r"""The parts of a text between its separators, the strongest kind that it holds.
+
+    >>> next(separated("1. Oslo\\n2. Bergen", Slot()))
+    ['Oslo', 'Bergen']
+    """
+    mark = next((one for one in "\n;|" if one in text), None)
+    if mark is not None:
+        parts = [part.strip(" ,\t\r") for part in text.split(mark)]
+        yield _without_bullets(parts, signs=mark != "\n")
+        return
+    parts = [part.strip() for part in text.split(",")]
+    parts = _without_bullets(parts) if text.startswith(("1. ", "1) ")) else parts
+    yield parts
+    yield [*parts[:-1], *(part for one in parts[-1:] for part in _AND.split(one) if part)]
+    # Words of a text stand apart anyway: that separates nothing but numbers and listed values.
+    if len(parts) == 1 and (item.listed or "string" not in item.kinds):
+        yield text.split()
+
+
+def _without_bullets(parts: list[str], *, signs: bool = False) -> list[str]:
+    """The parts without `-`, `*` or running numbers before all of them; none where some have any.
+
+    Within a line (`signs`) a `-` or `+` before a number belongs to the number.
+    """
+    found = [_BULLET.match(part) for part in parts]
+    bullets = [bullet for bullet in found if bullet is not None]
+    if not bullets:
+        return parts
+    marks = [bullet[1] or bullet[2] for bullet in bullets]
+    running = marks == [str(n) for n in range(1, len(marks) + 1)]
+    is_sign = signs and any(bullet[1] and bullet[3] for bullet in bullets)
+    if is_sign or len(bullets) < len(parts) or not (running or len(set(marks)) == 1):
+        return []
+    return [part[bullet.end() :] for part, bullet in zip(parts, bullets, strict=True)]
