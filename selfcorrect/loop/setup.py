@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -242,9 +241,3 @@ def _model(model: Any) -> Any:
     if model is not None and not callable(getattr(model, "invoke", None)):
         raise GraphSetupError(f"model must be a chat model with invoke, not {model!r}")
     return model
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling this gives something to await."""
-    call = getattr(function, "__call__", None)  # noqa: B004 -- objects with an async __call__
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
