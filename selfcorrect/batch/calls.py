@@ -87,7 +87,7 @@ def run_calls(
     Returns:
         One result for each id, in the order of the calls.
     """
-    context = _context(loop, tenant, {})
+    context = loop.start(tenant=tenant)
     return run_sync(_run(loop, calls, context, task_id, given, ask, together=False))
 
 
@@ -101,12 +101,8 @@ async def arun_calls(
     ask: Callable[[JSON], JSON] | None = None,
 ) -> list[CallResult]:
     """Like `run_calls`, all calls at the same time, for tools that are async."""
-    context = _context(loop, tenant, {"host": AsyncHost()})
+    context = loop.start(tenant=tenant, host=AsyncHost())
     return await _run(loop, calls, context, task_id, given, ask, together=True)
-
-
-def _context(loop: Loop, tenant: str | None, changes: dict[str, Any]) -> RunContext:
-    return loop.start(**changes, **({} if tenant is None else {"tenant": tenant}))
 
 
 async def _run(

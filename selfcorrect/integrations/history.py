@@ -10,7 +10,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from selfcorrect.effects import acts
 from selfcorrect.integrations.chat import note_of
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.intents import scope_of_call
+from selfcorrect.loop.intents import Intent
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text, digest
 from selfcorrect.schema.equality import call_key
@@ -50,7 +50,7 @@ def lost_before(
     key = call_key(this, spec)
     for place, lost in lost_notes(request.state):
         if lost == key and (spec.declared or place > spoken):
-            scope = scope_of_call({"given": dict(given)}, this, spec, context)
+            scope = Intent({"given": dict(given)}, context, this, spec).scope
             return {scope: {"key": f"{scope}:{key}", "tool": spec.name}} if scope else {}
     return {}
 

@@ -106,6 +106,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
         self._lease = lease
         self._lock = threading.RLock()
         self._has_first: bool | None = None
+        self._connection: Any = None
         self._start_afresh()
 
     # --- what a backend provides ------------------------------------------------------------------
@@ -118,18 +119,24 @@ class SqlLedger(RecallCounting, Intents, ABC):
     def _may_pass(self, error: Exception) -> bool:
         """Whether the database may be well again in a moment."""
 
-    @abstractmethod
-    def _disconnect(self) -> None:
-        """Close the connection, if there is one; never raises."""
-
-    @abstractmethod
-    def _drop_after_fork(self) -> None:
-        """Forget the connection without closing it: it belongs to the parent process."""
-
     def _clock(self, cursor: Cursor) -> float:
         """Seconds by a clock that all who use this database share: here, that of the machine."""
         del cursor
         return time.time()
+
+    # --- its connection, if it holds one --------------------------------------------------------
+
+    def _disconnect(self) -> None:
+        """Close the connection, if there is one; never raises."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+    def _drop_after_fork(self) -> None:
+        """Forget the connection without closing it: it belongs to the parent process."""
+        _INHERITED.append(self._connection)
+        self._connection = None
 
     # --- the ledger -------------------------------------------------------------------------------
 
@@ -395,6 +402,10 @@ class SqlLedger(RecallCounting, Intents, ABC):
                 idle = 0
                 with suppress(LedgerError):
                     self._run(lambda cursor: cursor.execute(_ALIVE, (self._me.id,)), patience=0)
+
+
+_INHERITED: Final[list[Any]] = []
+"""Connections of parent processes, which must not be closed."""
 
 
 def _has_first(cursor: Cursor) -> bool:
