@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, is_control_flow
@@ -43,7 +45,6 @@ def first_of(*graphs: Any) -> Any:
     >>> first_of(down, up).invoke({"x": 1})
     {'result': 2}
     """
-    _check_graphs(graphs)
 
     async def run(given: Any, runs: list[Run]) -> Output:
         ended = _Ended()
@@ -70,7 +71,6 @@ def speculative(*graphs: Any, n: int = 1, may_repeat: bool = False) -> Any:
     Raises:
         GraphSetupError: If there is nothing to run, or nobody said that it may be repeated.
     """
-    _check_graphs(graphs)
     if not 1 <= n <= _MOST:
         raise GraphSetupError(f"n is from 1 to {_MOST}, not {n!r}")
     if not may_repeat:
@@ -126,7 +126,6 @@ def loop_until(
     >>> until.invoke({"x": -9})["failure"]["detail"]
     'the check did not hold after 3 of at most 3 iterations'
     """
-    _check_graphs((graph,))
     if type(max_iterations) is not int or not 1 <= max_iterations <= _MOST:
         raise GraphSetupError(f"max_iterations is from 1 to {_MOST}, not {max_iterations!r}")
 
@@ -146,14 +145,12 @@ def loop_until(
     return _runnable("loop_until", (graph,), run)
 
 
+@dataclass(frozen=True, slots=True)
 class _Ended:
     """How one run ended."""
 
-    __slots__ = ("error", "value")
-
-    def __init__(self, value: Output = None, error: Exception | None = None) -> None:
-        self.value = value
-        self.error = error
+    value: Output = None
+    error: Exception | None = None
 
     @property
     def failure(self) -> Any:
@@ -196,58 +193,47 @@ def _unsatisfied(output: Output, iterations: int) -> dict[str, Any]:
     return {**kept, "failure": report}
 
 
-def _check_graphs(graphs: tuple[Any, ...]) -> None:
-    if not graphs:
-        raise GraphSetupError("there is nothing to run: give at least one graph")
-    for graph in graphs:
-        if not callable(getattr(graph, "invoke", None)):
-            raise GraphSetupError(f"{graph!r:.80} cannot be run: it has no invoke")
-
-
 def _runnable(
     name: str,
-    graphs: tuple[Any, ...],
-    run: Callable[[Any, list[Run]], Awaitable[Output]],
+    graphs: Sequence[Any],
+    run: Callable[[Any, list[Run]], Coroutine[Any, Any, Output]],
     *,
     needs_loop: bool = False,
 ) -> Any:
     """The combinator as a Runnable; the caller's config, and so its checkpointer, goes down."""
     from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-    def called(graph: Any, config: Any) -> Run:
-        async def one(given: Any) -> Output:
-            return graph.invoke(given, config)
+    if not graphs:
+        raise GraphSetupError("there is nothing to run: give at least one graph")
+    for graph in graphs:
+        if not callable(getattr(graph, "invoke", None)):
+            raise GraphSetupError(f"{graph!r:.80} cannot be run: it has no invoke")
 
-        return one
-
-    def awaited(graph: Any, config: Any) -> Run:
-        async def one(given: Any) -> Output:
-            return await graph.ainvoke(given, config)
-
-        return one
+    def runs(method: str, config: Any) -> list[Run]:
+        return [partial(_called, getattr(graph, method), config) for graph in graphs]
 
     async def in_loop(given: Any, config: RunnableConfig) -> Output:
-        return await run(given, [awaited(graph, config) for graph in graphs])
+        return await run(given, runs("ainvoke", config))
 
     def in_sync(given: Any, config: RunnableConfig) -> Output:
         if needs_loop:
-            return _in_new_loop(lambda: in_loop(given, config))
-        return run_sync(run(given, [called(graph, config) for graph in graphs]))  # type: ignore[arg-type]
+            return _in_new_loop(partial(in_loop, given, config))
+        return run_sync(run(given, runs("invoke", config)))
 
     in_sync.__annotations__["config"] = RunnableConfig
     in_loop.__annotations__["config"] = RunnableConfig
     return RunnableLambda(in_sync, in_loop, name=name)
 
 
-def _in_new_loop(work: Callable[[], Awaitable[Output]]) -> Output:
+async def _called(method: Callable[..., Any], config: Any, given: Any) -> Output:
+    return await _value(method(given, config))
+
+
+def _in_new_loop(work: Callable[[], Coroutine[Any, Any, Output]]) -> Output:
     """Run in an event loop of its own, in a thread where one runs here already."""
-
-    async def main() -> Output:
-        return await work()
-
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(main())
+        return asyncio.run(work())
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, main()).result()
+        return pool.submit(copy_context().run, lambda: asyncio.run(work())).result()

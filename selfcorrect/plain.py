@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from typing import Any, Final
 
 from selfcorrect.foreign import text_of
@@ -214,15 +214,6 @@ def canonical(value: JSON) -> str:
 def digest(*values: JSON) -> str:
     """A short stable hash of JSON values."""
     return hashlib.sha256(canonical(list(values)).encode()).hexdigest()[:24]
-
-
-def thaw(value: Any) -> Any:
-    """Plain dicts and lists out of mappings and tuples; other values as they are."""
-    if isinstance(value, dict | list | str | int | float | bool) or value is None:
-        return value
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _has_surrogate(text: str) -> bool:

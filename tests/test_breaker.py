@@ -25,7 +25,7 @@ from selfcorrect.mapping.document import MapBreaker
 from selfcorrect.model import ErrorKind
 from selfcorrect.policies.breaker import Breaker
 from selfcorrect.policies.fault_domain import host_of
-from selfcorrect.policies.shared_budget import Budgets
+from selfcorrect.policies.retry_budget import Budgets
 from selfcorrect.policies.sharing import VIEW
 from selfcorrect.testing import ScriptedModel, VirtualTime, tool_call
 

@@ -102,7 +102,7 @@ UNDER_THE_KERNEL = {
 }
 """What the kernel imports: data and small pure functions."""
 MAY_NAME_A_CLASS = {
-    "handlers/handling.py",  # whether a fixer is code or a model: an origin
+    "loop/consulting.py",  # whether a fixer is code or a model: an origin
     "loop/context.py",  # what a handler may do under the policy
     "loop/judging.py",  # asks the kernel, and names the origin of each value
     "loop/repair_context.py",  # what an option of a strategy adds: an origin

@@ -541,7 +541,7 @@ def test_nothing_is_added_to_the_happy_path():
 
 def test_after_a_resume_a_stand_in_tells_what_was_raised():
     from selfcorrect.errors import RemoteError
-    from selfcorrect.handlers.handling import error_of
+    from selfcorrect.loop.consulting import error_of
     from selfcorrect.model import Call, Finding
 
     tool = World().spec()

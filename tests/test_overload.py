@@ -15,7 +15,7 @@ from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.model import Call, Diagnosis, Finding
-from selfcorrect.policies.retry_budget import RetryBudget, budget_of, forget_budgets
+from selfcorrect.policies.retry_budget import Budgets, RetryBudget, budget_of
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.wait import Wait
@@ -36,9 +36,9 @@ def always(fault):
 
 @pytest.fixture(autouse=True)
 def fresh_budgets():
-    forget_budgets()
+    budget_of.cache_clear()
     yield
-    forget_budgets()
+    budget_of.cache_clear()
 
 
 # --- the storm ------------------------------------------------------------------------------------
@@ -86,8 +86,8 @@ def test_a_budget_recovers():
     budget = RetryBudget(0.1, spare=2)
     assert [budget.may_repeat(0.0) for _ in range(3)] == [True, True, False]
     assert budget.may_repeat(60.0)
-    assert budget_of("a", 0.1) is budget_of("a", 0.1) is not budget_of("b", 0.1)
-    assert budget_of("a", None).may_repeat(0)
+    assert Budgets().of("a", 0.1) is Budgets().of("a", 0.1) is not Budgets().of("b", 0.1)
+    assert Budgets().of("a", None) is None
 
 
 # --- hints and deadlines --------------------------------------------------------------------------

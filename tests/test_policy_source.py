@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import GraphSetupError, MapError, ToolErrorPolicy, ToolSpec, build_graph
+from selfcorrect.loop.context import AsyncHost, run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
-from selfcorrect.loop.walk import awalk, walk
+from selfcorrect.loop.walk import walk, walk_in
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import ErrorKind
 from selfcorrect.policies import PolicySource
@@ -77,9 +78,10 @@ def test_each_tenant_has_its_own_and_the_unknown_have_the_default():
 
 def test_the_walker_knows_tenants_too():
     loop = assemble([tool()], Options(policy=PolicySource(tenants={"acme": SAFE})))
-    assert ended(walk(loop, CALL, tenant="acme"))
+    assert ended(run_sync(walk_in(loop, CALL, loop.start(tenant="acme"))))
     assert not ended(walk(loop, CALL))
-    assert ended(asyncio.run(awalk(loop, CALL, tenant="acme")))
+    there = loop.start(tenant="acme", host=AsyncHost())
+    assert ended(asyncio.run(walk_in(loop, CALL, there)))
 
 
 def test_what_the_map_ends_a_run_for_ends_it_under_every_policy():

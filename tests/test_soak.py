@@ -14,8 +14,7 @@ from effects.figures import show
 
 from selfcorrect import ToolSpec
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.loop.context import LiveErrors
-from selfcorrect.loop.failures import FailureMemory
+from selfcorrect.loop.failures import FailureMemory, LiveErrors
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk

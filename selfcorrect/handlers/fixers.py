@@ -1,11 +1,10 @@
-"""Asks a fixer of any kind: a callable, a Runnable, a compiled graph or a chat model."""
+"""Fixers of any kind (a callable, a Runnable, a compiled graph, a chat model): what they get."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from selfcorrect.errors import Escalation, HardFailure, ModelFailed
 from selfcorrect.model import JSON, JsonObject
@@ -73,23 +72,6 @@ class FixRequest:
         }
 
 
-class Calls(Protocol):
-    """How a fixer is called: in the run's own way of waiting, and within its budget."""
-
-    async def call(
-        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
-    ) -> Any: ...
-    async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any: ...
-
-
-Ask = Callable[[Any, Any], Awaitable[Any]]
-"""One counted call of a chat model: `(messages, model) -> answer`."""
-
-
-Meter = Callable[[], AbstractContextManager[None]]
-"""What stands around a fixer whose models are not ours to call."""
-
-
 def is_chat_model(fixer: Any) -> bool:
     """Whether this is a LangChain chat model, also one with tools or options bound to it."""
     for _ in range(_WRAPPERS):
@@ -102,14 +84,19 @@ def is_chat_model(fixer: Any) -> bool:
     return False
 
 
+def has_invoke(fixer: Any) -> bool:
+    """Whether this is a Runnable, a graph or a model."""
+    return callable(getattr(fixer, "invoke", None))
+
+
 def is_fixer(fixer: Any) -> bool:
     """Whether this can be asked at all."""
-    return callable(getattr(fixer, "invoke", None)) or callable(fixer)
+    return callable(fixer) or has_invoke(fixer)
 
 
 def is_code(fixer: Any) -> bool:
     """Whether this is a plain function: what it answers is the author's own word."""
-    return callable(fixer) and not callable(getattr(fixer, "invoke", None))
+    return callable(fixer) and not has_invoke(fixer)
 
 
 def name_of(fixer: Any) -> str:
@@ -120,43 +107,14 @@ def name_of(fixer: Any) -> str:
     return type(fixer).__name__
 
 
-async def ask_fixer(
-    fixer: Any,
-    request: FixRequest,
-    host: Calls,
-    ask_model: Ask,
-    meter: Meter = nullcontext,
-    seconds: float | None = None,
-) -> Any:
-    """What the fixer answers: any value, or the text or object of a model's message.
-
-    Args:
-        fixer: Any callable, Runnable, compiled graph or chat model.
-        request: What it gets.
-        host: Calls things in the run's own way of waiting.
-        ask_model: One counted call of a chat model.
-        meter: Counts and bounds the models inside a Runnable or graph.
-        seconds: How long it is waited for; a sync function is not bounded.
+def said(answer: Any) -> Any:
+    """The value in an answer; a message's text, or what its tool call asks for.
 
     Raises:
         Escalation: If the fixer asks for help from above.
         HardFailure: If the fixer says that nothing can help.
         ModelFailed: If a model did not answer.
-        Exception: Whatever else the fixer raises.
     """
-    if is_chat_model(fixer):
-        messages = [("system", FIXER_PROMPT), ("human", request.prompt())]
-        answer = await ask_model(messages, fixer)
-    elif callable(getattr(fixer, "invoke", None)):
-        with meter():
-            answer = await host.invoke(fixer, request.as_input(), seconds)
-    else:
-        answer = await host.call(fixer, request, seconds=seconds)
-    return _said(answer)
-
-
-def _said(answer: Any) -> Any:
-    """The value in an answer; a message's text, or what its tool call asks for."""
     messages = answer.get("messages") if isinstance(answer, Mapping) else None
     if isinstance(messages, list) and messages:
         answer = messages[-1]

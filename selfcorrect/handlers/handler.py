@@ -116,23 +116,9 @@ def as_handler(given: Any, where: str) -> OnError | None:
     raise GraphSetupError(f"{where}: on_error must come from on_error(…), not {given!r:.80}")
 
 
-class _Defaults:
-    """The handler of this process for tools that nobody gave one."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._handler: OnError | None = None
-
-    def get(self) -> OnError | None:
-        return self._handler
-
-    def set(self, handler: OnError | None) -> OnError | None:
-        with self._lock:
-            before, self._handler = self._handler, handler
-        return before
-
-
-_DEFAULTS: Final = _Defaults()
+_LOCK: Final = Lock()
+_IN_FORCE: Final[list[OnError | None]] = [None]
+"""The handler of this process for tools that nobody gave one."""
 
 
 def default_on_error(handler: OnError | None) -> OnError | None:
@@ -145,9 +131,12 @@ def default_on_error(handler: OnError | None) -> OnError | None:
     >>> default_on_error(before) is not None
     True
     """
-    return _DEFAULTS.set(as_handler(handler, "default_on_error"))
+    new = as_handler(handler, "default_on_error")
+    with _LOCK:
+        before, _IN_FORCE[0] = _IN_FORCE[0], new
+    return before
 
 
 def defaults() -> OnError | None:
     """The handler of this process, or None."""
-    return _DEFAULTS.get()
+    return _IN_FORCE[0]

@@ -12,7 +12,7 @@ from selfcorrect.effects import acts
 from selfcorrect.integrations.chat import last_person, note_of, this_run
 from selfcorrect.limits import Limits
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.intents import scope_of_call
+from selfcorrect.loop.intents import Intent
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text, digest
 from selfcorrect.schema.equality import call_key
@@ -60,7 +60,7 @@ def lost_before(
     key = call_key(this, spec)
     for place, lost in lost_notes(request.state):
         if lost == key and (spec.declared or place > spoken):
-            scope = scope_of_call({"given": dict(given)}, this, spec, context)
+            scope = Intent({"given": dict(given)}, context, this, spec).scope
             return {scope: {"key": f"{scope}:{key}", "tool": spec.name}} if scope else {}
     return {}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import split
+from selfcorrect.ledger.records import HELD, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
@@ -15,8 +15,6 @@ from selfcorrect.protocols import Posted, Record
 if TYPE_CHECKING:
     from selfcorrect.ledger.counts import RecallCount
     from selfcorrect.ledger.intents import Intent
-
-_HELD: Final = Record("held")
 
 
 class MemoryLedger:
@@ -53,7 +51,7 @@ class MemoryLedger:
             held = self._open.get(key)
             if held is not None:
                 if is_at_it(held, asking):
-                    return _HELD
+                    return HELD
                 self._open[key] = asking
                 return Record("begun")
             record = self._settled.get(key)

@@ -42,7 +42,6 @@ class PostgresLedger(SqlLedger):
         self._pool = None if isinstance(dsn, str) else _pool(dsn)
         self._is_made = False
         self._psycopg = psycopg
-        self._connection: Any = None
 
     def __repr__(self) -> str:
         return "<PostgresLedger>"
@@ -101,20 +100,10 @@ class PostgresLedger(SqlLedger):
             return state.startswith(_AWAY)
         return isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
 
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            try:
-                connection.close()
-            except self._psycopg.Error:
-                return
-
     def _drop_after_fork(self) -> None:
         if self._pool is not None:
             raise LedgerError("a pool does not outlive a fork: open pool and ledger in the child")
-        # Closing it would end the parent's session on the server.
-        _INHERITED.append(self._connection)
-        self._connection = None
+        super()._drop_after_fork()  # closing it would end the parent's session on the server
 
 
 def _pool(given: Any) -> Any:
@@ -147,6 +136,3 @@ class _Statements:
 
     def fetchall(self) -> Any:
         return self._cursor.fetchall()
-
-
-_INHERITED: Final[list[Any]] = []

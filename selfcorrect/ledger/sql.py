@@ -106,6 +106,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
         self._lease = lease
         self._lock = threading.RLock()
         self._has_first: bool | None = None
+        self._connection: Any = None
         self._start_afresh()
 
     # --- what a backend provides ------------------------------------------------------------------
@@ -118,18 +119,24 @@ class SqlLedger(RecallCounting, Intents, ABC):
     def _may_pass(self, error: Exception) -> bool:
         """Whether the database may be well again in a moment."""
 
-    @abstractmethod
-    def _disconnect(self) -> None:
-        """Close the connection, if there is one; never raises."""
-
-    @abstractmethod
-    def _drop_after_fork(self) -> None:
-        """Forget the connection without closing it: it belongs to the parent process."""
-
     def _clock(self, cursor: Cursor) -> float:
         """Seconds by a clock that all who use this database share: here, that of the machine."""
         del cursor
         return time.time()
+
+    # --- its connection, if it holds one --------------------------------------------------------
+
+    def _disconnect(self) -> None:
+        """Close the connection, if there is one; never raises."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+    def _drop_after_fork(self) -> None:
+        """Forget the connection without closing it: it belongs to the parent process."""
+        _INHERITED.append(self._connection)
+        self._connection = None
 
     # --- the ledger -------------------------------------------------------------------------------
 
@@ -142,12 +149,12 @@ class SqlLedger(RecallCounting, Intents, ABC):
         (scope, key), asking = split(clean(key)), owner()
         with self._lock:
             self._check_process()
-            held = self._held.get(key)
-            active = held is not None and is_at_it(held, asking)
+            active = self._is_at_it(key, asking)
             claimed = False
+            answer: Record | None = None
 
             def work(cursor: Cursor) -> tuple[bool, Record | None]:
-                nonlocal claimed
+                nonlocal claimed, answer
                 cursor.execute(_READ, (key,))
                 values = cursor.fetchone()
                 found = Row(*values) if values is not None else None
@@ -161,17 +168,11 @@ class SqlLedger(RecallCounting, Intents, ABC):
                     me = self._me
                     cursor.execute(_ENTER, (me.id, me.host, me.pid, me.started))
                     self._write(cursor, _WRITE, row(key, "begun", None, self._me.id), scope)
+                # Only now: what failed before it was written is judged anew.
+                claimed, answer = mine, told
                 return mine, told
 
-            answer: Record | None = None
-
-            def remembering(cursor: Cursor) -> tuple[bool, Record | None]:
-                nonlocal answer, claimed
-                mine, told = work(cursor)
-                answer, claimed = told, mine
-                return mine, told
-
-            mine, told = self._run(remembering)
+            mine, told = self._run(work)
             if mine:
                 self._held[key] = asking
                 self._keep_alive()
@@ -224,9 +225,13 @@ class SqlLedger(RecallCounting, Intents, ABC):
         if status != "begun":
             return "gone"
         if holder == self._me.id:
-            held = self._held.get(key)
-            return "there" if held is not None and is_at_it(held, asking) else "gone"
+            return "there" if self._is_at_it(key, asking) else "gone"
         return sight(holder)
+
+    def _is_at_it(self, key: str, asking: Owner) -> bool:
+        """Whether another task or thread of this process is at an intent."""
+        held = self._held.get(key)
+        return held is not None and is_at_it(held, asking)
 
     def of_first_version(self, keys: Sequence[str]) -> Record | None:
         """What version 0.1 wrote under the first of these keys that it knows, without holding it.
@@ -235,24 +240,19 @@ class SqlLedger(RecallCounting, Intents, ABC):
             LedgerError: If the database cannot be read.
         """
         asking = owner()
-        with self._lock:
-            self._check_process()
-            if self._has_first is None:
-                self._has_first = self._run(_has_first)
-            if not self._has_first:
-                return None
 
-            def work(cursor: Cursor) -> Record | None:
-                for key in keys:
-                    cursor.execute(_READ, (key,))
-                    if (values := cursor.fetchone()) is not None:
-                        held = self._held.get(key)
-                        active = held is not None and is_at_it(held, asking)
-                        sight = self._sight(cursor, self._beats)
-                        return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
-                return None
+        def work(cursor: Cursor) -> Record | None:
+            for key in keys:
+                cursor.execute(_READ, (key,))
+                if (values := cursor.fetchone()) is not None:
+                    active = self._is_at_it(key, asking)
+                    sight = self._sight(cursor, self._beats)
+                    return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
+            return None
 
-            return self._run(work)
+        if self._has_first is None:
+            self._has_first = self._done(_has_first)
+        return self._done(work) if self._has_first else None
 
     def forget(self, older_than: float) -> None:
         """Delete what was settled more than so many seconds ago, but nothing that is in doubt.
@@ -269,8 +269,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             cursor.execute(_FORGET, (before,))
             cursor.execute(_CLEAR, (before,))
 
-        with self._lock:
-            self._run(work)
+        self._done(work)
 
     # --- the board --------------------------------------------------------------------------------
 
@@ -286,9 +285,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             version, text = cursor.fetchone() or (0, "null")
             return Posted(version, json.loads(text), self._clock(cursor))
 
-        with self._lock:
-            self._check_process()
-            return self._run(work, patience=0)
+        return self._done(work, patience=0)
 
     def swap(self, name: str, version: int, value: JSON) -> bool:
         """Write a value, if what stands there is still of this version.
@@ -305,9 +302,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
                 cursor.execute(_POST, (name, text, now))
             return cursor.rowcount == 1
 
-        with self._lock:
-            self._check_process()
-            return self._run(work, patience=0)
+        return self._done(work, patience=0)
 
     def close(self) -> None:
         """Close the connection; what is under way counts as in doubt from now on."""
@@ -407,6 +402,10 @@ class SqlLedger(RecallCounting, Intents, ABC):
                 idle = 0
                 with suppress(LedgerError):
                     self._run(lambda cursor: cursor.execute(_ALIVE, (self._me.id,)), patience=0)
+
+
+_INHERITED: Final[list[Any]] = []
+"""Connections of parent processes, which must not be closed."""
 
 
 def _has_first(cursor: Cursor) -> bool:

@@ -41,7 +41,6 @@ class SqliteLedger(SqlLedger):
     ) -> None:
         super().__init__(patience=patience, lease=lease)
         self._path = os.fspath(path)
-        self._connection: sqlite3.Connection | None = None
 
     def __repr__(self) -> str:
         return f"<SqliteLedger {self._path}>"
@@ -89,21 +88,10 @@ class SqliteLedger(SqlLedger):
         return code is not None and (code & 0xFF) in _BUSY
 
     def _disconnect(self) -> None:
-        if self._path == ":memory:" and not self._closing.is_set():
-            return  # closing it would lose what it holds
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            try:
-                connection.close()
-            except sqlite3.Error:
-                return
+        if self._path != ":memory:" or self._closing.is_set():  # else it would lose what it holds
+            super()._disconnect()
 
     def _drop_after_fork(self) -> None:
         if self._path == ":memory:":
             raise LedgerError("a ledger in memory does not outlive a fork: give it a file")
-        # Closing it would drop the locks of the parent process: it is kept, and never used.
-        _INHERITED.append(self._connection)
-        self._connection = None
-
-
-_INHERITED: Final[list[sqlite3.Connection | None]] = []
+        super()._drop_after_fork()  # closing it would drop the locks of the parent process

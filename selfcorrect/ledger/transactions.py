@@ -16,9 +16,9 @@ class Transactions:
     _check_process: Callable[[], None]
     _run: Callable[..., Any]
 
-    def _done(self, work: Callable[[Any], Found]) -> Found:
+    def _done(self, work: Callable[[Any], Found], patience: float | None = None) -> Found:
         """What some work with a cursor comes to: one at a time, in the ledger's own process."""
         with self._lock:
             self._check_process()
-            found: Found = self._run(work)
+            found: Found = self._run(work, patience)
         return found

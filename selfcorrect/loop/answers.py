@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from selfcorrect.errors import is_control_flow
 from selfcorrect.json_forms import to_json
+from selfcorrect.loop.context import RunContext
 from selfcorrect.model import (
     JSON,
     Ask,
     Call,
     Change,
     Changed,
+    Diagnosis,
     Escalate,
     First,
     GiveUp,
@@ -26,6 +29,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import as_text, clean, problem, storable
 from selfcorrect.pointer import split
+from selfcorrect.protocols import RepairContext
 
 _MOST: Final = 8
 _LONGEST: Final = 100
@@ -53,6 +57,19 @@ def usable_answer(answer: Any) -> Repair:
         return _checked(answer)
     except (TypeError, ValueError, AttributeError) as error:
         return GiveUp(f"answered {type(answer).__name__} that cannot be used: {as_text(error)}")
+
+
+async def answered(
+    strategy: Any, call: Call, diagnosis: Diagnosis, given: RepairContext, context: RunContext
+) -> Repair:
+    """What a strategy answers; a `GiveUp` where it raised, or its answer cannot be used."""
+    try:
+        answer = await context.host.call(strategy, call, diagnosis, given)
+    except Exception as error:
+        if is_control_flow(error):
+            raise
+        return GiveUp(f"raised {type(error).__name__}: {as_text(error)[:200]}")
+    return usable_answer(answer)
 
 
 def _checked(answer: Repair) -> Repair:

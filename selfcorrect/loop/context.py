@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
@@ -22,10 +21,10 @@ from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.ledger.owners import speaking_for_task
 from selfcorrect.limits import Limits
 from selfcorrect.log import Sink
-from selfcorrect.loop.failures import FailureMemory
+from selfcorrect.loop.failures import FailureMemory, Live, LiveErrors
 from selfcorrect.loop.senses import SENSES
 from selfcorrect.model import JSON, Safety
-from selfcorrect.policies.shared_budget import Budgets
+from selfcorrect.policies.retry_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
 from selfcorrect.state import CorrectionState
@@ -92,24 +91,11 @@ class SystemTime:
         await asyncio.sleep(seconds)
 
 
-class Host(Protocol):
-    """Calls tools, models and strategies for the nodes, in its own way of waiting."""
-
-    async def run_tool(
-        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
-    ) -> Any: ...
-    async def off_loop(
-        self, function: Callable[..., Any], *args: Any
-    ) -> tuple[Any, BaseException | None]: ...
-    async def call(
-        self, function: Callable[..., Any], *args: Any, seconds: float | None = None
-    ) -> Any: ...
-    async def invoke(self, model: Any, messages: Any, seconds: float | None = None) -> Any: ...
-    async def sleep(self, clock: Time, seconds: float) -> None: ...
-
-
 class SyncHost:
-    """Never suspends; what needs awaiting is refused with a clear error."""
+    """Calls tools, models and strategies for the nodes, and never suspends.
+
+    What needs awaiting is refused with a clear error.
+    """
 
     async def run_tool(
         self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
@@ -184,6 +170,9 @@ class AsyncHost:
         await clock.asleep(seconds)
 
 
+Host: TypeAlias = SyncHost | AsyncHost
+
+
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Drive a coroutine that never waits.
 
@@ -199,40 +188,6 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     raise GraphSetupError(
         "something in this run is async (a tool, a strategy or a node): call ainvoke, not invoke"
     )
-
-
-class Live(Generic[T]):
-    """What belongs to running runs, and no checkpoint can hold. Bounded; safe for threads."""
-
-    def __init__(self, capacity: int = 256) -> None:
-        self._capacity = capacity
-        self._kept: OrderedDict[str, T] = OrderedDict()
-
-    def keep(self, run: str, what: T) -> None:
-        self._kept[run] = what
-        while len(self._kept) > self._capacity:
-            self._kept.popitem(last=False)
-
-    def of(self, run: str) -> T | None:
-        """What was kept, or None: in another process, or long ago."""
-        return self._kept.get(run)
-
-    def forget(self, run: str) -> None:
-        self._kept.pop(run, None)
-
-
-class LiveErrors(Live[list[BaseException]]):
-    """The exceptions of running runs."""
-
-    def __init__(self, capacity: int = 4096) -> None:
-        super().__init__(capacity)
-
-    def add(self, run: str, error: BaseException) -> None:
-        self.keep(run, [*self.of(run), error])
-
-    def of(self, run: str) -> list[BaseException]:
-        """The exceptions of a run, in order; empty after a resume in another process."""
-        return super().of(run) or []
 
 
 NOBODY = Handlers()
@@ -282,7 +237,7 @@ class RunContext:
     time: Time
     errors: LiveErrors
     senses: Senses = SENSES
-    readings: Live[object] = field(default_factory=Live)
+    readings: Live[object] = field(default_factory=partial(Live[object], None))
     on_failure: str = "report"
     on_error: Handlers = NOBODY
     on_model_error: OnModelError | None = None
@@ -303,6 +258,24 @@ class RunContext:
     inner: Inner | None = None
     under: tuple[str, ...] = ()
     tool_words: ToolWords = "show"
+
+    async def ask_store(
+        self, store: Any, work: Callable[..., Any], *args: Any
+    ) -> tuple[Any, BaseException | None]:
+        """What work with a store comes to, and the cancellation that came meanwhile.
+
+        In a thread, where the store is a database that one would have to wait for.
+        """
+        if getattr(store, "blocks", True):
+            return await self.host.off_loop(work, *args)
+        return work(*args), None
+
+    async def of_store(self, store: Any, work: Callable[..., Any], *args: Any) -> Any:
+        """The same; the cancellation is raised."""
+        found, cut = await self.ask_store(store, work, *args)
+        if cut is not None:
+            raise cut
+        return found
 
     def starting_policy(self) -> ToolErrorPolicy:
         """The policy for a run that starts now: what either code or map ends a run for."""
@@ -344,16 +317,13 @@ class RunContext:
         """The port to this run's models, which counts into `counts`."""
         from selfcorrect.models.port import CountingModel
 
-        async def sleep(seconds: float) -> None:
-            await self.host.sleep(self.time, seconds)
-
         return CountingModel(
             self.model,
             counts,
             self.limits,
             self.host.invoke,
             on_error=self.on_model_error,
-            sleep=sleep,
+            sleep=partial(self.host.sleep, self.time),
             clock=self.time.monotonic,
         )
 

@@ -1,4 +1,7 @@
-"""Loop detection: the same call that failed in the same way before, also in earlier runs."""
+"""Loop detection: the same call that failed in the same way before, also in earlier runs.
+
+And what is kept of runs and tasks beside their state.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from selfcorrect.model import Finding
 from selfcorrect.plain import digest
+
+T = TypeVar("T")
 
 MOST_TIMES: Final = 2
 """Runs of one thread in which the same call may fail in the same way, of a kind that stays."""
@@ -52,27 +57,52 @@ def noted(
     return {**kept, key: {"error": error, "times": times, "findings": list(findings)}}
 
 
-class FailureMemory:
-    """The failures of the last `capacity` tasks, for runs that no checkpointer remembers."""
+class Live(Generic[T]):
+    """What belongs to the last `capacity` runs or tasks, and no checkpoint can hold.
 
-    def __init__(self, capacity: int = 2_000) -> None:
+    Safe for threads. Of none, or of one that was forgotten, it is what it is at first.
+    """
+
+    def __init__(self, at_first: T, capacity: int = 256) -> None:
+        self._at_first = at_first
         self._capacity = capacity
-        self._tasks: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._kept: OrderedDict[str, T] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, task: str | None) -> Mapping[str, Any]:
-        """What failed in a task so far."""
-        if task is None:
-            return {}
+    def of(self, name: str | None) -> T:
+        """What was kept."""
         with self._lock:
-            return self._tasks.get(task, {})
+            return self._at_first if name is None else self._kept.get(name, self._at_first)
 
-    def keep(self, task: str | None, failed: Mapping[str, Any]) -> None:
-        """Remember what failed in a task."""
-        if task is None:
+    def keep(self, name: str | None, what: T) -> None:
+        """Keep it in place of what was."""
+        if name is None:
             return
         with self._lock:
-            self._tasks[task] = failed
-            self._tasks.move_to_end(task)
-            while len(self._tasks) > self._capacity:
-                self._tasks.popitem(last=False)
+            self._kept[name] = what
+            self._kept.move_to_end(name)
+            while len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)
+
+    def forget(self, name: str) -> None:
+        """Keep nothing any more."""
+        with self._lock:
+            self._kept.pop(name, None)
+
+
+class LiveErrors(Live[tuple[BaseException, ...]]):
+    """The exceptions of running runs, in order; none after a resume in another process."""
+
+    def __init__(self, capacity: int = 4_096) -> None:
+        super().__init__((), capacity)
+
+    def add(self, run: str, error: BaseException) -> None:
+        """Keep one more."""
+        self.keep(run, (*self.of(run), error))
+
+
+class FailureMemory(Live[Mapping[str, Any]]):
+    """What failed in the last tasks, for runs that no checkpointer remembers."""
+
+    def __init__(self, capacity: int = 2_000) -> None:
+        super().__init__({}, capacity)

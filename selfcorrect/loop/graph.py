@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels.ephemeral_value import EphemeralValue
@@ -15,7 +15,7 @@ from langgraph.managed import RemainingSteps
 from langgraph.types import Command, interrupt
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, run_sync
+from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, SyncHost, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.run import held_on, run_node
@@ -33,25 +33,21 @@ _CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
 
 
-_ENDS: Final = {
-    "result": Annotated[JSON, EphemeralValue],
-    "failure": Annotated[dict[str, JSON], EphemeralValue],
-}
-"""What the next run on the same thread must see nothing of."""
-
-
 def _schemas(loop: Loop) -> tuple[Any, Any]:
-    """The state of LangGraph's, and the output, with the keys that the caller added.
-
-    The keys that last one step only are said as LangGraph wants them said.
-    """
+    """The state of LangGraph's, and the output, with the keys that the caller added."""
     own = {key: each.hint for key, each in loop.own.items()}
-    hints = get_type_hints(CorrectionState, include_extras=True)
-    once = {key: Annotated[hints[key], EphemeralValue] for key in LASTS_ONE_STEP}
-    state = {**hints, **once, **own, "remaining_steps": RemainingSteps}
-    output = {**get_type_hints(CorrectionOutput, include_extras=True), **_ENDS, **own}
+    state = {**_hints(CorrectionState), **own, "remaining_steps": RemainingSteps}
     made: Any = TypedDict
-    return made("State", state, total=False), made("Output", output, total=False)
+    output = made("Output", {**_hints(CorrectionOutput), **own}, total=False)
+    return made("State", state, total=False), output
+
+
+def _hints(schema: Any) -> dict[str, Any]:
+    """Keys and their types; those that last one step only are said as LangGraph wants them said."""
+    return {
+        key: Annotated[hint, EphemeralValue] if key in LASTS_ONE_STEP else hint
+        for key, hint in get_type_hints(schema, include_extras=True).items()
+    }
 
 
 class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -230,7 +226,7 @@ class _Step(Runnable[Any, Any]):
         self._node = node
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        return run_sync(self._run(input, _context(self._loop, None, config)))
+        return run_sync(self._run(input, _context(self._loop, SyncHost(), config)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         return await self._run(input, _context(self._loop, AsyncHost(), config))
@@ -243,25 +239,21 @@ class _Step(Runnable[Any, Any]):
         return Command(update=update, goto=target)
 
 
-def _context(loop: Loop, host: Host | None, config: RunnableConfig | None) -> RunContext:
+def _context(loop: Loop, host: Host, config: RunnableConfig | None) -> RunContext:
     configurable = (config or {}).get("configurable") or {}
-    changes: dict[str, Any] = {}
-    if host is not None:
-        changes["host"] = host
-    if configurable.get(_CHECKPOINTER) is not None and not loop.forgets:
-        changes["ask_person"] = _ask
-    if (tenant := configurable.get("tenant")) is not None:
-        if not isinstance(tenant, str):
-            raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
-        changes["tenant"] = tenant
-    if (thread := configurable.get("thread_id")) is not None:
-        changes["thread"] = str(thread)
+    tenant, thread = configurable.get("tenant"), configurable.get("thread_id")
+    if not isinstance(tenant, str | None):
+        raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
+    asks = configurable.get(_CHECKPOINTER) is not None and not loop.forgets
     around, bar, _ = str(configurable.get("checkpoint_ns") or "").partition("|")
-    if bar:
-        changes["step"] = around
-    if configurable.get(AGAIN) is True:
-        changes["again"] = True
-    return loop.start(**changes)
+    return loop.start(
+        host=host,
+        ask_person=_ask if asks else None,
+        tenant=tenant,
+        thread=None if thread is None else str(thread),
+        step=around if bar else None,
+        again=configurable.get(AGAIN) is True,
+    )
 
 
 def _ask(question: JSON) -> JSON:

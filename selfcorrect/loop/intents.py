@@ -6,7 +6,8 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.effects import Outcome, acts, may_call_again
@@ -16,6 +17,7 @@ from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.failures import fingerprint, noted
+from selfcorrect.loop.progress import stopped
 from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
 from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
@@ -32,26 +34,178 @@ _VERIFY_SECONDS: Final = 30.0
 _MOST_LOST: Final = 1_000
 
 
-def scope_of_call(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
-    """The same for equal calls of one thread (else one task, one id, one step of a host's).
+@dataclass(frozen=True)
+class Intent:
+    """A call that is to be executed, as it is written down.
 
-    Of a tool whose effect nobody declared, what is in doubt is so until a person's next message.
-    Empty where none of these is known: nothing then says that two calls are one.
+    Attributes:
+        state: Of the run.
+        context: Of the run.
+        call: The call.
+        tool: The tool that it names.
     """
-    known = (context.thread, state["given"].get("task_id"), call.id, context.step)
-    place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
-    if place is None:
-        return ""
-    turn = None if tool.declared else context.person or _last_of_a_person(state["given"])
-    return digest(place, turn, call_key(call, tool))
+
+    state: CorrectionState
+    context: RunContext
+    call: Call
+    tool: ToolSpec
+
+    @cached_property
+    def ledger(self) -> Ledger | None:
+        """The ledger of this run: the caller's; without one, memory, where a run can come again."""
+        return ledger_of(self.state, self.context)
+
+    @cached_property
+    def scope(self) -> str:
+        """The same for equal calls of one thread (else one task, one id, one step of a host's).
+
+        Of a tool whose effect nobody declared, what is in doubt is so until a person's next
+        message. Empty where none of these is known: nothing then says that two calls are one.
+        """
+        given, context = self.state["given"], self.context
+        known = (context.thread, given.get("task_id"), self.call.id, context.step)
+        place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
+        if place is None:
+            return ""
+        turn = None if self.tool.declared else context.person or _last_of_a_person(given)
+        return digest(place, turn, call_key(self.call, self.tool))
+
+    @cached_property
+    def key(self) -> str:
+        """The ledger's key: the same task and call id with equal arguments is one intent.
+
+        Empty where nobody asks for it.
+        """
+        if self.ledger is None and not self.tool.takes_key and not self.tool.verify:
+            return ""
+        own = digest(_task(self.state), self.call.id, call_key(self.call, self.tool))
+        scope = self.scope if acts(self.tool) else ""
+        return f"{scope}:{own}" if scope else own
+
+    def first_keys(self) -> tuple[str, ...]:
+        """The keys under which version 0.1 may have written an equal call, as it was written."""
+        call, schema = self.call, self.tool.schema
+        known = schema.get("properties") or {}
+        filled: Any = normal_form(call.args, schema)
+        defaults: Any = normal_form({}, schema)
+        bare = {key: value for key, value in filled.items() if defaults.get(key, ABSENT) != value}
+        exact = [
+            {key: _as_number(value, known.get(key)) for key, value in form.items()}
+            for form in (filled, bare)
+        ]
+        forms, task = (call.args, filled, bare, *exact), _task(self.state)
+        return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+    @property
+    def _doubtful(self) -> Any:
+        """Where calls in doubt are remembered: in the ledger, if it can say so, else in memory."""
+        return self.ledger if hasattr(self.ledger, "doubts") else self.context.memory
+
+    async def doubts(self) -> list[str]:
+        """Keys of equal calls that may have been done already, other than the call's own.
+
+        Raises:
+            LedgerError: If the ledger cannot be read.
+        """
+        store, kept, context = self._doubtful, self.state.get("lost") or {}, self.context
+        if not acts(self.tool) or (not kept and getattr(store, "is_sure", False)) or not self.scope:
+            return []
+        keys = {str(kept[self.scope]["key"])} if self.scope in kept else set()
+        places = [replace(self, context=replace(context, thread=each)) for each in context.earlier]
+        for each in (self, *places):
+            keys |= set(await context.of_store(store, store.doubts, each.scope))
+        return sorted(keys - {self.key})
+
+    def remember(self, key: str) -> dict[str, Any]:
+        """Note that the call may have been done; what changes in the state."""
+        scope = self.scope
+        if not scope:
+            return {}
+        key = key or f"{scope}:{digest(self.state['run'], self.call.id)}"
+        if not hasattr(self.ledger, "doubts"):
+            self.context.memory.settle(key, "unknown")
+        kept = {
+            name: item for name, item in (self.state.get("lost") or {}).items() if name != scope
+        }
+        while len(kept) >= _MOST_LOST:
+            kept.pop(next(iter(kept)))
+        return {"lost": {**kept, scope: {"key": key, "tool": self.call.name}}}
+
+    async def verified_doubt(self, key: str) -> Result | Outcome:
+        """What the tool finds out of an equal call that is in doubt, as `verified` says it.
+
+        Raises:
+            LedgerError: If the ledger cannot be used.
+        """
+        if self.tool.verify is None:
+            return Outcome.LOST
+        store, context = self._doubtful, self.context
+        found, cut = await context.ask_store(store, store.begin, key)
+        record: Record = found or Record("unknown")
+        held = _is_ours(record)
+        try:
+            if cut is not None:
+                raise cut
+            if not held:
+                return Outcome.LOST
+            # One that was lost sight of may still act: then "not done" is no answer that will stay.
+            return await self.verified(key, over=not record.lost)
+        finally:
+            if held:
+                await settle(store, context, key, "unknown", lost_value(record))
+
+    async def forget(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Note that what was in doubt is settled: it was not done, or is to be done again."""
+        store, context = self._doubtful, self.context
+        for key in keys:
+            record, cut = await context.ask_store(store, store.begin, key)
+            if _is_ours(record):
+                await settle(store, context, key, "not_done")
+            if cut is not None:
+                raise cut
+        lost = self.state.get("lost") or {}
+        if self.scope not in lost:
+            return {}
+        return {"lost": {name: item for name, item in lost.items() if name != self.scope}}
+
+    async def verified(self, key: str, *, over: bool) -> Result | Outcome:
+        """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
+
+        Args:
+            key: The key of the intent.
+            over: Whether the execution is surely over, so that "not done" will stay true.
+        """
+        if self.tool.verify is None:
+            return Outcome.LOST
+        try:
+            found = await self._verdict(idempotency_key(key))
+        except Exception as error:
+            if is_control_flow(error):
+                raise
+            return Outcome.LOST
+        if isinstance(found, Result):
+            return found
+        return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.LOST
+
+    async def _verdict(self, key: str) -> Any:
+        verify: Any = self.tool.verify
+        args, seconds = copied(self.call.args), self.tool.timeout or _VERIFY_SECONDS
+
+        def ask() -> Any:
+            return verify(args, key)
+
+        if inspect.iscoroutinefunction(verify):
+            return await _within(ask(), seconds)
+        from selfcorrect.tools.deadlines import in_time
+
+        found, cut = await self.context.host.off_loop(in_time, ask, seconds, self.tool.name)
+        if cut is not None:
+            raise cut
+        return await _within(found, seconds) if inspect.isawaitable(found) else found
 
 
-def intent_key(state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext) -> str:
-    """The ledger's key: the same task and call id with equal arguments is one intent."""
-    task = state["given"].get("task_id") or state["run"]
-    own = digest(task, call.id, call_key(call, tool))
-    scope = scope_of_call(state, call, tool, context) if acts(tool) else ""
-    return f"{scope}:{own}" if scope else own
+def _task(state: CorrectionState) -> Any:
+    return state["given"].get("task_id") or state["run"]
 
 
 def idempotency_key(key: str) -> str:
@@ -75,21 +229,6 @@ def _last_of_a_person(given: Mapping[str, Any]) -> str | None:
 _PERSON: Final = frozenset({"human", "user"})
 
 
-def first_keys(state: CorrectionState, call: Call, tool: ToolSpec) -> tuple[str, ...]:
-    """The keys under which version 0.1 may have written an equal call: it took them as written."""
-    task = state["given"].get("task_id") or state["run"]
-    known = tool.schema.get("properties") or {}
-    filled: Any = normal_form(call.args, tool.schema)
-    defaults: Any = normal_form({}, tool.schema)
-    bare = {key: value for key, value in filled.items() if defaults.get(key, ABSENT) != value}
-    exact = [
-        {key: _as_number(value, known.get(key)) for key, value in form.items()}
-        for form in (filled, bare)
-    ]
-    forms = (call.args, filled, bare, *exact)
-    return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
-
-
 def _as_number(value: JSON, schema: Any) -> JSON:
     asked = isinstance(schema, Mapping) and schema.get("type") == "number"
     return float(value) if asked and type(value) is int else value
@@ -103,94 +242,9 @@ def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
     return context.memory if comes_again else None
 
 
-def _doubtful(ledger: Ledger | None, context: RunContext) -> Any:
-    """Where calls in doubt are remembered: in the ledger, if it can say so, else in memory."""
-    return ledger if hasattr(ledger, "doubts") else context.memory
-
-
-async def doubts_of(
-    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, own: str
-) -> list[str]:
-    """Keys of equal calls that may have been done already, other than the call's own.
-
-    Raises:
-        LedgerError: If the ledger cannot be read.
-    """
-    store, kept = _doubtful(ledger_of(state, context), context), state.get("lost") or {}
-    if not acts(tool) or (not kept and getattr(store, "is_sure", False)):
-        return []
-    scope = scope_of_call(state, call, tool, context)
-    if not scope:
-        return []
-    keys = {str(kept[scope]["key"])} if scope in kept else set()
-    places = [replace(context, thread=each) for each in context.earlier]
-    for each in (scope, *(scope_of_call(state, call, tool, place) for place in places)):
-        found, cut = await _ask(store, context, store.doubts, each)
-        if cut is not None:
-            raise cut
-        keys |= set(found)
-    return sorted(keys - {own})
-
-
-async def remember(
-    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, key: str
-) -> dict[str, Any]:
-    """Note that a call may have been done; what changes in the state."""
-    scope = scope_of_call(state, call, tool, context)
-    if not scope:
-        return {}
-    key = key or f"{scope}:{digest(state['run'], call.id)}"
-    if not hasattr(ledger_of(state, context), "doubts"):
-        context.memory.settle(key, "unknown")
-    kept = {name: item for name, item in (state.get("lost") or {}).items() if name != scope}
-    while len(kept) >= _MOST_LOST:
-        kept.pop(next(iter(kept)))
-    return {"lost": {**kept, scope: {"key": key, "tool": call.name}}}
-
-
-async def verified_doubt(
-    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, key: str
-) -> Result | Outcome:
-    """What the tool finds out of an equal call that is in doubt, as `verified` says it.
-
-    Raises:
-        LedgerError: If the ledger cannot be used.
-    """
-    if tool.verify is None:
-        return Outcome.LOST
-    store = _doubtful(ledger_of(state, context), context)
-    found, cut = await _ask(store, context, store.begin, key)
-    record: Record = found or Record("unknown")
-    held = record.status not in ("held", "done")
-    try:
-        if cut is not None:
-            raise cut
-        if not held:
-            return Outcome.LOST
-        # One that was lost sight of may still act: then "not done" is no answer that will stay.
-        return await verified(tool, call, idempotency_key(key), context, over=not record.lost)
-    finally:
-        if held:
-            await settle(store, context, key, "unknown", lost_value(record))
-
-
-async def forget(
-    state: CorrectionState, call: Call, tool: ToolSpec, context: RunContext, keys: Sequence[str]
-) -> dict[str, Any]:
-    """Note that what was in doubt is settled: it was not done, or is to be done again."""
-    ledger = ledger_of(state, context)
-    store = _doubtful(ledger, context)
-    for key in keys:
-        record, cut = await _ask(store, context, store.begin, key)
-        if record is None or record.status not in ("held", "done"):
-            await settle(store, context, key, "not_done")
-        if cut is not None:
-            raise cut
-    lost = state.get("lost") or {}
-    scope = scope_of_call(state, call, tool, context)
-    if scope not in lost:
-        return {}
-    return {"lost": {name: item for name, item in lost.items() if name != scope}}
+def _is_ours(record: Record | None) -> bool:
+    """Whether who asked holds the intent now."""
+    return record is None or record.status not in ("held", "done")
 
 
 async def begin(
@@ -223,17 +277,18 @@ async def begin(
     while True:
         record, cut = None, None
         if first is not None:
-            record, cut = await _ask(ledger, context, first, first_keys)
-        if cut is None and (record is None or record.status not in ("held", "done")):
+            record, cut = await context.ask_store(ledger, first, first_keys)
+        if cut is None and _is_ours(record):
             # What the first version left in doubt is told by its row until this one is settled.
-            old, (record, cut) = record, await _ask(ledger, context, ledger.begin, own_key)
+            old = record
+            record, cut = await context.ask_store(ledger, ledger.begin, own_key)
             record = old if record is None else record
-        if cut is None and (record is None or record.status not in ("held", "done")):
+        if cut is None and _is_ours(record):
             cut = await _sign(ledger, context, own_key, state)
         if cut is not None:
             if record is None:
-                await _ask(ledger, context, ledger.settle, own_key, "not_done")
-            elif record.status not in ("held", "done"):
+                await context.ask_store(ledger, ledger.settle, own_key, "not_done")
+            elif _is_ours(record):
                 await settle(ledger, context, key, "unknown", lost_value(record))
             raise cut
         if record is None or record.status != "held" or waited >= most:
@@ -258,8 +313,7 @@ async def _sign(
         with suppress(LedgerError):
             sign(own_key, by)
 
-    cut: BaseException | None = (await _ask(ledger, context, write))[1]
-    return cut
+    return (await context.ask_store(ledger, write))[1]
 
 
 async def settle(
@@ -272,11 +326,9 @@ async def settle(
     if ledger is None or not key:
         return None
     try:
-        _, cut = await _ask(ledger, context, ledger.settle, _key_in(ledger, key), status, value)
+        await context.of_store(ledger, ledger.settle, _key_in(ledger, key), status, value)
     except LedgerError as error:
         return str(error)
-    if cut is not None:
-        raise cut
     return None
 
 
@@ -289,51 +341,9 @@ def settle_now(ledger: Ledger | None, key: str, status: str) -> None:
             return
 
 
-async def verified(
-    tool: ToolSpec, call: Call, key: str, context: RunContext, *, over: bool
-) -> Result | Outcome:
-    """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
-
-    Args:
-        tool: The tool that was called.
-        call: What it was called with.
-        key: The idempotency key that it got.
-        context: Of the run.
-        over: Whether the execution is surely over, so that "not done" will stay true.
-    """
-    if tool.verify is None:
-        return Outcome.LOST
-    try:
-        found = await _verdict(tool, call, key, context)
-    except Exception as error:
-        if is_control_flow(error):
-            raise
-        return Outcome.LOST
-    if isinstance(found, Result):
-        return found
-    return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.LOST
-
-
 def lost_value(record: Record) -> JSON:
     """What is stored with `unknown`, so that a holder that was lost sight of stays so."""
     return {"lost": True} if record.lost else None
-
-
-async def _verdict(tool: ToolSpec, call: Call, key: str, context: RunContext) -> Any:
-    verify: Any = tool.verify
-    args, seconds = copied(call.args), tool.timeout or _VERIFY_SECONDS
-
-    def ask() -> Any:
-        return verify(args, key)
-
-    if inspect.iscoroutinefunction(verify):
-        return await _within(ask(), seconds)
-    from selfcorrect.tools.deadlines import in_time
-
-    found, cut = await context.host.off_loop(in_time, ask, seconds, tool.name)
-    if cut is not None:
-        raise cut
-    return await _within(found, seconds) if inspect.isawaitable(found) else found
 
 
 async def _within(work: Awaitable[Any], seconds: float) -> Any:
@@ -342,12 +352,6 @@ async def _within(work: Awaitable[Any], seconds: float) -> Any:
     except RuntimeError:
         return await work
     return await asyncio.wait_for(work, seconds)
-
-
-async def _ask(ledger: Ledger, context: RunContext, method: Any, *args: Any) -> Any:
-    if getattr(ledger, "blocks", True):
-        return await context.host.off_loop(method, *args)
-    return method(*args), None
 
 
 def failed_before(
@@ -385,9 +389,8 @@ async def concluded(
         detail = f"the tool is {tool.effect} and broke off: nobody knows whether it acted"
         if outcome is Outcome.DONE:
             detail = f"the tool is {tool.effect} and acted, but its result is lost"
-        stop = {"reason": "unknown_outcome", "detail": detail}
-        kept = await remember(state, call, tool, context, key)
-        return update | kept | {"outcome": "stopped", "stop": stop}
+        kept = Intent(state, context, call, tool).remember(key)
+        return update | kept | stopped("unknown_outcome", detail)
     if attempts and not attempts[-1].get("retryable"):
         failed_key = attempts[-1].get("key")
         if not any(item.get("key") == failed_key for item in attempts[:-1]):

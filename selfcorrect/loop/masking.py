@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.echoes import echoes_of, leaves
@@ -16,7 +16,7 @@ from selfcorrect.model import JSON
 from selfcorrect.pointer import join
 from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
 from selfcorrect.protocols import Tool
-from selfcorrect.redaction import BARE, SHORTEST, is_clean, redact, shown_at
+from selfcorrect.redaction import SHORTEST, is_clean, redact, shown_at
 
 SENSITIVE: Final = "[sensitive]"
 """Stands for the value of a sensitive field."""
@@ -56,16 +56,14 @@ class Mask:
         if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
             return cls(tool, safety)
         found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
-        values = [value for path, value in found if cls._hides(tool, safety, path)]
-        return cls(tool, safety, echoes_of(values))
-
-    @staticmethod
-    def _hides(tool: Tool | None, safety: SafetyPolicy, path: str) -> bool:
-        return safety.sensitive_field(path, tool) is not None
+        bare = cls(tool, safety)
+        return replace(bare, echoes=echoes_of(value for path, value in found if bare.hides(path)))
 
     def hides(self, path: str) -> bool:
         """Whether the value at this pointer into a call may not be shown."""
-        return has_sensitive(self.tool, self.safety) and self._hides(self.tool, self.safety, path)
+        if not has_sensitive(self.tool, self.safety):
+            return False
+        return self.safety.sensitive_field(path, self.tool) is not None
 
     def text(self, text: str) -> str:
         """A text without secrets and without what sensitive fields hold."""
@@ -85,17 +83,10 @@ class Mask:
     def change(self, change: Mapping[str, Any]) -> JSON:
         """A change, its values hidden where its place is sensitive."""
         path = str(change.get("path") or "")
-        shown = {}
-        for key, item in change.items():
-            at_place = key in ("before", "after")
-            if key in _STRUCTURE:
-                shown[key] = item
-            elif key in _PLACES:
-                shown[key] = _place(item)
-            elif at_place and not path:
-                shown[key] = self.call(item)
-            else:
-                shown[key] = self.value(item, path if at_place else "")
+        shown = {key: self._item(key, item, "") for key, item in change.items()}
+        for key in ("before", "after"):
+            if key in change:
+                shown[key] = self.value(change[key], path) if path else self.call(change[key])
         return shown
 
     def value(self, value: Any, path: str = "") -> JSON:
@@ -128,21 +119,15 @@ class Mask:
 
     def _part(self, key: str, item: Any) -> JSON:
         """What stands under one key of an event."""
-        if key in _STRUCTURE or type(item) in BARE:
-            return item
-        if key in _PLACES:
-            return _place(item)
         if key in _CALLS:
             return self.call(item)
-        if isinstance(item, str):
-            return self.value(shown_at(key, item))
         if key in _CHANGES and isinstance(item, list | tuple):
             return [self.change(each) for each in item]
         if key == "attempts" and isinstance(item, list | tuple):
             return [self.event(each) for each in item]
         if key == "question" and isinstance(item, Mapping):
             return self._question(item)
-        return self.value(item)
+        return self._item(key, item, "")
 
     def _key(self, key: Any) -> Any:
         return self.text(key) if isinstance(key, str) else key

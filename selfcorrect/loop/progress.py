@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.model import ABSENT, JSON, Call, ErrorKind, Finding
 from selfcorrect.pointer import look
+from selfcorrect.routing import STOPPED
 
 if TYPE_CHECKING:
     from selfcorrect.mapping.strategy_map import StrategyMap
 
 RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
 """Kinds that may succeed when the same call is simply repeated."""
+
+
+def stopped(reason: str, detail: str, **more: JSON) -> dict[str, Any]:
+    """What a node changes that ends the run in the report."""
+    return {"outcome": STOPPED, "stop": {"reason": reason, "detail": detail, **more}}
 
 
 def try_key(call: str, finding: Finding, strategy: str) -> str:

@@ -52,13 +52,7 @@ async def _of_store(context: RunContext, method: str, *args: Any) -> Any:
     """Ask the ledger, or memory where the ledger keeps no counts; a broken one changes nothing."""
     ledger: Any = context.ledger
     store = ledger if hasattr(ledger, method) else context.memory
-    call = getattr(store, method)
     try:
-        if not getattr(store, "blocks", True):
-            return call(*args)
-        found, cut = await context.host.off_loop(call, *args)
+        return await context.of_store(store, getattr(store, method), *args)
     except LedgerError:
         return None
-    if cut is not None:
-        raise cut
-    return found

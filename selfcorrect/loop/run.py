@@ -51,7 +51,11 @@ async def run_node(
 
             await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
-    _mask(update, state, context)
+    # Trails are read by people and sent to logs: no secrets, and nothing of sensitive fields.
+    call = update.get("current") or state.get("current") or {}
+    name = call.get("name") if isinstance(call, Mapping) else None
+    tool = context.tools.get(name) if isinstance(name, str) else None
+    update["trail"] = masked(update["trail"], call, tool, context.safety)
     if fresh or "policy" not in state:
         update["policy"] = context.starting_policy().as_data()
     if context.hooks is not None:
@@ -72,16 +76,17 @@ async def _returned(
 
         if (update := not_made(state, context)) is not None:
             return update  # nobody is asked about a call that cannot be made
-    seen = _with_own_call(state) if foreign else state
+    # A call of its own: what a foreign node does to it in place must show.
+    own: CorrectionState = {**state, "current": copied(state.get("current"))} if foreign else state
     try:
-        value = run(seen, context)
+        value = run(own, context)
         returned: Any = await value if inspect.isawaitable(value) else value
     except Exception:
         if node == REPORT and context.hooks is not None:
             await tell_raised(state, context)
         raise
     returned = _checked(node, returned, loop) if foreign else returned
-    return returned if node in ROUTES else _of_own_node(node, returned, seen, state, loop, context)
+    return returned if node in ROUTES else _of_own_node(node, returned, own, state, loop, context)
 
 
 def _of_own_node(
@@ -123,19 +128,6 @@ def _of_own_node(
 def held_on(state: Mapping[str, Any]) -> dict[str, Any]:
     """The keys that last one step, for one step more: a node of the caller's own uses none up."""
     return {key: state[key] for key in LASTS_ONE_STEP - {"phase"} if key in state}
-
-
-def _mask(update: dict[str, Any], state: CorrectionState, context: RunContext) -> None:
-    """Trails are read by people and sent to logs: no secrets, and nothing of sensitive fields."""
-    call = update.get("current") or state.get("current") or {}
-    name = call.get("name") if isinstance(call, Mapping) else None
-    tool = context.tools.get(name) if isinstance(name, str) else None
-    update["trail"] = masked(update["trail"], call, tool, context.safety)
-
-
-def _with_own_call(state: CorrectionState) -> CorrectionState:
-    """The state with a call of its own: what a foreign node does to it in place must show."""
-    return {**state, "current": copied(state.get("current"))}
 
 
 def _checked(node: str, returned: Any, loop: Loop) -> Mapping[str, Any]:

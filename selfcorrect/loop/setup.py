@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -18,7 +17,8 @@ from selfcorrect.hints import near
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink, warning
-from selfcorrect.loop.context import LiveErrors, RunContext, SyncHost, SystemTime
+from selfcorrect.loop.context import RunContext, SyncHost, SystemTime
+from selfcorrect.loop.failures import LiveErrors
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
@@ -30,8 +30,8 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Safety
 from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
+from selfcorrect.policies.retry_budget import Budgets
 from selfcorrect.policies.safety import DEFAULT_SURE
-from selfcorrect.policies.shared_budget import Budgets
 from selfcorrect.protocols import Board, ToolWords
 from selfcorrect.redaction import quoted
 from selfcorrect.results import has_error_at, is_error_value
@@ -54,7 +54,9 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     strategies = load_map(options.strategies)
     own = own_keys(options.state)
     nodes, table = own_nodes(options, own)
-    ledger, memory = _ledger(options.ledger), options.memory or MemoryLedger(REMEMBERED)
+    wanted = "ledger must have begin and settle, such as SqliteLedger(path)"
+    ledger = _usable(options.ledger, wanted, "begin", "settle")
+    memory = options.memory or MemoryLedger(REMEMBERED)
     specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
     context = RunContext(
         tools=specs,
@@ -63,7 +65,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         policy=_terminal(options.policy, strategies, specs),
         safety=_safety(strategies, options.model),
         ledger=ledger,
-        model=_model(options.model),
+        model=_usable(options.model, "model must be a chat model with invoke", "invoke"),
         host=SyncHost(),
         time=options.time or SystemTime(),
         errors=LiveErrors(),
@@ -177,19 +179,24 @@ def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     return SafetyPolicy(classes, sensitive, DEFAULT_SURE if sure is None else sure)
 
 
-def _ledger(ledger: Any) -> Any:
-    wanted = ("begin", "settle")
-    if ledger is not None and not all(callable(getattr(ledger, name, None)) for name in wanted):
-        raise GraphSetupError(
-            f"ledger must have begin and settle, such as SqliteLedger(path), not {ledger!r:.80}"
-        )
-    return ledger
+def _usable(given: Any, what: str, *methods: str) -> Any:
+    """What the caller gave, if anything, where it can do what is asked of it."""
+    if given is not None and not _can(given, *methods):
+        raise GraphSetupError(f"{what}, not {given!r:.80}")
+    return given
+
+
+def _callable(given: Any, name: str) -> Any:
+    return _usable(given, f"{name} must be callable", "__call__")
+
+
+def _can(given: Any, *methods: str) -> bool:
+    return all(callable(getattr(given, name, None)) for name in methods)
 
 
 def _board(ledger: Any) -> Board | None:
     """The ledger, if what stands on it is shared with others."""
-    is_one = all(callable(getattr(ledger, name, None)) for name in ("look", "swap"))
-    board: Board | None = ledger if is_one else None
+    board: Board | None = ledger if _can(ledger, "look", "swap") else None
     return board
 
 
@@ -199,12 +206,6 @@ def _breaker(strategies: StrategyMap, board: Board) -> Any:
     from selfcorrect.policies.breaker import Breaker
 
     return Breaker(strategies.breaker, board)
-
-
-def _callable(given: Any, name: str) -> Any:
-    if given is not None and not callable(given):
-        raise GraphSetupError(f"{name} must be callable, not {given!r:.80}")
-    return given
 
 
 def _hooks(hooks: Any) -> Hooks | None:
@@ -236,15 +237,3 @@ def _tool_words(given: ToolWords | None, strategies: StrategyMap) -> ToolWords:
     if given not in (None, *get_args(ToolWords)):
         raise GraphSetupError(f"tool_words is 'show' or 'hide', not {given!r:.80}")
     return given or strategies.policy.tool_words or "show"
-
-
-def _model(model: Any) -> Any:
-    if model is not None and not callable(getattr(model, "invoke", None)):
-        raise GraphSetupError(f"model must be a chat model with invoke, not {model!r}")
-    return model
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling this gives something to await."""
-    call = getattr(function, "__call__", None)  # noqa: B004 -- objects with an async __call__
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.progress import stopped
 from selfcorrect.model import Finding
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ T = TypeVar("T")
 async def count_call(context: RunContext, tool: str) -> None:
     """Count a first execution for the retry budget."""
     budget = context.budgets.of(tool, context.limits.retry_ratio)
-    await _asked(context, context.budgets.board, budget.called)
+    if budget is not None:
+        await _asked(context, budget.board, budget.called)
 
 
 async def may_repeat(context: RunContext, tool: str) -> bool:
     """Whether the retry budget lets a call be repeated."""
     budget = context.budgets.of(tool, context.limits.retry_ratio)
-    return await _asked(context, context.budgets.board, budget.may_repeat)
+    return budget is None or await _asked(context, budget.board, budget.may_repeat)
 
 
 async def admitted(context: RunContext, tool: str) -> Admission | None:
@@ -42,11 +44,8 @@ def held_back(context: RunContext, made: Admission) -> dict[str, Any]:
     detail = (
         f"{made.service} fails: its calls are held back until {shown}, {made.wait:.1f} s from now"
     )
-    return {
-        "outcome": "stopped",
-        "stop": {"reason": "unavailable", "detail": detail, "until": shown},
-        "trail": [{"ok": False, "stopped": detail}],
-    }
+    event = {"ok": False, "stopped": detail}
+    return stopped("unavailable", detail, until=shown) | {"trail": [event]}
 
 
 async def noted(
@@ -89,11 +88,5 @@ async def noted_error(
 
 async def _asked(context: RunContext, board: Any, ask: Callable[[float], T]) -> T:
     """Ask, in a thread where the board is a database that one would have to wait for."""
-    now = context.time.monotonic()
-    if board is None or not getattr(board, "blocks", True):
-        return ask(now)
-    found, cut = await context.host.off_loop(ask, now)
-    if cut is not None:
-        raise cut
-    value: T = found
-    return value
+    found: T = await context.of_store(board, ask, context.time.monotonic())
+    return found

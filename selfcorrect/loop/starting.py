@@ -49,14 +49,14 @@ def _in_doubt_since_the_first_version(
     """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
     if "lost" in state or not state.get("attempts"):
         return {}
-    from selfcorrect.loop.intents import scope_of_call
+    from selfcorrect.loop.intents import Intent
 
     lost: dict[str, JSON] = {}
     for attempt in state["attempts"]:
         call = call_from_json(attempt["call"])
         tool = context.tools.get(call.name)
         if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
-            scope = scope_of_call(state, call, tool, context)
+            scope = Intent(state, context, call, tool).scope
             key = f"{scope}:{digest(state['run'], call.id)}"
             lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
     return {"lost": lost} if lost else {}

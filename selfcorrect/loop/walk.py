@@ -18,24 +18,18 @@ _OUTPUT = ("result", "failure", "trail")
 _LASTS_ONE_STEP = tuple(LASTS_ONE_STEP)
 
 
-def walk(loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None) -> dict[str, Any]:
+def walk(loop: Loop, given: Mapping[str, Any]) -> dict[str, Any]:
     """Run the loop on one input and return `result` or `failure`, and the `trail`.
 
     Raises:
         GraphSetupError: If something in the loop is async.
     """
-    return run_sync(walk_in(loop, given, _start(loop, tenant)))
+    return run_sync(walk_in(loop, given, loop.start()))
 
 
-async def awalk(
-    loop: Loop, given: Mapping[str, Any], *, tenant: str | None = None
-) -> dict[str, Any]:
+async def awalk(loop: Loop, given: Mapping[str, Any]) -> dict[str, Any]:
     """Like `walk`, for tools, strategies, models and nodes that are async."""
-    return await walk_in(loop, given, _start(loop, tenant, host=AsyncHost()))
-
-
-def _start(loop: Loop, tenant: str | None, **changes: Any) -> RunContext:
-    return loop.start(**changes, **({} if tenant is None else {"tenant": tenant}))
+    return await walk_in(loop, given, loop.start(host=AsyncHost()))
 
 
 async def walk_in(loop: Loop, given: Mapping[str, Any], context: RunContext) -> dict[str, Any]:

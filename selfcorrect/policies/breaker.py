@@ -7,14 +7,13 @@ circuit closes. All workers on a ledger share the circuits, so that exactly one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.mapping.document import MapBreaker
 from selfcorrect.mapping.matching import takes
-from selfcorrect.model import JSON, ErrorKind
+from selfcorrect.model import ErrorKind
 from selfcorrect.policies.sharing import Shared, Step
 from selfcorrect.protocols import Board
 
@@ -151,16 +150,12 @@ class Breaker:
             ok: Whether the service answered; None where that is not known.
             host: The host that the error names, if it failed.
         """
-        if ok is None:
-            if made.probe is not None:
-                self._note(made.service, ok=False, probe=made.probe, now=now)
-            return
-        service = made.service if ok else self._failed(tool, host)
+        service = made.service if ok else None if ok is None else self._failed(tool, host)
         if made.probe is not None and service != made.service:
             self._note(made.service, ok=False, probe=made.probe, now=now)
         if service is not None:
             probe = made.probe if service == made.service else None
-            self._note(service, ok=ok, probe=probe, now=now)
+            self._note(service, ok=bool(ok), probe=probe, now=now)
 
     def returned(self, made: Admission, now: float) -> None:
         """A call that was admitted is not made after all."""
@@ -184,7 +179,7 @@ class Breaker:
         )
 
     def _change(self, service: str, step: Step[Circuit], now: float) -> None:
-        self._circuit(service).change(step, now, at_once=_turned)
+        self._circuit(service).change(step, now, _turned)
 
     def _service_of(self, tool: str) -> str:
         with self._lock:
@@ -195,19 +190,9 @@ class Breaker:
         with self._lock:
             found = self._circuits.get(service)
             if found is None:
-                found = Shared(self.board, f"circuit:{service}"[:300], _read, asdict)
-                self._circuits[service] = found
+                found = self._circuits[service] = Shared(self.board, f"circuit:{service}", Circuit)
             return found
 
 
 def _turned(before: Circuit, after: Circuit) -> bool:
     return before.until != after.until
-
-
-def _read(value: JSON) -> Circuit:
-    """A circuit from what stands on the board; what cannot be read is none."""
-    try:
-        given: Mapping[str, Any] = value or {}
-        return Circuit(**given)
-    except TypeError:
-        return Circuit()

@@ -6,7 +6,7 @@ must be found whatever fits: all branches count here, and what cannot be followe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -16,8 +16,7 @@ _MOST: Final = 20_000
 _UNKNOWN: Final = {"x-sensitive": True}
 """Stands for what a reference leads to that is not in this schema."""
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_BRANCHES: Final = ("anyOf", "oneOf", "allOf")
-_CONDITIONS: Final = ("if", "then", "else", "not")
+_BRANCHES: Final = ("anyOf", "oneOf", "allOf", "if", "then", "else", "not")
 _OF_KEYS: Final = ("additionalProperties", "unevaluatedProperties")
 _OF_ITEMS: Final = ("items", "prefixItems", "contains", "additionalItems", "unevaluatedItems")
 
@@ -30,14 +29,16 @@ def marked_field(schema: Any, tokens: Sequence[str]) -> str | None:
     'card'
     """
     whole = "one of the arguments"
-    here = _branches([schema], schema)
+    here = _reached([schema], schema, _composed)
     if _is_marked(here):
         return str(tokens[0]) if tokens else whole
     for token in tokens:
-        here = _branches((child for each in here for child in _children(each, token)), schema)
+        children = (child for each in here for child in _children(each, token))
+        here = _reached(children, schema, _composed)
         if _is_marked(here):
             return str(token)
-    if _is_marked_below(here, schema):
+    # Replacing the whole value would replace a marked field inside it.
+    if _is_marked(_reached(here, schema, _everything)):
         return str(tokens[-1]) if tokens else whole
     return None
 
@@ -46,23 +47,35 @@ def _is_marked(schemas: Iterable[Mapping[str, Any]]) -> bool:
     return any(schema.get("x-sensitive") for schema in schemas)
 
 
-def _branches(schemas: Iterable[Any], root: Any) -> list[Mapping[str, Any]]:
-    """The schemas and all that they are composed of at the same place."""
-    todo, seen, found = list(schemas), set[int](), list[Mapping[str, Any]]()
+def _reached(
+    start: Iterable[Any], root: Any, inside: Callable[[Mapping[str, Any]], Iterable[Any]]
+) -> list[Mapping[str, Any]]:
+    """The schemas that one comes to from these: by references, and by what stands inside them."""
+    todo, seen, found = list(start), set[int](), list[Mapping[str, Any]]()
     while todo:
-        schema = todo.pop()
-        if not isinstance(schema, Mapping) or id(schema) in seen:
+        item = todo.pop()
+        if not isinstance(item, Mapping | list | tuple) or id(item) in seen:
             continue
         if len(seen) >= _MOST:
             return [*found, _UNKNOWN]
-        seen.add(id(schema))
-        found.append(schema)
-        todo += _targets(schema, root)
-        todo += [branch for keyword in _BRANCHES for branch in _items(schema.get(keyword))]
-        todo += [schema.get(keyword) for keyword in _CONDITIONS]
-        todo += _values(schema.get("dependentSchemas"))
-        todo += _values(schema.get("dependencies"))
+        seen.add(id(item))
+        if isinstance(item, Mapping):
+            found.append(item)
+            todo += [*_targets(item, root), *inside(item)]
+        else:
+            todo += item
     return found
+
+
+def _composed(schema: Mapping[str, Any]) -> Iterable[Any]:
+    """What a schema is composed of at the same place."""
+    yield from map(schema.get, _BRANCHES)
+    yield from _values(schema.get("dependentSchemas"))
+    yield from _values(schema.get("dependencies"))
+
+
+def _everything(schema: Mapping[str, Any]) -> Iterable[Any]:
+    return schema.values()
 
 
 def _children(schema: Mapping[str, Any], token: str) -> list[Any]:
@@ -76,27 +89,7 @@ def _children(schema: Mapping[str, Any], token: str) -> list[Any]:
     else:
         found = [schema.get(keyword) for keyword in _OF_KEYS]
     found += _values(schema.get("patternProperties"))
-    for keyword in _OF_ITEMS:
-        found += _items(schema.get(keyword)) or [schema.get(keyword)]
-    return found
-
-
-def _is_marked_below(schemas: Sequence[Any], root: Any) -> bool:
-    """Whether replacing this whole value would replace a marked field inside it."""
-    todo, seen = list(schemas), set[int]()
-    while todo:
-        item = todo.pop()
-        if not isinstance(item, Mapping | list | tuple) or id(item) in seen:
-            continue
-        if len(seen) >= _MOST:
-            return True
-        seen.add(id(item))
-        if isinstance(item, Mapping):
-            if item.get("x-sensitive"):
-                return True
-            todo += _targets(item, root)
-        todo += _values(item) or _items(item)
-    return False
+    return found + [schema.get(keyword) for keyword in _OF_ITEMS]
 
 
 def _targets(schema: Mapping[str, Any], root: Any) -> list[Any]:
@@ -123,7 +116,3 @@ def _target(ref: str, root: Any) -> Any:
 
 def _values(schemas: Any) -> list[Any]:
     return list(schemas.values()) if isinstance(schemas, Mapping) else []
-
-
-def _items(schemas: Any) -> list[Any]:
-    return list(schemas) if isinstance(schemas, list | tuple) else []

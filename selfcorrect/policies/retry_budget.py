@@ -1,15 +1,19 @@
 """A retry budget: repeats of a tool's calls stay a small share of its calls, in the whole process.
 
 Each run alone may retry within its limits; a thousand runs that do so together turn the outage of
-a tool into a storm. The budget counts both over all runs, and forgets with time.
+a tool into a storm. The budget counts both over all runs, and forgets with time; where the runs
+have a ledger in a database, over those of all workers on it.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from threading import Lock
 from typing import Final
+
+from selfcorrect.ledger.memory import MemoryLedger
+from selfcorrect.protocols import Board
 
 _HALF_LIFE: Final = 30.0
 _MOST_TOOLS: Final = 1_000
@@ -52,7 +56,8 @@ class Spent:
 class RetryBudget:
     """Lets repeats be up to `ratio` of the calls of late, and a few where there are few calls.
 
-    Safe for threads. What happened counts half after 30 seconds.
+    Safe for threads. What happened counts half after 30 seconds. On a board that is elsewhere, each
+    worker knows of the others what is a second old.
 
     >>> budget = RetryBudget(0.5, spare=1)
     >>> for _ in range(4):
@@ -63,12 +68,18 @@ class RetryBudget:
     Args:
         ratio: Repeats per call.
         spare: Repeats that are allowed where the ratio gives fewer.
+        board: Where it stands; None: here alone.
+        tool: Whose repeats it is for, on a board that others use.
     """
 
-    def __init__(self, ratio: float, *, spare: float = SPARE) -> None:
-        self._ratio = ratio
-        self._spare = spare
-        self._spent = Spent()
+    def __init__(
+        self, ratio: float, *, spare: float = SPARE, board: Board | None = None, tool: str = ""
+    ) -> None:
+        from selfcorrect.policies.sharing import Shared
+
+        self.board = board or MemoryLedger()
+        self._ratio, self._spare = ratio, spare
+        self._spent = Shared(self.board, f"retries:{tool}", Spent)
         self._lock = Lock()
 
     def called(self, now: float) -> None:
@@ -78,7 +89,7 @@ class RetryBudget:
             now: Seconds on a clock that only grows.
         """
         with self._lock:
-            self._spent = self._spent.at(now).called()
+            self._spent.change(lambda spent, at: spent.at(at).called(), now)
 
     def may_repeat(self, now: float) -> bool:
         """Take one repeat out of the budget, if there is one.
@@ -87,44 +98,33 @@ class RetryBudget:
             now: Seconds on a clock that only grows.
         """
         with self._lock:
-            self._spent = self._spent.at(now)
-            if not self._spent.leaves_one(self._ratio, self._spare):
+            spent, at = self._spent.seen(now)
+            if not spent.at(at).leaves_one(self._ratio, self._spare):
                 return False
-            self._spent = self._spent.repeated()
+            self._spent.change(lambda spent, at: spent.at(at).repeated(), now)
             return True
 
 
-class _Unlimited(RetryBudget):
-    """Where no budget is set."""
-
-    def called(self, now: float) -> None:
-        del now
-
-    def may_repeat(self, now: float) -> bool:
-        del now
-        return True
-
-
-_UNLIMITED: Final = _Unlimited(0.0)
-_BUDGETS: OrderedDict[tuple[str, float], RetryBudget] = OrderedDict()
-_LOCK: Final = Lock()
-
-
-def budget_of(tool: str, ratio: float | None) -> RetryBudget:
+@lru_cache(maxsize=_MOST_TOOLS)
+def budget_of(tool: str, ratio: float) -> RetryBudget:
     """The budget that all runs of this process share for a tool."""
-    if ratio is None:
-        return _UNLIMITED
-    with _LOCK:
-        budget = _BUDGETS.get((tool, ratio))
-        if budget is None:
-            budget = _BUDGETS[tool, ratio] = RetryBudget(ratio)
-        _BUDGETS.move_to_end((tool, ratio))
-        while len(_BUDGETS) > _MOST_TOOLS:
-            _BUDGETS.popitem(last=False)
-        return budget
+    return RetryBudget(ratio, tool=tool)
 
 
-def forget_budgets() -> None:
-    """Start all budgets afresh, as tests do."""
-    with _LOCK:
-        _BUDGETS.clear()
+class Budgets:
+    """The budgets of a loop's tools: of this process, or of all workers on a board."""
+
+    def __init__(self, board: Board | None = None) -> None:
+        self._board = board
+        self._shared: dict[tuple[str, float], RetryBudget] = {}
+
+    def of(self, tool: str, ratio: float | None) -> RetryBudget | None:
+        """The budget of a tool; without a ratio there is none to keep to."""
+        if ratio is None:
+            return None
+        if self._board is None:
+            return budget_of(tool, ratio)
+        if (found := self._shared.get((tool, ratio))) is not None:
+            return found
+        new = RetryBudget(ratio, board=self._board, tool=tool)
+        return self._shared.setdefault((tool, ratio), new)

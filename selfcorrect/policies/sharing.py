@@ -7,8 +7,9 @@ once among all of them is decided on the board itself, by compare-and-set.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from threading import RLock
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.model import JSON
@@ -26,23 +27,26 @@ _TRIES: Final = 20
 _MOST_UNTOLD: Final = 10_000
 
 
+def _later(before: Any, after: Any) -> bool:
+    """The others may know it within a second."""
+    del before, after
+    return False
+
+
 class Shared(Generic[S]):
     """One value on a board. Safe for threads; where the board is away, each goes by its own view.
 
     Args:
         board: Where it stands.
         name: Under which name.
-        read: Makes the value of what stands there; of None, the value at first.
-        write: Makes plain JSON of it.
+        kind: The dataclass of the value; what it is at first has no arguments.
     """
 
-    def __init__(
-        self, board: Board, name: str, read: Callable[[JSON], S], write: Callable[[S], JSON]
-    ) -> None:
-        self._board, self._name = board, name
-        self._read, self._write = read, write
+    def __init__(self, board: Board, name: str, kind: Callable[..., S]) -> None:
+        self._board, self._name = board, name[:300]
+        self._kind = kind
         self._view = VIEW if getattr(board, "blocks", True) else 0.0
-        self._known, self._version = read(None), 0
+        self._known, self._version = kind(), 0
         self._ahead = 0.0
         self._looked: float | None = None
         self._untold: list[tuple[Step[S], float]] = []
@@ -59,7 +63,7 @@ class Shared(Generic[S]):
                 self._tell(now)
             return self._own(), now + self._ahead
 
-    def change(self, step: Step[S], now: float, *, at_once: Callable[[S, S], bool]) -> None:
+    def change(self, step: Step[S], now: float, at_once: Callable[[S, S], bool] = _later) -> None:
         """Change the value here, and on the board within a second.
 
         Args:
@@ -116,9 +120,17 @@ class Shared(Generic[S]):
 
     def _swap(self, value: S) -> bool:
         try:
-            if not self._board.swap(self._name, self._version, self._write(value)):
+            written: Any = value
+            if not self._board.swap(self._name, self._version, asdict(written)):
                 return False
         except LedgerError:
             return False
         self._known, self._version, self._untold = value, self._version + 1, []
         return True
+
+    def _read(self, value: JSON) -> S:
+        """The value from what stands on the board; what cannot be read is that at first."""
+        try:
+            return self._kind(**(value or {}))
+        except TypeError:
+            return self._kind()

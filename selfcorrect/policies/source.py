@@ -105,14 +105,14 @@ class PolicySource:
         Raises:
             MapError: If the file is not usable now.
         """
-        path = Path(path).absolute()
-        strategies, fault = _read(load_map(DEFAULT), path, allow_code=allow_code)
-        if fault is not None:
-            raise fault
-        watched = _Watched(path, strategies, every, allow_code, self._clock() + every)
+        file, strategies = Path(path).absolute(), load_map(DEFAULT)
+        watched = _Watched(file, strategies, every, allow_code, self._clock() + every)
+        watched.take()
+        if watched.fault is not None:
+            raise watched.fault
         with self._lock:
             self._watched[tenant] = watched
-            self._policies[tenant] = _policy_of(strategies)
+            self._policies[tenant] = watched.policy
 
     def forget(self, tenant: str) -> None:
         """Let a tenant have the default policy again."""
@@ -139,7 +139,7 @@ class PolicySource:
             if not watched.read():
                 return
             if watched.fault is None:
-                self._policies[tenant] = _policy_of(watched.strategies)
+                self._policies[tenant] = watched.policy
         finally:
             self._lock.release()
         _tell(tenant, watched, before)
@@ -164,20 +164,23 @@ class _Watched:
         if stamp == self.stamp and self.settled and self.fault is None:
             return False
         self.stamp, self.settled = stamp, settled
-        self.strategies, self.fault = _read(self.strategies, self.path, allow_code=self.allow_code)
+        self.take()
         return True
 
+    def take(self) -> None:
+        """Take the map of the file, or what is wrong with it."""
+        new, self.fault = reload_map(self.strategies, self.path, allow_code=self.allow_code)
+        own = new.documents[0]
+        if self.fault is None and "terminal" not in own.content.said("policy"):
+            message = "a map that is watched says which kinds of error end a run, if only []"
+            self.fault = MapError([own.fault(message, key="policy.terminal")])
+        if self.fault is None:
+            self.strategies = new
 
-def _read(
-    current: StrategyMap, path: Path, *, allow_code: bool
-) -> tuple[StrategyMap, MapError | None]:
-    """The map of a file, or the current map and what is wrong with the file."""
-    new, fault = reload_map(current, path, allow_code=allow_code)
-    own = new.documents[0]
-    if fault is None and "terminal" not in own.content.said("policy"):
-        message = "a map that is watched says which kinds of error end a run, if only []"
-        return current, MapError([own.fault(message, key="policy.terminal")])
-    return new, fault
+    @property
+    def policy(self) -> ToolErrorPolicy:
+        """What the map says."""
+        return ToolErrorPolicy.of_map(self.strategies.policy)
 
 
 def _stamp(file: Path) -> tuple[_Stamp, bool]:
@@ -188,10 +191,6 @@ def _stamp(file: Path) -> tuple[_Stamp, bool]:
         return None, True
     settled = abs(time.time_ns() - found.st_mtime_ns) > UNSETTLED
     return (found.st_mtime_ns, found.st_size, found.st_ino), settled
-
-
-def _policy_of(strategies: StrategyMap) -> ToolErrorPolicy:
-    return ToolErrorPolicy.of_map(strategies.policy)
 
 
 def _usable(policy: Any) -> ToolErrorPolicy:
@@ -207,7 +206,7 @@ def _tell(tenant: str | None, watched: _Watched, before: MapError | None) -> Non
         return
     values: dict[str, Any] = {"tenant": tenant, "file": str(watched.path)}
     if watched.fault is None:
-        terminal = sorted(kind.value for kind in _policy_of(watched.strategies).terminal)
+        terminal = sorted(kind.value for kind in watched.policy.terminal)
         emit("selfcorrect.policy_read", {**values, "terminal": terminal})
     elif before is None or str(before) != str(watched.fault):
         emit(

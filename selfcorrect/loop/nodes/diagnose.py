@@ -11,7 +11,7 @@ from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
-from selfcorrect.loop.progress import is_retryable
+from selfcorrect.loop.progress import is_retryable, stopped
 from selfcorrect.loop.sparing import noted_error
 from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
 from selfcorrect.plain import as_text, clean
@@ -59,9 +59,9 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         handled = _handled(state, findings, update, source, context)
         update |= handled
         if is_value and not handled and update["outcome"] != "stopped":
-            update |= _stop("refused", "the tool answered with an error")
+            update |= stopped("refused", "the tool answered with an error")
     elif update["outcome"] != "stopped":
-        update |= _stop("terminal_kind", f"errors of kind {terminal.kind} end the run")
+        update |= stopped("terminal_kind", f"errors of kind {terminal.kind} end the run")
     update["trail"] = [{"findings": update["findings"][:_MOST_SHOWN]}]
     return update
 
@@ -128,9 +128,9 @@ def _ended(state: CorrectionState, context: RunContext) -> dict[str, object] | N
     match raised:
         case [Escalation() as error]:
             reason = clean(redact(error.reason[:_LONGEST]))
-            return _stop("escalated", reason, severity=error.severity, escalation=reason)
+            return stopped("escalated", reason, severity=error.severity, escalation=reason)
         case [HardFailure() as error]:
-            return _stop("terminal_kind", redact(as_text(error)[:_LONGEST]))
+            return stopped("terminal_kind", redact(as_text(error)[:_LONGEST]))
         case _:
             return None
 
@@ -177,7 +177,3 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
         if finding not in kept:
             kept.append(finding)
     return kept
-
-
-def _stop(reason: str, detail: str, **more: str) -> dict[str, object]:
-    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from selfcorrect.effects import Outcome, acts, may_call_again, settled
+from selfcorrect.effects import Outcome, may_call_again, settled
 from selfcorrect.errors import (
     GraphSetupError,
     LedgerError,
@@ -18,23 +18,16 @@ from selfcorrect.limits import remaining
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
+    Intent,
     begin,
-    doubts_of,
     failed_before,
-    first_keys,
-    forget,
     idempotency_key,
-    intent_key,
-    ledger_of,
     lost_value,
-    remember,
     settle,
     settle_now,
-    verified,
-    verified_doubt,
 )
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
-from selfcorrect.loop.progress import add
+from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import Attempt, Call, Finding, Result
@@ -52,16 +45,10 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Execution:
+@dataclass(frozen=True)
+class _Execution(Intent):
     """One execution that is about to happen."""
 
-    state: CorrectionState
-    context: RunContext
-    call: Call
-    tool: ToolSpec
-    ledger: Ledger | None
-    key: str
     admission: Admission | None = None
 
     @property
@@ -112,16 +99,13 @@ async def _executed(
     state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
 ) -> Update:
     """What is remembered of this very call, else what comes of making it, if it may be made now."""
-    ledger = ledger_of(state, context)
-    needed = ledger is not None or tool.takes_key or tool.verify
-    key = intent_key(state, call, tool, context) if needed else ""
     admission = await admitted(context, call.name)
     if admission is not None and admission.wait:
         context = replace(context, again=False)  # what is held back is no reason to forget a doubt
-    this = _Execution(state, context, call, tool, ledger, key, admission)
+    this = _Execution(state, context, call, tool, admission)
     update, settled_before = await _remembered(this)
-    if update is None and ledger is not None:
-        update = await _replayed(this, ledger)
+    if update is None and this.ledger is not None:
+        update = await _replayed(this, this.ledger)
     if update is not None:
         await returned(context, admission)
         return update
@@ -146,28 +130,26 @@ def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
 
 async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
     """The answer from memory, where an equal call may have been done; else what is now settled."""
-    state, context, call, tool = this.state, this.context, this.call, this.tool
-    doubts = await doubts_of(state, call, tool, context, this.key) if acts(tool) else ()
+    doubts = await this.doubts()
     if not doubts:
         return None, {}
-    if not context.again:
+    if not this.context.again:
         for key in doubts:
-            found = await verified_doubt(state, call, tool, context, key)
+            found = await this.verified_doubt(key)
             if isinstance(found, Result):
                 shown = {"replayed": True, "verified": True}
                 return _done(this, _kept(found.value), shown), {}
             if found is not Outcome.NOT_DONE:
                 detail = "an equal call was made before, and nobody knows whether it was done"
                 return _in_doubt(this, detail), {}
-    return None, await forget(state, call, tool, context, doubts)
+    return None, await this.forget(doubts)
 
 
 async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
-        has_first = hasattr(ledger, "of_first_version")
-        old = first_keys(this.state, this.call, this.tool) if has_first else ()
+        old = this.first_keys() if hasattr(ledger, "of_first_version") else ()
         record = await begin(ledger, this.key, this.state, this.context, old)
     except LedgerError:
         if repeatable:
@@ -186,8 +168,7 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
 
 async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     """Ask the tool what became of an execution in doubt; None: it did not happen, call it."""
-    key = idempotency_key(this.key)
-    found = await verified(this.tool, this.call, key, this.context, over=not record.lost)
+    found = await this.verified(this.key, over=not record.lost)
     if isinstance(found, Result):
         value = _kept(found.value)
         await this.settle("done", value)
@@ -195,16 +176,14 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     if found is Outcome.NOT_DONE:
         return None
     await this.settle("unknown", lost_value(record))
-    kept = await remember(this.state, this.call, this.tool, this.context, this.key)
+    kept = this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
 
 
 def _in_doubt(this: _Execution, detail: str) -> Update:
     attempt = {"number": this.number, "call": this.state["current"], "outcome": "unknown"}
-    return {
-        "outcome": "stopped",
-        "stop": {"reason": "unknown_outcome", "detail": detail},
+    return stopped("unknown_outcome", detail) | {
         "attempts": [*(this.state.get("attempts") or ()), attempt | {"replayed": True}],
         "trail": [{"ok": False, "replayed": True, "unknown": True}],
     }
@@ -231,7 +210,7 @@ async def _call_tool(this: _Execution) -> Update:
     except BaseException:
         await this.settle("unknown")
         if not may_call_again(Outcome.LOST, tool.effect):
-            await remember(this.state, this.call, tool, context, this.key)
+            this.remember(this.key)
         raise
     seconds = max(0.0, context.time.monotonic() - started)
     result = _kept(value)
@@ -261,15 +240,13 @@ def _done(
     state, number = this.state, this.number
     attempt = {"number": number, "call": state["current"], "outcome": "done"}
     counts = add(state["counts"], "attempts")
-    if seconds is None:
-        attempt["replayed"] = True
-    else:
+    said: dict[str, float] = {}
+    if seconds is not None:
         counts = add(counts, "seconds", seconds)
-        attempt["seconds"] = round(seconds, 6)
-    said = {key: attempt[key] for key in ("seconds",) if key in attempt}
+        said = {"seconds": round(seconds, 6)}
     return {
         **update,
-        "attempts": [*(state.get("attempts") or ()), attempt],
+        "attempts": [*(state.get("attempts") or ()), attempt | (said or {"replayed": True})],
         "counts": counts,
         "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
     }
@@ -285,7 +262,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
         from selfcorrect.tools.deadlines import StillRunning
 
         over = not isinstance(error, StillRunning)
-        found = await verified(tool, call, idempotency_key(this.key), context, over=over)
+        found = await this.verified(this.key, over=over)
         if isinstance(found, Result):
             value = _kept(found.value)
             trouble = await this.settle("done", value)
@@ -372,8 +349,4 @@ def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -
 
 
 def _stopped(reason: str, detail: str) -> dict[str, Any]:
-    return {
-        "outcome": "stopped",
-        "stop": {"reason": reason, "detail": detail},
-        "trail": [{"ok": False, "stopped": detail}],
-    }
+    return stopped(reason, detail) | {"trail": [{"ok": False, "stopped": detail}]}

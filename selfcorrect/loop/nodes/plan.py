@@ -15,6 +15,7 @@ from selfcorrect.errors import ModelFailed, UnusableInput
 from selfcorrect.json_forms import call_to_json, finding_to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
+from selfcorrect.loop.progress import stopped
 from selfcorrect.model import JSON, Call, Finding
 from selfcorrect.plain import clean, own_copy, plain, problem, storable
 from selfcorrect.ports import Beside, ReadCall
@@ -43,7 +44,9 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         counts["seconds"] = max(0.0, context.time.monotonic() - started)
     call = read.call
     if not read.is_made and read.finding is not None:
-        return {**come, **_handed_on(call, read.finding)}
+        # The run ends: the model makes the call properly, or a person says so.
+        end = stopped("no_call", read.finding.text)
+        return {**come, **_found(call_to_json(call), [read.finding]), **end}
     if (place := problem(call.args)) is not None:
         return {**come, **_stopped(f"/args{place[0]}: {place[1]}"), **_as_given(state)}
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
@@ -63,6 +66,10 @@ def _planned(context: RunContext, call: Call, broken: Finding | None) -> dict[st
         findings.insert(0, unknown_tool(context.tools))
     if not findings:
         return {"current": current, "outcome": "planned", "trail": [{"call": current}]}
+    return _found(current, findings)
+
+
+def _found(current: dict[str, JSON], findings: list[Finding]) -> dict[str, Any]:
     shown = [finding_to_json(finding) for finding in findings]
     return {
         "current": current,
@@ -87,11 +94,8 @@ async def _read(
     if not isinstance(reason or "", str):
         raise UnusableInput("finish_reason must be text")
     if call is not None:
-        if (
-            not reason
-            and not state.get("tool_choice")
-            and (own := _in_our_form(call, context)) is not None
-        ):
+        plainly = not reason and not state.get("tool_choice")
+        if plainly and (own := _in_our_form(call, context)) is not None:
             return ReadCall(own), given
         return context.senses.read(call, context.tools, _beside(state, context)), given
     if raw is not None:
@@ -175,26 +179,11 @@ def _too_long(state: CorrectionState, context: RunContext) -> str | None:
     return None
 
 
-def _handed_on(text: Call, finding: Finding) -> Update:
-    """The run ends: the model makes the call properly, or a person says so."""
-    current, shown = call_to_json(text), [finding_to_json(finding)]
-    return {
-        **_stopped(finding.text, "no_call"),
-        "current": current,
-        "error": {"source": "plan", "findings": shown},
-        "trail": [{"call": current, "findings": shown}],
-    }
-
-
 def _of_the_model(error: Exception) -> BaseException | None:
     """What the model itself raised, where that is why no call could be planned."""
     failed = error.__cause__
     return failed.__cause__ if isinstance(failed, ModelFailed) else None
 
 
-def _stopped(detail: str, reason: str = "invalid_input") -> dict[str, Any]:
-    return {
-        "outcome": "stopped",
-        "stop": {"reason": reason, "detail": detail},
-        "trail": [{"problem": detail}],
-    }
+def _stopped(detail: str) -> dict[str, Any]:
+    return stopped("invalid_input", detail) | {"trail": [{"problem": detail}]}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from selfcorrect.effects import acts
-from selfcorrect.errors import is_control_flow
 from selfcorrect.handlers.by_tool import Exhausted
 from selfcorrect.json_forms import (
     call_from_json,
@@ -21,10 +20,10 @@ from selfcorrect.json_forms import (
     to_json,
 )
 from selfcorrect.limits import spent
-from selfcorrect.loop.answers import options_of, usable_answer, who_answered
+from selfcorrect.loop.answers import answered, options_of, who_answered
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.mended import mended
-from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, tried
+from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, stopped, tried
 from selfcorrect.loop.repair_context import also, is_ours, repair_context, together
 from selfcorrect.model import (
     JSON,
@@ -67,11 +66,18 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
 
 @dataclass
 class _Round:
-    """What a round has done so far."""
+    """What a round has done so far.
+
+    Attributes:
+        item: The rung that is being tried.
+        group: The findings that it is to mend.
+    """
 
     state: CorrectionState
     context: RunContext
     call: Call = field(init=False)
+    item: dict[str, Any] = field(default_factory=dict)
+    group: list[Finding] = field(default_factory=list)
     begun: str = ""
     findings: list[Finding] = field(init=False)
     counts: dict[str, Any] = field(init=False)
@@ -104,7 +110,7 @@ class _Round:
         if not self._beyond("findings", len(self.findings)):
             await self._pass(self.state["selected"])
         if self.final is None:
-            self._keep_open()
+            self.keep_open()
         spent_seconds = max(0.0, self.context.time.monotonic() - started)
         self.counts = add(add(self.counts, "rounds"), "seconds", spent_seconds)
         for kind in sorted({item["kind"] for item in self.state["findings"]}):
@@ -118,7 +124,7 @@ class _Round:
             self.stop("limit_reached", bound)
         return bound is not None
 
-    def _keep_open(self) -> None:
+    def keep_open(self) -> None:
         """Drop what is settled: what follows starts from what is open."""
         asked = self.findings[self.question["finding"]] if self.question else None
         self.findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
@@ -153,49 +159,49 @@ class _Round:
                     continue
                 batched.append(strategy)
                 group += also(selected, item, self.findings, self._strategy)
-            await self._apply(strategy, item, group)
+            self.item, self.group = item, group
+            await self._apply(strategy, item["strategy"])
             if self.final is not None:
                 return
 
-    async def _apply(self, strategy: Any, item: dict[str, Any], group: list[Finding]) -> None:
+    async def _apply(self, strategy: Any, name: str) -> None:
         """Call a strategy, within its bounds, and take what it answers."""
-        if bound := spent(self.counts, self.context.limits, "per_strategy", item["strategy"]):
-            self.note(item, group, "skipped", bound)
+        if bound := spent(self.counts, self.context.limits, "per_strategy", name):
+            self.note("skipped", bound)
             return
         if self._beyond("strategy_calls", 1):
             return
-        self.counts = add_to(self.counts, "per_strategy", item["strategy"])
-        if self.context.is_handler(item["strategy"]):
-            await self._ask_handler(item, group)
+        self.counts = add_to(self.counts, "per_strategy", name)
+        if self.context.is_handler(name):
+            await self._ask_handler()
             return
-        beside = self._beside(item) if getattr(strategy, "joins", False) else ()
-        answer = await self._ask_strategy(strategy, Diagnosis(tuple(group)), beside)
+        answer = await self._ask_strategy(strategy)
         if isinstance(answer, First):
-            await self._prepare(item, group, answer)
+            await self._prepare(answer)
         else:
-            self.take(item, group, answer)
+            self.take(answer)
 
-    async def _prepare(self, item: dict[str, Any], group: list[Finding], first: First) -> None:
+    async def _prepare(self, first: First) -> None:
         """Make the calls that come first, then what is left to be done to this one."""
         from selfcorrect.loop.preparing import prepared
 
-        done = await prepared(first, item, self.call, group, self.state, self.context, self.counts)
+        about = (self.item, self.call, self.group, self.state, self.context, self.counts)
+        done = await prepared(first, *about)
         self.counts = done.counts
         self.first += done.shown
         for outcome, reason in done.notes:
-            self.note(item, group, outcome, reason)
+            self.note(outcome, reason)
         if done.is_ready and first.then:
-            self.change(item, group, Changed(first.then))
+            self.change(Changed(first.then))
         elif done.is_ready:
-            self.wait = max(self.wait or 0.0, 0.0)
-            self._settle(group)
+            self._again()
 
-    def _beside(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _beside(self) -> tuple[Any, ...]:
         """The strategies of an item's ladder that may be called as well: one search for all."""
-        own, ladder = item["strategy"], self.findings[item["finding"]].ladder
+        own, ladder = self.item["strategy"], self.findings[self.item["finding"]].ladder
         limits = self.context.limits
         return tuple(
-            self._strategy({**item, "strategy": name})
+            self._strategy({**self.item, "strategy": name})
             for name in ladder
             if name == own or not spent(self.counts, limits, "per_strategy", name)
         )
@@ -205,99 +211,87 @@ class _Round:
         chosen = (item.get("options") or {}).get(item["strategy"])
         return self.context.rung(item["rule"], item["strategy"], chosen)
 
-    async def _ask_handler(self, item: dict[str, Any], group: list[Finding]) -> None:
+    async def _ask_handler(self) -> None:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
         from selfcorrect.loop.consulting import consulted
 
-        answer, note = await consulted(self.call, group, self.state, self.context, self.counts)
+        about = (self.call, self.group, self.state, self.context, self.counts)
+        answer, note = await consulted(*about)
         if isinstance(answer, Exhausted):
-            self.note(item, group, "exhausted", answer.reason)
+            self.note("exhausted", answer.reason)
             self.stop("attempts_exhausted", answer.reason)
             return
-        self.take(item, group, answer)
+        self.take(answer)
         if note:
             last = self.tried[-1]
             last["reason"] = f"{note}: {last['reason']}" if last["reason"] else note
 
-    async def _ask_strategy(
-        self, strategy: Any, diagnosis: Diagnosis, beside: tuple[Any, ...]
-    ) -> Repair:
+    async def _ask_strategy(self, strategy: Any) -> Repair:
         port = None
         if self.context.model is not None:
             port = self.context.port(self.counts)
         state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
         given = repair_context(state, self.context, port)  # type: ignore[arg-type]
-        given = replace(given, beside=beside) if beside else given
+        if getattr(strategy, "joins", False):
+            given = replace(given, beside=self._beside())
         # A foreign strategy gets a copy: what it does not say in its answer must not happen.
         call = self.call if is_ours(strategy) else own_copy(self.call)
-        try:
-            answer = await self.context.host.call(strategy, call, diagnosis, given)
-        except Exception as error:
-            if is_control_flow(error):
-                raise
-            return GiveUp(f"raised {type(error).__name__}: {as_text(error)[:200]}")
-        return usable_answer(answer)
+        return await answered(strategy, call, Diagnosis(tuple(self.group)), given, self.context)
 
-    def take(  # noqa: C901, PLR0912 -- one case for each member of the union
-        self, item: dict[str, Any], group: list[Finding], answer: Repair
-    ) -> None:
+    def take(self, answer: Repair) -> None:  # noqa: C901, PLR0912 -- one case for each member
         match answer:
             case Changed(changes) if any(c.safety is Safety.HUMAN for c in changes):
-                self.note(item, group, "failed", "only a person's answer is of class human")
+                self.note("failed", "only a person's answer is of class human")
             case Changed():
-                self.change(item, group, answer)
+                self.change(answer)
             case GiveUp(reason, readings):
                 told = {clean(words): plain(value) for words, value in readings.items()}
-                self.note(item, group, "gave_up", reason, **({"readings": told} if told else {}))
-            case Wait() if not all(is_retryable(f, self.context.strategies) for f in group):
-                self.note(item, group, "gave_up", f"repeating does not help: {group[0].kind}")
+                self.note("gave_up", reason, **({"readings": told} if told else {}))
+            case Wait() if not all(is_retryable(f, self.context.strategies) for f in self.group):
+                self.note("gave_up", f"repeating does not help: {self.group[0].kind}")
             case Wait(seconds):
-                self.note(item, group, "wait", f"{seconds:g} s")
-                self.wait = max(self.wait or 0.0, float(seconds))
-                self._settle(group)
+                self.note("wait", f"{seconds:g} s")
+                self._again(float(seconds))
             case Retry(_, even_if_lost) if self._is_lost and not even_if_lost:
-                self.note(item, group, "gave_up", "nobody knows whether it was done already")
+                self.note("gave_up", "nobody knows whether it was done already")
             case Retry(times):
                 self._lift()
-                self.note(item, group, "wait", f"{times} further executions")
+                self.note("wait", f"{times} further executions")
                 executed = self.counts.get("attempts", 0)
                 allowed = min(executed + times, self.context.limits.ceiling)
                 self.counts.setdefault("allowed_attempts", allowed)
-                self.wait = max(self.wait or 0.0, 0.0)
-                self._settle(group)
+                self._again()
             case Ask(question, options):
-                self.note(item, group, "asked", question)
-                index = item["finding"]
-                keys = {key: item.get(key) for key in ("rule", "strategy", "path")}
-                self.question = {
-                    "question": clean(question),
-                    "options": plain(options_of(options)),
-                    "finding": index,
-                } | keys
-            case Result() if self._was_executed and not self.context.is_handler(item["strategy"]):
-                self.note(item, group, "gave_up", "the tool was called, and did not say that")
+                self.note("asked", question)
+                about = {key: self.item.get(key) for key in ("finding", "rule", "strategy", "path")}
+                said = {"question": clean(question), "options": plain(options_of(options))}
+                self.question = said | about
+            case Result() if self._was_executed and not self._by_handler:
+                self.note("gave_up", "the tool was called, and did not say that")
             case Result(value):
-                self.note(item, group, "answered", "")
+                self.note("answered", "")
                 result = plain(value)
                 result = result if storable(result) else as_text(result)
                 self.final = {"outcome": "answered", "result": result}
             case Escalate(reason, severity):
-                self.note(item, group, "escalated", reason)
-                said = clean(redact(reason[:_LONGEST]))
-                level = severity.value
-                self.stop("escalated", self._by(item, said), severity=level, escalation=said)
+                self.note("escalated", reason)
+                why = clean(redact(reason[:_LONGEST]))
+                self.stop("escalated", self._by(why), severity=severity.value, escalation=why)
             case Terminal(reason):
-                self.note(item, group, "terminal", reason)
-                said = clean(redact(reason[:_LONGEST]))
-                self.stop("terminal_kind", self._by(item, said), said=said)
+                self.note("terminal", reason)
+                why = clean(redact(reason[:_LONGEST]))
+                self.stop("terminal_kind", self._by(why), said=why)
             case Fix() | First():
                 who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"
-                self.note(item, group, "gave_up", f"only {who} can answer so")
+                self.note("gave_up", f"only {who} can answer so")
 
-    def _by(self, item: Mapping[str, Any], reason: str) -> str:
+    def _by(self, reason: str) -> str:
         """Why the run ends, after the strategy that says so; a handler speaks for itself."""
-        own = self.context.is_handler(item["strategy"])
-        return reason if own else f"{item['strategy']}: {reason}"
+        return reason if self._by_handler else f"{self.item['strategy']}: {reason}"
+
+    @property
+    def _by_handler(self) -> bool:
+        return self.context.is_handler(self.item["strategy"])
 
     @property
     def _was_executed(self) -> bool:
@@ -315,19 +309,25 @@ class _Round:
             self.counts["even_if_lost"] = True
         self.barred = None
 
-    def change(self, item: dict[str, Any], group: list[Finding], answer: Changed) -> None:
+    def _again(self, seconds: float = 0.0) -> None:
+        """The same call is made again, after so many seconds."""
+        self.wait = max(self.wait or 0.0, seconds)
+        self._settle()
+
+    def change(self, answer: Changed) -> None:
         from selfcorrect.loop.judging import is_hidden_loss, judged, owned, refused
 
-        if self.context.is_handler(item["strategy"]) and self._is_lost:
-            self.note(item, group, "gave_up", "nobody knows whether it was done already")
+        if self._by_handler and self._is_lost:
+            self.note("gave_up", "nobody knows whether it was done already")
             return
-        ladder = self.findings[item["finding"]].ladder
+        asked, group = self.item, self.group
+        ladder = self.findings[asked["finding"]].ladder
         by = {c.strategy for c in answer.changes if c.strategy in ladder}
-        asked, item = item, {**item, "strategy": by.pop()} if len(by) == 1 else item
+        item = self.item = {**asked, "strategy": by.pop()} if len(by) == 1 else asked
         made = owned(answer.changes, ladder, item)
         new = mended(self.call, made, group)
         if isinstance(new, str):
-            self._not_made(asked, item, group, "failed", new)
+            self._not_made(asked, "failed", new)
             return
         tool = self.context.tools.get(new.name)
         names = dict.fromkeys([*ladder, item["strategy"]])
@@ -340,54 +340,44 @@ class _Round:
         if any(map(is_hidden_loss, answer.changes, made)):
             allowed -= {Safety.LOSSY}  # a rule allows what its strategy itself calls lossy
         # What is only proposed, or what the tool's own handler decides, may rest on a likely guess.
-        mends = [] if self.barred or self.context.is_handler(item["strategy"]) else group
+        mends = [] if self.barred or self._by_handler else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
             self.refused += refused(verdict, refusals, len(self._all_refused()))
             why = verdict.words or "; ".join(sorted({why for _, why in refusals}))
-            self._not_made(asked, item, group, "refused", why, law=verdict.law)
+            self._not_made(asked, "refused", why, **({"law": verdict.law} if verdict.law else {}))
             return
-        by_person = any(each.safety is Safety.HUMAN for each in made)
-        if by_person or self.context.is_handler(item["strategy"]):
+        if self._by_handler or any(each.safety is Safety.HUMAN for each in made):
             self._lift()
-        self.note(item, group, "changed", made[0].reason if made else "nothing to change")
+        self.note("changed", made[0].reason if made else "nothing to change")
         self.call = new
         self.changes += [to_json(change) for change in made]
-        self._settle(group)
+        self._settle()
 
-    def _not_made(
-        self,
-        asked: dict[str, Any],
-        item: dict[str, Any],
-        group: list[Finding],
-        outcome: str,
-        why: str,
-        law: str = "",
-    ) -> None:
+    def _not_made(self, asked: dict[str, Any], outcome: str, why: str, **more: JSON) -> None:
         """Note it of the strategy that was asked, too: a change may stand in another's name."""
-        self.note(item, group, outcome, why, **({"law": law} if law else {}))
-        if asked["strategy"] != item["strategy"]:
-            self.note(asked, group, "gave_up", f"{item['strategy']}: {why}")
+        self.note(outcome, why, **more)
+        name, self.item = self.item["strategy"], asked
+        if asked["strategy"] != name:
+            self.note("gave_up", f"{name}: {why}")
 
     def _all_refused(self) -> list[dict[str, Any]]:
         return [*(self.state.get("refused") or ()), *self.refused]
 
-    def _settle(self, group: list[Finding]) -> None:
-        ours = set(map(id, group))
+    def _settle(self) -> None:
+        ours = set(map(id, self.group))
         self.settled |= {i for i, finding in enumerate(self.findings) if id(finding) in ours}
 
     def stop(self, reason: str, detail: str, **more: str) -> None:
-        stop = {"reason": reason, "detail": clean(detail), **more}
-        self.final = {"outcome": "stopped", "stop": stop}
+        self.final = stopped(reason, clean(detail), **more)
 
-    def note(
-        self, item: dict[str, Any], group: list[Finding], outcome: str, reason: str, **more: JSON
-    ) -> None:
+    def note(self, outcome: str, reason: str, **more: JSON) -> None:
+        """Write down what came of the strategy that was tried."""
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        said = clean(reason[:500])
-        self.tried += [tried(key, each, item["strategy"], outcome, said) | more for each in group]
+        said, name = clean(reason[:500]), self.item["strategy"]
+        self.tried += [tried(key, each, name, outcome, said) | more for each in self.group]
 
     def update(self) -> Update:
         """What the round came to."""
@@ -428,22 +418,23 @@ def _answered(
     repair_ = context.senses.answer(
         answer, round_.call, finding, tuple(item["question"].get("options") or ())
     )
-    chosen = dict(item)
+    round_.item, round_.group = dict(item), [finding]
     whole = isinstance(answer, Mapping) and answer.get("action") == "edit" and "value" not in answer
     match repair_:
         case Terminal(reason):
-            round_.note(chosen, [finding], "rejected", reason)
+            round_.note("rejected", reason)
             round_.stop("rejected", reason)
         case Changed():
-            # Who edits the whole call has seen all of it: what is still wrong, the check finds.
-            round_.change(chosen, round_.findings if whole else [finding], repair_)
+            if whole:  # who edits the whole call has seen all: what is still wrong, the check finds
+                round_.group = round_.findings
+            round_.change(repair_)
         case GiveUp(reason):
-            round_.note(chosen, [finding], "unusable", reason)
+            round_.note("unusable", reason)
             round_.question = {**item["question"], "problem": reason}  # it is asked again
         case _:
-            round_.take(chosen, [finding], repair_)
+            round_.take(repair_)
     if round_.changes:
-        round_.findings = [f for i, f in enumerate(round_.findings) if i not in round_.settled]
+        round_.keep_open()
     round_.counts = add(round_.counts, "rounds")
     update = round_.update()
     update["trail"][-1] |= who_answered(answer)

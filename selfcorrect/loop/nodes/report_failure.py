@@ -80,9 +80,8 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     findings = state.get("findings") or error.get("findings") or _last_found(state)
     current = state.get("current")
     call = current if isinstance(current, Mapping) else None
-    tried = [{k: v for k, v in item.items() if k != "key"} for item in state.get("tried") or ()]
     executed = state.get("attempts") or ()
-    attempts = [{k: v for k, v in item.items() if k not in _INSIDE} for item in executed]
+    last = executed[-1] if executed else {}
     report = FailureReport(
         reason=stop["reason"],
         detail=stop["detail"],
@@ -90,13 +89,13 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         call=call,
         original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
         findings=tuple(nearest_first(finding, call, context.tools) for finding in findings),
-        attempts=tuple(attempts),
+        attempts=_told(executed),
         changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
-        tried=tuple(tried),
+        tried=_told(state.get("tried") or ()),
         question=state.get("question"),
         proposal=stop.get("proposal"),
-        value=next((item["value"] for item in executed[-1:] if "value" in item), None),
-        where=next((item["where"] for item in attempts[-1:] if item.get("where")), None),
+        value=last.get("value"),
+        where=last.get("where"),
         severity=stop.get("severity"),
         until=stop.get("until"),
         counts=state.get("counts") or {},
@@ -108,6 +107,10 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     report = FailureReport.from_state({"failure": shown}) or report
     refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
     return replace(report, **told(report, state, refused, mask, context))
+
+
+def _told(items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple({k: v for k, v in item.items() if k not in _INSIDE} for item in items)
 
 
 def _traceback(error: BaseException) -> str:

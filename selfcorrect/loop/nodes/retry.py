@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from selfcorrect.json_forms import call_from_json
 from selfcorrect.limits import remaining, spent
 from selfcorrect.loop.context import RunContext, Update
-from selfcorrect.loop.progress import add
+from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.sparing import may_repeat
 from selfcorrect.policies.waiting import waiting
 from selfcorrect.schema.equality import call_key
@@ -21,7 +19,7 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     counts, limits = state["counts"], context.limits
     same = _same_call(state, context)
     if (barred := state.get("barred")) is not None:
-        return _stopped(barred["reason"], barred["detail"], {} if same else _proposal(state))
+        return _stopped(barred["reason"], barred["detail"], **({} if same else _proposal(state)))
     if bound := spent(counts, limits, "attempts"):
         return _stopped("attempts_exhausted", bound)
     if bound := spent(counts, limits, "seconds"):
@@ -79,9 +77,5 @@ def _repeated(same: list[dict[str, Any]], asked_for: int) -> str | None:
     return None
 
 
-def _stopped(reason: str, detail: str, more: Mapping[str, Any] = MappingProxyType({})) -> Update:
-    return {
-        "outcome": "stopped",
-        "stop": {"reason": reason, "detail": detail, **more},
-        "trail": [{"stopped": detail}],
-    }
+def _stopped(reason: str, detail: str, **more: Any) -> Update:
+    return stopped(reason, detail, **more) | {"trail": [{"stopped": detail}]}

@@ -16,13 +16,16 @@ from selfcorrect.loop.nodes.validate import validate
 
 NODES: Final[Mapping[str, Node]] = MappingProxyType(
     {
-        "plan": plan,
-        "execute": execute,
-        "diagnose": diagnose,
-        "select_strategy": select_strategy,
-        "repair": repair,
-        "validate": validate,
-        "retry": retry,
-        "report_failure": report_failure,
+        node.__name__: node
+        for node in (
+            plan,
+            execute,
+            diagnose,
+            select_strategy,
+            repair,
+            validate,
+            retry,
+            report_failure,
+        )
     }
 )

@@ -7,6 +7,7 @@ from typing import Any
 from selfcorrect.json_forms import call_from_json, change_from_json, finding_to_json, to_json
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
+from selfcorrect.loop.progress import stopped
 from selfcorrect.model import Change, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.state import CorrectionState
@@ -38,15 +39,10 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     else:
         findings = tool.violations(call.args)
     shown = [finding_to_json(finding) for finding in findings]
+    update["trail"] = [{"ok": not findings, "refused": [], "findings": shown}]
     if findings:
-        update["outcome"] = "invalid"
-        update["error"] = {"source": "schema", "findings": shown}
-        update["trail"] = [{"ok": False, "refused": [], "findings": shown}]
-    else:
-        update["outcome"] = "valid"
-        update["findings"] = []
-        update["trail"] = [{"ok": True, "refused": [], "findings": []}]
-    return update
+        return update | {"outcome": "invalid", "error": {"source": "schema", "findings": shown}}
+    return update | {"outcome": "valid", "findings": []}
 
 
 def _rejected(
@@ -63,14 +59,10 @@ def _rejected(
     except LookupError:
         call = call_from_json(state["original"])
     refused = [to_json(change) | {"why": why} for change, why in refusals]
-    return {
-        "outcome": "stopped",
+    detail = "; ".join(sorted({why for _, why in refusals}))
+    return stopped("rejected", detail) | {
         "current": to_json(call),
         "pending": [],
         "refused": [*(state.get("refused") or ()), *refused],
-        "stop": {
-            "reason": "rejected",
-            "detail": "; ".join(sorted({why for _, why in refusals})),
-        },
         "trail": [{"ok": False, "refused": refused, "findings": []}],
     }
