@@ -157,6 +157,7 @@ def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:
         verify=said.verify if said.verify is not None else spec.verify,
         asks_first=said.asks_first if said.asks_first is not None else spec.asks_first,
         atomic=said.atomic or spec.atomic,
+        server=said.server or spec.server,
     )
 
 

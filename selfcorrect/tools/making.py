@@ -33,6 +33,7 @@ def spec_of(
     atomic: bool = False,
     fails: Callable[[Any], bool] | None = None,
     home: str = "",
+    server: Any = None,
     origin: Origin | None = None,
 ) -> T:
     """A tool from its parts, each of them checked."""
@@ -56,6 +57,7 @@ def spec_of(
         asks_first=asks_first,
         atomic=atomic,
         home=home,
+        server=str(server or ""),
         fails=fails,
         _origin=origin,
     )
