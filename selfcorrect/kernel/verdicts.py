@@ -20,6 +20,8 @@ WORST: Final = {
     )
 }
 """How far a class is from what was written; of several, the farthest counts."""
+FOLLOWS: Final = (Safety.EXACT, Safety.INFERRED)
+"""The classes of what follows from what was written, and loses and invents nothing."""
 LAWS: Final = (
     "what fits is left alone",
     "nothing is lost",

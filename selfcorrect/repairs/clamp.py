@@ -50,7 +50,7 @@ class Clamp:
         after = _within_bounds(place)
         if isinstance(after, GiveUp):
             return after
-        return place.mend(after, Safety.LOSSY, "the nearest value within the bounds")
+        return place.mend(after, "the nearest value within the bounds", Safety.LOSSY)
 
 
 _CLOCK: Final = frozenset({"day", "hour", "minute", "month", "quarter", "week", "weekday", "year"})

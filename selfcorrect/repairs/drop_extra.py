@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.extra import Extra
@@ -37,7 +38,7 @@ class DropExtra(EdgeSet):
 
     name: ClassVar[str] = "drop-extra"
     joins: ClassVar[bool] = False
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
+    safety: ClassVar[tuple[Safety, ...]] = (*FOLLOWS, Safety.LOSSY)
 
     keep: tuple[str, ...] = ()
 
