@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
@@ -35,9 +35,9 @@ class AdjustDate:
     ('2050-10-28', 'lossy')
     """
 
-    name: ClassVar[str] = "adjust-date"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
-    needs: ClassVar[str] = "nothing"
+    name = "adjust-date"
+    safety = (Safety.LOSSY,)
+    needs = "nothing"
 
     within_days: int = 3
     available: Callable[[Call], Iterable[Any]] | None = None

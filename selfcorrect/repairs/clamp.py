@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
 from selfcorrect.protocols import RepairContext
@@ -34,9 +34,9 @@ class Clamp:
     (100, 'lossy')
     """
 
-    name: ClassVar[str] = "clamp"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
-    needs: ClassVar[str] = "nothing"
+    name = "clamp"
+    safety = (Safety.LOSSY,)
+    needs = "nothing"
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Clamp the value at the first finding."""

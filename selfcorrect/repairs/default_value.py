@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
@@ -35,9 +34,9 @@ class DefaultValue:
     'inferred'
     """
 
-    name: ClassVar[str] = "default-value"
-    safety: ClassVar[tuple[Safety, ...]] = (*FOLLOWS, Safety.LOSSY)
-    needs: ClassVar[str] = "nothing"
+    name = "default-value"
+    safety = (*FOLLOWS, Safety.LOSSY)
+    needs = "nothing"
 
     values: Mapping[str, JSON] = field(default_factory=dict)
 

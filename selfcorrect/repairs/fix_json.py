@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
@@ -58,9 +58,9 @@ class FixJson:
     GiveUp(reason='cut off inside a string (line 1, column 7)')
     """
 
-    name: ClassVar[str] = "fix-json"
-    safety: ClassVar[tuple[Safety, ...]] = (*FOLLOWS, Safety.LOSSY)
-    needs: ClassVar[str] = "nothing"
+    name = "fix-json"
+    safety = (*FOLLOWS, Safety.LOSSY)
+    needs = "nothing"
 
     id_keys: tuple[str, ...] = ()
     name_keys: tuple[str, ...] = ()

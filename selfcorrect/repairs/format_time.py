@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
@@ -32,7 +31,7 @@ class FormatTime(EdgeSet):
     ('14:30', 'inferred')
     """
 
-    name: ClassVar[str] = "format-time"
+    name = "format-time"
 
     timezone: str | None = None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.model import ABSENT, JSON, Call, Change, Diagnosis, First, GiveUp, Repair, Safety
@@ -35,9 +34,9 @@ class Recall:
     {'file': 'a.txt'}
     """
 
-    name: ClassVar[str] = "recall"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LEARNED,)
-    needs: ClassVar[str] = "nothing"
+    name = "recall"
+    safety = (Safety.LEARNED,)
+    needs = "nothing"
 
     entries: tuple[RecallEntry, ...] = ()
 

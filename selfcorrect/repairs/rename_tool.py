@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from selfcorrect.effects import destroys
 from selfcorrect.kernel.likeness import (
@@ -22,7 +22,6 @@ from selfcorrect.model import (
     GiveUp,
     JsonObject,
     Repair,
-    Safety,
     edit,
 )
 from selfcorrect.protocols import RepairContext, Tool
@@ -52,9 +51,9 @@ class RenameTool:
     ('search_flights', 'inferred')
     """
 
-    name: ClassVar[str] = "rename-tool"
-    safety: ClassVar[tuple[Safety, ...]] = FOLLOWS
-    needs: ClassVar[str] = "nothing"
+    name = "rename-tool"
+    safety = FOLLOWS
+    needs = "nothing"
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Rename the call, if its tool does not exist and exactly one is meant."""

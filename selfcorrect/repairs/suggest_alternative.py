@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, Final, get_args
 
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
@@ -48,9 +48,9 @@ class SuggestAlternative:
     'Berlin'
     """
 
-    name: ClassVar[str] = "suggest-alternative"
-    safety: ClassVar[tuple[Safety, ...]] = (*FOLLOWS, Safety.LOSSY, Safety.MODEL)
-    needs: ClassVar[str] = "nothing"
+    name = "suggest-alternative"
+    safety = (*FOLLOWS, Safety.LOSSY, Safety.MODEL)
+    needs = "nothing"
 
     hook: Callable[[Call, Diagnosis, RepairContext], Any] | None = None
 
