@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from importlib import resources
+from typing import Any, Final
 
 Span = tuple[int, int]
 
@@ -140,113 +143,29 @@ def _char(escape: re.Match[str]) -> str:
 
 # --- secrets that mark themselves -----------------------------------------------------------------
 
-_WITH_DIGIT: Final = r"(?=[^\s\"'<>?#\\]{0,255}\d)"
+
+@cache
+def _forms() -> dict[str, Any]:
+    return tomllib.loads(
+        resources.files("selfcorrect").joinpath("secret_forms.toml").read_text("utf-8")
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Secret:
-    """One form of secret.
-
-    Attributes:
-        hints: Lower-case texts of which one must occur; spares the pattern on most texts.
-        pattern: Starts at a fixed text and repeats within bounds, so that it stays linear. A group
-            in it is the secret itself, else all of it is.
-    """
-
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-def _token(prefix: str, rest: str, *hints: str) -> _Secret:
-    """A token that a vendor marks with a prefix; it starts where a word starts."""
-    return _Secret(hints, re.compile(rf"(?<![A-Za-z0-9_])(?:{prefix}){rest}"))
-
-
-_MARKED: Final = (
-    _Secret(
-        ("private key",),
-        re.compile(
-            r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-            r"(?:(?!---- ?END)[\s\S])*(?:---- ?END [A-Z0-9 ]{0,60}-{4,5})?"
-        ),
-    ),
-    _Secret(("://",), re.compile(r"://([^\s/:@\"']{0,128}:[^\s/@\"']{1,256})@")),
-    _Secret(
-        ("bearer ", "basic "),
-        re.compile(r"(?i)(?<![a-z])(?:bearer|basic)[ \t]{1,4}([\w+/=.~\-]{12,2048})"),
-    ),
-    _token(
-        r"A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA",
-        r"[A-Z0-9]{16}(?![A-Z0-9])",
-        *("a3t", "abia", "acca", "akia", "asia"),
-    ),
-    _token(r"gh[pousr]_", r"[A-Za-z0-9]{20,255}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    _token(r"github_pat_", r"\w{20,255}", "github_pat_"),
-    _token(r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-", r"[\w\-]{20,1100}", "gl"),
-    _token(r"GR1348941", r"[\w\-]{20,50}", "gr1348941"),
-    _token(r"AP(?=[0-9A-F][a-zA-Z]{0,40}[0-9])[0-9A-F]", r"[a-zA-Z0-9]{8,128}", "ap"),
-    _Secret(
-        ("aws",),
-        re.compile(
-            r"(?i)aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?[\"']([0-9a-z/+]{40})[\"']"
-        ),
-    ),
-    _token(r"(?i:xox[a-z])-|xapp-", r"[\w\-]{5,255}", "xox", "xapp-"),
-    _Secret(
-        ("hook",),
-        re.compile(
-            r"(?i)(?:(?<=[/.])hooks\.[\w.\-]{3,60}(?:/(?:services|workflows|triggers))?"
-            r"|(?<=/)[\w\-]{0,20}hooks?\w{0,3})"
-            rf"/({_WITH_DIGIT}[^\s\"'<>?#\\]{{8,1024}})"
-        ),
-    ),
-    _Secret(
-        ("/with/key/",),
-        re.compile(r"/with/key/([\w\-]{8,255})"),
-    ),
-    _token(
-        r"[rs]k_(?:live|test)_|whsec_", r"[A-Za-z0-9+/=]{10,255}", "k_live_", "k_test_", "whsec_"
-    ),
-    _token(r"(?<!-)eyJ", r"[\w\-]{5,8192}\.[\w\-]{5,8192}(?:\.[\w\-]{0,8192}){0,3}", "eyj"),
-    _token(r"sk-", r"[\w\-]{16,255}", "sk-"),
-    _token(r"SG\.", r"[\w\-]{16,64}\.[\w\-]{16,64}", "sg."),
-    _token(r"AC|SK", r"(?=[a-z]{0,31}[0-9])[0-9a-z]{32}(?![0-9a-z])", "ac", "sk"),
-    _token(r"npm_", r"[A-Za-z0-9]{30,64}", "npm_"),
-    _token(r"pypi-", r"[\w\-]{16,1024}", "pypi-"),
-    _token(r"[MNO][\w\-]{23,28}\.[\w\-]{6}\.", r"[\w\-]{27,64}", "."),
-    _token(r"(?:bot)?[0-9]{8,10}:[\w\-]{35}", r"(?![\w\-])", ":"),
-    _token(r"AIza", r"[\w\-]{35}", "aiza"),
-    _token(r"ya29\.|GOCSPX-", r"[\w\-]{20,1024}", "ya29.", "gocspx-"),
-    _token(
-        r"hf_|gsk_|r8_|xai-|hvs\.|hvb\.",
-        r"[A-Za-z0-9_\-]{20,255}",
-        *("hf_", "gsk_", "r8_", "xai-", "hv"),
-    ),
-    _token(r"dop_v1_|doo_v1_|dor_v1_|dapi", r"[0-9a-f]{32,64}", "_v1_", "dapi"),
-    _token(r"shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}", "shp"),
-    _token(r"sq0(?:atp|csp|idp)-", r"[\w\\\-]{22,64}", "sq0"),
-    _token(r"AKC(?=[a-zA-Z]{0,40}[0-9])", r"[a-zA-Z0-9]{10,128}", "akc"),
-    _token(
-        r"ATATT3|lin_api_|PMAK-|NRAK-", r"[\w\-=]{20,255}", "atatt3", "lin_api_", "pmak-", "nrak-"
-    ),
-    _token(r"[0-9a-z]{32}-us[0-9]{1,2}", r"(?![0-9a-z])", "-us"),
-    _token(r"[A-Za-z0-9_~.]{3}[0-9]Q~", r"[A-Za-z0-9_~.\-]{31,34}", "q~"),
-    _Secret(
-        ("-u", "--user", "--proxy-user"),
-        re.compile(
-            r"(?<![\w\-])(?:-u|--user|--proxy-user)[\s=\"',]{0,8}[\w.@+\-]{0,128}:"
-            r"(?!\d{1,9}(?![\w!-/:-@]))([^\s\"'\\]{1,256})"
-        ),
-    ),
-)
-"""What marks itself as a secret, by a prefix of its vendor or by where it stands."""
+@cache
+def _patterns() -> list[tuple[list[str], re.Pattern[str]]]:
+    """The patterns of secrets that mark themselves, by a prefix of a vendor or where they stand."""
+    vendors = [
+        (hints, rf"(?<![A-Za-z0-9_])(?:{prefix}){rest}")
+        for hints, prefix, rest in _forms()["vendors"]
+    ]
+    return [(hints, re.compile(pattern)) for hints, pattern in (*vendors, *_forms()["places"])]
 
 
 def _marked(text: str) -> Iterator[Span]:
     lowered = text.lower()
-    for secret in _MARKED:
-        if any(hint in lowered for hint in secret.hints):
-            for found in secret.pattern.finditer(text):
+    for ones, pattern in _patterns():
+        if any(hint in lowered for hint in ones):
+            for found in pattern.finditer(text):
                 yield found.span(found.lastindex or 0)
 
 
@@ -297,16 +216,6 @@ _QUOTED: Final = {sign: re.compile(rf"(?s)(?:[^\\{sign}]|\\.)*") for sign in "\"
 _BARE: Final = re.compile(r"(?:[^\s\"'&,;<>{}\[\]\\`]|\\(?![\\\"'/nrtu]))+")
 _TO_TAG: Final = re.compile(r"[^<\]]{1,4096}(?=(?:\]\]>)?</)|[^<\s]+")
 _TO_LINE_END: Final = re.compile(r"(?:(?!\\+[nrt]|\\*[\"'](?:[\s,}\])]|\Z))[^\n\r])+")
-_PLAIN_WORDS: Final = frozenset(
-    """
-    a an and any are at be blank can cannot contains could denied does empty ensure expected
-    expired false field for has have header hidden in incorrect input invalid is it length may
-    missing must no none not null of optional or please provided required revoked sent should
-    str string that the this too true type undefined unknown unset value was were will with
-    without wrong you your
-    """.split()  # noqa: SIM905 -- seventy lines otherwise
-)
-"""With what a sentence about a secret goes on: `password: must have 8 letters`."""
 
 
 def _announced(text: str) -> Iterator[Span]:
@@ -423,7 +332,12 @@ _HIDDEN: Final = ("[secret]", "[sensitive]")
 
 
 def _is_plain(word: str) -> bool:
-    return word.rstrip(".:!?)").lower() in _PLAIN_WORDS or not word.strip("*.:!?()$")
+    return word.rstrip(".:!?)").lower() in _plain_words() or not word.strip("*.:!?()$")
+
+
+@cache
+def _plain_words() -> frozenset[str]:
+    return frozenset(_forms()["plain_words"].split())
 
 
 def _is_issued(value: str, about: _About, *, tight: bool) -> bool:

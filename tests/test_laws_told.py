@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ from selfcorrect import Change, Changed, Safety, StrategyMap, ToolSpec, repair_c
 from selfcorrect.kernel.verdicts import LAWS
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.model import ABSENT
+from selfcorrect.repairs.fix_json import FixJson
 from selfcorrect.testing import VirtualTime, play
 
 made: list[tuple[str, int]] = []
@@ -128,6 +130,44 @@ def test_what_the_policy_refuses_is_told_as_the_policy_s():
     (refused,) = out["failure"]["question"]["refused"]
     assert refused["why"] == "no model may decide here"
     assert "An automatic correction" not in out["failure"]["for_model"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "allow", "words"),
+    [
+        (Safety.LOSSY, ["exact"], "the meaning would change, and the policy lets no such change"),
+        (Safety.INFERRED, ["exact"], "the value would be inferred, and the policy lets no such"),
+        (Safety.LOSSY, ["exact", "lossy"], "the meaning would change, which is allowed on tools"),
+    ],
+)
+def test_no_refusal_is_told_by_the_name_of_a_class(claim, allow, words):
+    def guess(*_: Any) -> Changed:
+        return Changed(Change("/args/to", ABSENT, "bob", claim, "as meant"))
+
+    rule = ErrorRule(id="own", match=".*", repair=["guess", "ask-human"])
+    own = StrategyMap(rules=[rule], extends=[], use={"guess": guess}, policy={"allow": allow})
+    tool = ToolSpec.from_function(pay, effect="mutating")
+    out = play([tool], {"call": call({"amount": 5})}, strategies=own, time=VirtualTime())
+    (refused,) = out["failure"]["question"]["refused"]
+    assert refused["why"].startswith(words)
+    assert f"class {claim}" not in json.dumps(out["failure"])
+
+
+def test_several_calls_of_a_text_are_refused_in_the_words_of_the_law():
+    """Each is judged for itself; one that may not be read so refuses all of them."""
+
+    class Careless(FixJson):
+        vouches: ClassVar[bool] = False
+
+        def each(self, raw: str, context: Any) -> tuple[Changed, ...]:
+            return tuple(Changed(one.changes) for one in super().each(raw, context))
+
+    text = 'pay(to="ann", amount=5)\npay(to="bob", amount=5)'
+    rule = ErrorRule(id="own", error="MalformedCall", repair=["careless"])
+    own = StrategyMap(rules=[rule], extends=["default"], use={"careless": Careless})
+    mended = repair_call(text, [ToolSpec.from_function(pay, effect="mutating")], strategies=own)
+    assert not mended.ready
+    assert "the text says more than the call" in str(mended.detail)
 
 
 def test_a_sensitive_value_is_not_told():

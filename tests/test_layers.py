@@ -115,11 +115,6 @@ CLAIMS_LEFT = {
     "batch/threads.py",
     "integrations/text_calls.py",
     "reading/making.py",
-    "repairs/default_value.py",
-    "repairs/drop_extra.py",
-    "repairs/fix_json.py",
-    "repairs/rename_tool.py",
-    "repairs/suggest_alternative.py",
 }
 """Files that still say of a change what the kernel computes; a file that stops leaves the list."""
 

@@ -12,9 +12,9 @@ from selfcorrect.batch.checking import Checked, checked
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.json_forms import call_to_json
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.judging import judged
+from selfcorrect.loop.judging import Judged, judged
 from selfcorrect.loop.loop import Loop
-from selfcorrect.model import Call, Change, Changed, Finding
+from selfcorrect.model import Call, Changed, Finding
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 
@@ -50,8 +50,9 @@ async def mend_text(loop: Loop, raw: str, given: Mapping[str, Any], context: Run
     read = () if reader is None else reader.each(raw, _known(context, given))
     if reader is None or len(read) < 2:
         return _of_one(run)
-    made = [_marked(changed, reader, raw, given, context) for changed in read]
-    if why := _refused(made, raw, context):
+    found = [_marked(changed, reader, raw, given, context) for changed in read]
+    made = [one.changes for one in found]
+    if why := _refused(found, raw, context):
         detail = f"the text holds {len(read)} calls, of which one may not be read so: {why}"
         return OfText(whole=replace(run.call(), detail=detail), model_calls=run.model_calls)
     calls = [apply(Call("", raw=raw), changes) for changes in made]
@@ -92,21 +93,21 @@ def _known(context: RunContext, given: Mapping[str, Any]) -> RepairContext:
 
 def _marked(
     changed: Changed, reader: FixJson, raw: str, given: Mapping[str, Any], context: RunContext
-) -> tuple[Change, ...]:
+) -> Judged:
     """The changes that make a text one of its calls, with the class that the kernel gives them."""
     rule = context.strategies.decide(_MALFORMED).rule
     made = [replace(item, strategy=reader.name, rule=rule) for item in changed.changes]
     text, rungs, state = Call("", raw=raw), {reader.name: reader}, {"given": given}
     ask = partial(judged, text, apply(text, made), made, (), rungs, cast("Any", state))
-    return ask(context, extents=changed.extents).changes
+    return ask(context, extents=changed.extents)
 
 
-def _refused(made: Sequence[tuple[Change, ...]], raw: str, context: RunContext) -> str | None:
+def _refused(made: Sequence[Judged], raw: str, context: RunContext) -> str | None:
     """Why the policy does not let these changes run unasked: a run carries one call only."""
     whys: set[str] = set()
-    for changes in made:
-        tool = context.tools.get(apply(Call("", raw=raw), changes).name)
-        allowed = context.strategies.allowed(changes[0].rule)
-        refusals = context.safety.refusals(changes, context.tools, tool, allowed)
-        whys.update(why for _, why in refusals)
+    for one in made:
+        tool = context.tools.get(apply(Call("", raw=raw), one.changes).name)
+        allowed = context.strategies.allowed(one.changes[0].rule)
+        refusals = context.safety.refusals(one.changes, context.tools, tool, allowed)
+        whys.update(one.words or why for _, why in refusals)
     return "; ".join(sorted(whys)) or None

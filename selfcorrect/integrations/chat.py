@@ -214,8 +214,13 @@ def request_of(messages: Sequence[BaseMessage]) -> str | None:
 
 
 def last_messages(messages: Sequence[BaseMessage]) -> list[JSON]:
-    """The last few messages as plain JSON, for the prompt of a repair."""
+    """The last few messages as plain JSON, for the prompt of a repair; answers with their tool."""
     return [
         {"role": message.type, "content": str(message.text)[:_LONGEST_MESSAGE]}
+        | (
+            {"name": message.name, "status": message.status}
+            if isinstance(message, ToolMessage)
+            else {}
+        )
         for message in messages[-_MOST_MESSAGES:]
     ]

@@ -20,7 +20,7 @@ from selfcorrect.tools.declarations import SERVER_HINTS
 
 TRUSTED: Final = "selfcorrect_trusted"
 """The metadata key of a tool whose server the caller trusts."""
-_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "verify", TRUSTED})
+_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "server", "verify", TRUSTED})
 """Keys that count only where code wrote them."""
 _MOST_PAGES: Final = 100
 _MOST_TEXT: Final = 64 * 1024
@@ -65,7 +65,7 @@ def effect_of(annotations: Any) -> Effect | None:
 
 
 async def session_tools(
-    session: Any, *, trusted: bool = False, seconds: float | None = None
+    session: Any, *, trusted: bool = False, seconds: float | None = None, server: str = ""
 ) -> list[ToolSpec]:
     """The tools of an open `mcp.ClientSession`, every page of them.
 
@@ -75,6 +75,7 @@ async def session_tools(
         session: The session, initialised.
         trusted: Whether the server's annotations count as effects.
         seconds: How long one call may take until `TimeoutError`.
+        server: What tells this server from others; see `ToolSpec.server`.
 
     Raises:
         ToolDefinitionError: If the schema of a tool is unusable.
@@ -87,17 +88,19 @@ async def session_tools(
             break
         listed = _said(await session.list_tools(params=_page(cursor)))
         tools += listed["tools"]
-    return [_spec(session, tool, trusted=trusted, seconds=seconds) for tool in tools]
+    specs = [_spec(session, tool, trusted=trusted, seconds=seconds) for tool in tools]
+    return [replace(spec, server=server) for spec in specs]
 
 
-def adapter_tools(tools: Sequence[Any], *, trusted: bool = False) -> list[Any]:
+def adapter_tools(tools: Sequence[Any], *, trusted: bool = False, server: str = "") -> list[Any]:
     """Copies of the tools of langchain-mcp-adapters, with effects that one may rely on.
 
     Args:
         tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` gave, of one server.
         trusted: Whether the server's annotations count as effects.
+        server: What tells this server from others; see `ToolSpec.server`.
     """
-    return [_with_effect(tool, trusted=trusted) for tool in tools]
+    return [_with_effect(tool, trusted=trusted, server=server) for tool in tools]
 
 
 def is_untold(metadata: Mapping[str, Any]) -> bool:
@@ -179,7 +182,7 @@ def blocks_of(told: Mapping[str, Any]) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def _with_effect(tool: Any, *, trusted: bool) -> Any:
+def _with_effect(tool: Any, *, trusted: bool, server: str) -> Any:
     metadata = dict(tool.metadata or {})
     effect = effect_of(metadata) if trusted else None
     kept = {
@@ -187,6 +190,8 @@ def _with_effect(tool: Any, *, trusted: bool) -> Any:
     }
     if trusted:
         kept[TRUSTED] = True
+    if server:
+        kept["server"] = server
     if effect is not None:
         kept["effect"] = effect
     return tool.model_copy(update={"metadata": kept or None})

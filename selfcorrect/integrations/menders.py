@@ -16,7 +16,7 @@ from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
 from selfcorrect.forms.endings import endings_said, is_marked_refused
 from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
-from selfcorrect.loop.context import Live
+from selfcorrect.loop.failures import Live
 from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.model import JSON
 from selfcorrect.plain import plain
@@ -133,7 +133,7 @@ class Menders:
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._known = Live[Mender](_MOST_SETS)
+        self._known = Live[Mender | None](None, _MOST_SETS)
         Mender((), **options)
         if EXECUTE in (options.get("before") or ()):
             # What a guard here refuses, the framework would execute as the model wrote it.

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from selfcorrect.loop.context import Live
+from selfcorrect.loop.failures import Live
 from selfcorrect.policies import AutoCorrect, Raise, ToolNotFoundPolicy
 
 _MOST_RUNS: Final = 1_000
@@ -25,7 +25,7 @@ class NotFound:
     def __init__(self, policy: ToolNotFoundPolicy | None) -> None:
         self._template = policy or AutoCorrect(max_retries=sys.maxsize)
         self._hears = policy is not None
-        self._runs = Live[tuple[ToolNotFoundPolicy, int]](_MOST_RUNS)
+        self._runs = Live[tuple[ToolNotFoundPolicy, int] | None](None, _MOST_RUNS)
 
     def decide(
         self,

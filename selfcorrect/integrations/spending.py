@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from selfcorrect.integrations.chat import note_of
 from selfcorrect.integrations.mending import Mended
 from selfcorrect.integrations.turn import Turn
-from selfcorrect.loop.context import Live
+from selfcorrect.loop.failures import Live
 from selfcorrect.loop.watching import call_hook
 from selfcorrect.models.usage import estimated, usage_of
 from selfcorrect.plain import plain
@@ -56,7 +56,7 @@ class _Clock:
     """
 
     def __init__(self) -> None:
-        self._begun = Live[tuple[Any, float, float]](_MOST_RUNS)
+        self._begun = Live[tuple[Any, float, float] | None](None, _MOST_RUNS)
 
     def seconds(self, turn: Turn) -> float:
         now, before = turn.context.time.monotonic(), float(turn.counters.spent.get("seconds", 0.0))

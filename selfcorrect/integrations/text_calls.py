@@ -16,7 +16,7 @@ from selfcorrect.integrations.mending import Conversation, Mended, mended_call, 
 from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
-from selfcorrect.loop.judging import judged
+from selfcorrect.loop.judging import Judged, judged
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import Call, Change, Finding, Safety
 from selfcorrect.reading import (
@@ -44,7 +44,7 @@ _DOUBTED: Final = (
 _REPEATED: Final = (
     "The call was not done again: it was made before. Use its answer, or tell the user."
 )
-_UNREAD: Final = "The call was not done: it could not be read without guessing."
+_UNREAD: Final = "it could not be read without guessing"
 
 
 async def calls_in_text(
@@ -105,20 +105,21 @@ def _is_whole(call: Candidate, offered: Offered) -> bool:
 
 def _safety(
     text: str, reading: Reading, facts: CorrectionState, context: RunContext, call: Candidate
-) -> Safety:
+) -> Judged:
     """How certain it is that a text makes a call, as the kernel sees it."""
     change = Change("/args", {}, call.call.args, Safety.EXACT, "the text was read")
     before = Call("", raw=text)
     ask = partial(judged, before, call.call, [change], (), {}, facts, context)
-    return ask(extents=reading.written).changes[0].safety
+    return ask(extents=reading.written)
 
 
 async def _made(
-    box: Toolbox, call: Candidate, safety: Safety, given: Mapping[str, Any], context: RunContext
+    box: Toolbox, call: Candidate, found: Judged, given: Mapping[str, Any], context: RunContext
 ) -> Mended:
-    written = _written(call)
+    written, safety = _written(call), found.changes[0].safety
     if safety not in context.safety.allow or safety is Safety.LOSSY:
-        return refused_call(written, _UNREAD, {"reason": "rejected"})
+        words = f"The call was not done: {found.words or _UNREAD}."
+        return refused_call(written, words, {"reason": "rejected"})
     done = await mended_call(box, written, given, context)
     said = [{"path": "", "reason": each.what, "safety": safety.value} for each in call.deviations]
     noted = (done.note or {}).get("changes") or []

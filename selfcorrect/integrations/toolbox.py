@@ -14,7 +14,8 @@ from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.hints import near
 from selfcorrect.integrations.mcp import adapter_tools, is_untold
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.loop.context import Live, Node, RunContext, Update
+from selfcorrect.loop.context import Node, RunContext, Update
+from selfcorrect.loop.failures import Live
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -78,8 +79,8 @@ class Toolboxes:
         self.memory = options.memory or MemoryLedger(REMEMBERED)
         self._options = replace(options, memory=self.memory)
         self._declared = declared or {}
-        self._boxes = Live[tuple[Sequence[Any], Toolbox]](_MOST_SETS)
-        self._specs = Live[tuple[Any, ToolSpec]](_MOST_NAMES)
+        self._boxes = Live[tuple[Sequence[Any], Toolbox] | None](None, _MOST_SETS)
+        self._specs = Live[tuple[Any, ToolSpec] | None](None, _MOST_NAMES)
 
     def of(self, tools: Sequence[Any]) -> Toolbox:
         """The toolbox of these tools.
@@ -149,6 +150,7 @@ def _declared(spec: ToolSpec, said: ToolSpec | None) -> ToolSpec:
     return replace(
         spec if not said.declared else spec.has_effect(said.effect),
         atomic=said.atomic or spec.atomic,
+        server=said.server or spec.server,
         **{name: value for name in _SAID if (value := getattr(said, name)) is not None},
     )
 

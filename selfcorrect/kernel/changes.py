@@ -15,7 +15,7 @@ from selfcorrect.kernel.covering import covers, equal, loaded
 from selfcorrect.kernel.inside import lists, unpacked
 from selfcorrect.kernel.keys import key_class
 from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
-from selfcorrect.kernel.origins import about, is_blamed, is_tainted
+from selfcorrect.kernel.origins import about, is_blamed, taint
 from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot, says_nothing, spelled
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
 from selfcorrect.kernel.wrappers import (
@@ -103,6 +103,8 @@ class _Judging:
         """A text in place of arguments: what runs is all that it says."""
         step = self.step
         if (origin := step.origins.get("/args")) is not None:
+            for key, value in step.runs.args.items():
+                self.origin((key,), value)
             self.of_all(origin, 3)
             return
         if not raw.strip() and not step.runs.args:
@@ -314,12 +316,15 @@ class _Judging:
         return self.compared <= _MOST_COMPARED
 
     def origin(self, path: Path, value: JSON) -> Safety | None:
-        """The class of who made a value; lossy if it came in through an error's text."""
+        """The class of who made a value; lossy if it came in through what a tool said."""
         origin = about(self.step.origins, join("args", *path))
-        if origin in (Safety.MODEL, Safety.LEARNED) and is_tainted(self.step, value):
-            self.say(LOSSY, 3, path, f"the value of {shown(path)} comes from an error's text")
-            return LOSSY
-        return origin
+        if origin not in (Safety.MODEL, Safety.LEARNED):
+            return origin
+        field = next((token for token in reversed(path) if isinstance(token, str)), "")
+        if not (source := taint(self.step, value, field)):
+            return origin
+        self.say(LOSSY, 3, path, f"the value of {shown(path)} comes from {source}")
+        return LOSSY
 
     def _lost(self, gone: _Gone) -> None:
         place = join("args", *gone.path)

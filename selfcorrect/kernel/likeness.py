@@ -242,10 +242,10 @@ def tool_likeness(
     >>> tool_likeness("functions.Pay", "pay", offered), tool_likeness("!pay", "pay", offered)
     (<Safety.EXACT: 'exact'>, None)
     """
-    found, safety = tools_like(written, offered)
+    found, has_same_words = tools_like(written, offered)
     if found != [name]:
         return None
-    bare = bare_tool(written)
+    bare, safety = bare_tool(written), Safety.EXACT if has_same_words else Safety.INFERRED
     if not acts or not is_behind_namespace(bare, name):
         return safety
     if declared:
@@ -255,25 +255,25 @@ def tool_likeness(
     return safety if all(one[:length] == name[:length] for one in offered) else None
 
 
-def tools_like(written: str, offered: Collection[str]) -> tuple[list[str], Safety]:
-    """The tools that a written name may mean, and how certain it is where there is only one.
+def tools_like(written: str, offered: Collection[str]) -> tuple[list[str], bool]:
+    """The tools that a written name may mean, and whether they have the same words.
 
     >>> tools_like("serach", ["search", "book"])
-    (['search'], <Safety.INFERRED: 'inferred'>)
+    (['search'], False)
     """
     bare = bare_tool(written)
     if bare in offered:
-        return [bare], Safety.EXACT
+        return [bare], True
     if not _NAME_ALONE.fullmatch(bare) or len(bare) > LONGEST:
-        return [], Safety.EXACT  # a sign of its own is said: `!pay` is no call of `pay`
+        return [], True  # a sign of its own is said: `!pay` is no call of `pay`
     if same := [one for one in offered if spelling(one) == spelling(bare) != ""]:
-        return same, Safety.EXACT
+        return same, True
     if alike := [one for one in offered if has_same_letters(bare, one)]:
-        return alike, Safety.INFERRED
+        return alike, False
     typos = [one for one in offered if typo(bare, one) is not None]
     near = [other for one in typos for other in rivals(bare, one, offered)]
     near += [one for one in offered if is_repeated(bare, one) or is_behind_namespace(bare, one)]
-    return list(dict.fromkeys([*typos, *near])), Safety.INFERRED
+    return list(dict.fromkeys([*typos, *near])), False
 
 
 def is_behind_namespace(bare: str, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from selfcorrect.kernel.spellings import Slot, Words
 from selfcorrect.model import JSON, Call, Extent, Safety
@@ -34,6 +34,21 @@ LAWS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What a tool said: no value runs unasked because it stands there.
+
+    Attributes:
+        said: A text, or JSON with texts in it.
+        kind: An error of this run, one of before, or a result.
+        server: Whose tool it was; empty if nobody knows.
+    """
+
+    said: JSON
+    kind: Literal["error", "past", "result"] = "error"
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """What a call was, what it would become, and what is known of both.
 
@@ -51,8 +66,8 @@ class Step:
         blamed: Pointers of the values that the error of an execution names.
         words: What a deployment declares to mean the same.
         suggested: Values that the tool itself proposes, or lists in its error.
-        tainted: Texts of errors and results, which name no value.
-        known: Texts of the user and the system, which do.
+        heard: What tools said, which names no value.
+        known: What the user, the system and the schema say, which does.
         source: The text that the call was read from, which keeps how its numbers were spelled.
         extents: Where the calls of a whole text stand in it, as its reader says.
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
@@ -72,7 +87,7 @@ class Step:
     blamed: Collection[str] = ()
     words: Words = field(default_factory=Words)
     suggested: Sequence[JSON] = ()
-    tainted: Sequence[str] = ()
+    heard: Sequence[Heard] = ()
     known: Sequence[str] = ()
     source: str = ""
     extents: Sequence[Extent] = ()

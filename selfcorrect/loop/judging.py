@@ -14,6 +14,7 @@ from selfcorrect.kernel.likeness import tool_likeness
 from selfcorrect.kernel.spellings import EXACT, Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
+from selfcorrect.loop.heard import heard, known
 from selfcorrect.loop.repair_context import vouched
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Extent, Finding, Safety
 from selfcorrect.plain import plain
@@ -24,7 +25,8 @@ from selfcorrect.text import normal, tokens
 
 _OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
 """Classes by which a proposer says that a value is none that was written."""
-_ROLES: Final = frozenset({"user", "human", "system"})
+_CARRIED: Final = frozenset({Safety.MODEL, Safety.LEARNED})
+"""Classes of values that somebody may have read in what a tool said."""
 _LONGEST: Final = 200
 
 
@@ -82,6 +84,8 @@ def judged(
         path for one in findings if OWN_CHECKS.isdisjoint(one.types[:1]) for path in one.paths
     ]
     schema = tool.schema if tool is not None else {}
+    is_outer = not _CARRIED.isdisjoint(origins.values())
+    told_by = heard(findings, call.name, state, context.tools) if is_outer else ()
     told = f"{new.name} {tool.description[:_LONGEST]}" if tool is not None else new.name
     step = Step(
         written=call,
@@ -97,8 +101,8 @@ def judged(
         blamed=blamed,
         words=_words(rungs.values()),
         suggested=[value for one in findings for value in _suggested(one)],
-        tainted=_tainted(findings, state),
-        known=_known(state),
+        heard=told_by,
+        known=[*known(state), json.dumps(schema, ensure_ascii=False)] if told_by else (),
         source=_source(state),
         extents=extents,
         edge=_makes_at_edge(tool, state, context),
@@ -233,8 +237,8 @@ def judged_step(
         runs=made,
         slot=slots_of(context.tools[made.name].schema),
         origins={"/args": Safety.LEARNED},
-        tainted=_tainted(findings, state),
-        known=[*_known(state), json.dumps(plain(call.args), ensure_ascii=False)],
+        heard=heard(findings, call.name, state, context.tools),
+        known=[*known(state), json.dumps(plain(call.args), ensure_ascii=False)],
     )
     return judge(step).words
 
@@ -269,25 +273,7 @@ def _suggested(finding: Finding) -> Sequence[JSON]:
     return [*finding.suggestions, *(listed if isinstance(listed, list | tuple) else ())]
 
 
-def _tainted(findings: Sequence[Finding], state: CorrectionState) -> list[str]:
-    """What errors said in this run: nothing in it names a value."""
-    texts = [one.text for one in findings if OWN_CHECKS.isdisjoint(one.types[:1])]
-    return [*texts, *(str(one["text"]) for one in state.get("attempts") or () if one.get("text"))]
-
-
 def _source(state: CorrectionState) -> str:
     """The text that the call was read from, if it was text."""
     text = state["given"].get("written") or (state.get("original") or {}).get("raw")
     return text if isinstance(text, str) else ""
-
-
-def _known(state: CorrectionState) -> list[str]:
-    """What the user and the system said."""
-    given = state["given"]
-    said = [
-        message.get("content")
-        for message in given.get("messages") or ()
-        if isinstance(message, Mapping) and message.get("role", message.get("type")) in _ROLES
-    ]
-    texts = [given.get("request"), *said]
-    return [text for text in texts if isinstance(text, str)]

@@ -117,7 +117,7 @@ def _forbidden(
     if first.suggest:
         return "it is only suggested until a person approves of it"
     if Safety.LEARNED not in context.safety.allow | allow:
-        return "a step of class learned does not run unasked"
+        return "the policy lets nothing that was learnt run unasked"
     for step in first.calls:
         why = _forbidden_step(step, call, context)
         if why is None:

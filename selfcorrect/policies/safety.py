@@ -17,6 +17,14 @@ DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LEARNED}
 DEFAULT_SURE: Final = 0.7
 
 _MOST_VALUES: Final = 20_000
+_MADE: Final = {
+    Safety.EXACT: "the same would be spelled in another way",
+    Safety.INFERRED: "the value would be inferred",
+    Safety.LEARNED: "the value was learnt from other runs",
+    Safety.LOSSY: "the meaning would change",
+    Safety.HUMAN: "a person would have to say it",
+}
+"""What a change of a class would do, for people and models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class SafetyPolicy:
                 return "a model may not change the call of a destructive tool"
             return None if Safety.MODEL in classes else "no model may decide here"
         if safety not in classes:
-            return f"a change of class {safety} does not run unasked"
+            return f"{_MADE[safety]}, and the policy lets no such change run unasked"
         return _unfit(safety, tool)
 
     def sensitive_field(self, path: str, tool: Tool | None) -> str | None:
@@ -136,7 +144,7 @@ class SafetyPolicy:
 def _unfit(safety: Safety, tool: Tool | None) -> str | None:
     """Why changes of a class that is allowed do not fit this tool, or None."""
     if safety is Safety.LOSSY and (tool is None or tool.effect != "read_only"):
-        return "a lossy change runs unasked on read_only tools only"
+        return "the meaning would change, which is allowed on tools that only read"
     if safety is Safety.LEARNED and tool is not None and tool.effect == "destructive":
         return "the call of a destructive tool is not changed by what was learnt"
     return None

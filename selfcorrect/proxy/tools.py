@@ -6,11 +6,12 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.integrations.mcp import listed_tool
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.loop.context import Live
+from selfcorrect.loop.failures import Live
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -82,8 +83,10 @@ class Tools:
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
     _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _paused: Live[Mending] = field(default_factory=Live)
-    _mended: Live[Mapping[str, JSON]] = field(default_factory=Live)
+    _paused: Live[Mending | None] = field(default_factory=partial(Live[Mending | None], None))
+    _mended: Live[Mapping[str, JSON] | None] = field(
+        default_factory=partial(Live[Mapping[str, JSON] | None], None)
+    )
 
     def forget(self) -> None:
         """The list is no longer true."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.protocols import RepairContext
@@ -35,9 +35,9 @@ class AdjustDate:
     ('2050-10-28', 'lossy')
     """
 
-    name: ClassVar[str] = "adjust-date"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
-    needs: ClassVar[str] = "nothing"
+    name = "adjust-date"
+    safety = (Safety.LOSSY,)
+    needs = "nothing"
 
     within_days: int = 3
     available: Callable[[Call], Iterable[Any]] | None = None
@@ -65,7 +65,7 @@ class AdjustDate:
         if len(near) > 1 and abs(near[0] - wanted) == abs(near[1] - wanted):
             first, second = sorted(near[:2])
             return GiveUp(f"{first.isoformat()} and {second.isoformat()} are equally near")
-        return place.mend(near[0].isoformat(), Safety.LOSSY, "the nearest date on offer")
+        return place.mend(near[0].isoformat(), "the nearest date on offer", Safety.LOSSY)
 
     def _is_near(self, day: date, wanted: date) -> bool:
         return abs(day - wanted) <= timedelta(days=self.within_days)

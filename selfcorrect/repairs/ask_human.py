@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Final
+from typing import Final
 
 from selfcorrect.json_forms import to_json
 from selfcorrect.model import (
@@ -47,9 +47,9 @@ class AskHuman:
     ('economy', 'business')
     """
 
-    name: ClassVar[str] = "ask-human"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.HUMAN,)
-    needs: ClassVar[str] = "person"
+    name = "ask-human"
+    safety = (Safety.HUMAN,)
+    needs = "person"
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Ask about the first finding."""

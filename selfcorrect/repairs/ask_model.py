@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.hints import whole
@@ -43,11 +43,11 @@ class AskModel:
     ('happy', 'model')
     """
 
-    name: ClassVar[str] = "ask-model"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.MODEL,)
-    needs: ClassVar[str] = "model"
-    batch: ClassVar[bool] = True
-    covers: ClassVar[tuple[str, ...]] = ("infer-missing",)
+    name = "ask-model"
+    safety = (Safety.MODEL,)
+    needs = "model"
+    batch = True
+    covers = ("infer-missing",)
     """Strategies whose findings it asks about in the same prompt."""
 
     task: str = WRONG_TASK

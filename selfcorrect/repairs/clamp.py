@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
 from selfcorrect.protocols import RepairContext
@@ -34,9 +34,9 @@ class Clamp:
     (100, 'lossy')
     """
 
-    name: ClassVar[str] = "clamp"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LOSSY,)
-    needs: ClassVar[str] = "nothing"
+    name = "clamp"
+    safety = (Safety.LOSSY,)
+    needs = "nothing"
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Clamp the value at the first finding."""
@@ -50,7 +50,7 @@ class Clamp:
         after = _within_bounds(place)
         if isinstance(after, GiveUp):
             return after
-        return place.mend(after, Safety.LOSSY, "the nearest value within the bounds")
+        return place.mend(after, "the nearest value within the bounds", Safety.LOSSY)
 
 
 _CLOCK: Final = frozenset({"day", "hour", "minute", "month", "quarter", "week", "weekday", "year"})
@@ -91,15 +91,12 @@ def _within_bounds(place: Place) -> JSON | GiveUp:
         if len(schemas) != 1:
             return GiveUp("the schema does not give one range of numbers")
         return _clamped(value, schemas[0])
-    if isinstance(value, str):
-        most = _least(place.schemas, "maxLength")
-        return _cut(value, most) if most is not None else GiveUp("no greatest length is given")
-    if isinstance(value, list | tuple):
-        most = _least(place.schemas, "maxItems")
-        return (
-            list(value[:most]) if most is not None else GiveUp("no most number of items is given")
-        )
-    return GiveUp("there is no range for such a value")
+    if not isinstance(value, str | list | tuple):
+        return GiveUp("there is no range for such a value")
+    most = _least(place.schemas, "maxLength" if isinstance(value, str) else "maxItems")
+    if most is None:
+        return GiveUp("no greatest length is given")
+    return _cut(value, most) if isinstance(value, str) else list(value[:most])
 
 
 def _least(schemas: Iterable[JsonObject], keyword: str) -> int | None:
@@ -117,22 +114,18 @@ def _cut(text: str, size: int) -> str:
 def _clamped(value: float, schema: JsonObject) -> JSON | GiveUp:
     """The nearest number within the bounds; exact arithmetic, so that 0.3 is a multiple of 0.1."""
     whole = types_of(schema) & {"integer", "number"} == {"integer"}
-    above, below = _bound(schema, "exclusiveMinimum"), _bound(schema, "exclusiveMaximum")
-    wanted = _exactly(value)
-    beyond = (above is not None and wanted <= above) or (below is not None and wanted >= below)
-    if beyond and not whole:
+    wanted: Any = _exactly(value)
+    lows: list[Any] = _bounds(schema, "minimum")
+    highs: list[Any] = _bounds(schema, "maximum")
+    above, below = _bounds(schema, "exclusiveMinimum"), _bounds(schema, "exclusiveMaximum")
+    if whole:
+        lows = [*map(math.ceil, lows), *(math.floor(bound) + 1 for bound in above)]
+        highs = [*map(math.floor, highs), *(math.ceil(bound) - 1 for bound in below)]
+    elif any(wanted <= bound for bound in above) or any(wanted >= bound for bound in below):
         return GiveUp("there is no nearest number beside an exclusive bound")
-    low = _bounds(schema, "minimum", Fraction(math.floor(above) + 1) if above is not None else None)
-    high = _bounds(schema, "maximum", Fraction(math.ceil(below) - 1) if below is not None else None)
-    if not whole:
-        low, high = _bounds(schema, "minimum", None), _bounds(schema, "maximum", None)
-    if low:
-        wanted = max(wanted, Fraction(math.ceil(max(low))) if whole else max(low))
-    if high:
-        wanted = min(wanted, Fraction(math.floor(min(high))) if whole else min(high))
-    step = _bound(schema, "multipleOf")
-    if step is not None and step > 0 and wanted % step:
-        wanted = wanted // step * step
+    wanted = min([max([wanted, *lows]), *highs])
+    for step in _bounds(schema, "multipleOf"):
+        wanted = wanted // step * step if step > 0 else wanted
     if wanted.denominator == 1 and (whole or isinstance(value, int)):
         return wanted.numerator
     try:
@@ -141,13 +134,10 @@ def _clamped(value: float, schema: JsonObject) -> JSON | GiveUp:
         return GiveUp("it is beyond the range of numbers")
 
 
-def _bounds(schema: JsonObject, keyword: str, other: Fraction | None) -> list[Fraction]:
-    return [bound for bound in (_bound(schema, keyword), other) if bound is not None]
-
-
-def _bound(schema: JsonObject, keyword: str) -> Fraction | None:
+def _bounds(schema: JsonObject, keyword: str) -> list[Fraction]:
+    """The bound that a schema names, if it does."""
     value = schema.get(keyword)
-    return _exactly(value) if is_number(value) else None
+    return [_exactly(value)] if is_number(value) else []
 
 
 def _exactly(number: float) -> Fraction:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
@@ -41,7 +40,7 @@ class ConvertType(EdgeSet):
     GiveUp(reason='2.5 is not a whole number')
     """
 
-    name: ClassVar[str] = "convert-type"
+    name = "convert-type"
 
     number_words: Mapping[str, float] = field(default_factory=dict)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
@@ -35,7 +34,7 @@ class CorrectEnum(EdgeSet):
     GiveUp(reason='no listed value is meant with a clear margin by "premium economy"')
     """
 
-    name: ClassVar[str] = "correct-enum"
+    name = "correct-enum"
 
     synonyms: Mapping[str, JSON] = field(default_factory=dict)
 

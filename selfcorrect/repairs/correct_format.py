@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.format import normal_form
 from selfcorrect.mending.edges.null import nothing
@@ -30,9 +28,6 @@ class CorrectFormat(EdgeSet):
     ('ann@example.org', 'exact')
     """
 
-    name: ClassVar[str] = "correct-format"
+    name = "correct-format"
 
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """The edges that this name stands for."""
-        return (nothing, normal_form)
+    edges = (nothing, normal_form)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import join, look, split
 from selfcorrect.protocols import RepairContext
@@ -34,9 +34,9 @@ class DefaultValue:
     'inferred'
     """
 
-    name: ClassVar[str] = "default-value"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
-    needs: ClassVar[str] = "nothing"
+    name = "default-value"
+    safety = (*FOLLOWS, Safety.LOSSY)
+    needs = "nothing"
 
     values: Mapping[str, JSON] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ class DefaultValue:
             return GiveUp("the schema does not know this argument")
         for name in (*diagnosis.finding.params[:1], place.key):
             if name in self.values:
-                return place.mend(self.values[name], Safety.LOSSY, "the map's value for it")
+                return place.mend(self.values[name], "the map's value for it", Safety.LOSSY)
         defaults: list[JSON] = []
         for schema in place.schemas:
             told = schema.get("default", ABSENT)
@@ -61,9 +61,9 @@ class DefaultValue:
             return GiveUp(
                 "the schema gives no default" if not defaults else "there are two defaults"
             )
-        if _is_strict(place):
-            return place.mend(defaults[0], Safety.EXACT, "the default that a strict schema names")
-        return place.mend(defaults[0], Safety.LOSSY, "the schema's default")
+        # Who asks for one argument of several, and has a default for it, asks for somebody's word.
+        claim = None if _is_strict(place) else Safety.LOSSY
+        return place.mend(defaults[0], "the schema's default", claim)
 
 
 def _is_strict(place: Place) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.extra import Extra
@@ -35,9 +35,9 @@ class DropExtra(EdgeSet):
     GiveUp(reason='it may stand for "return_date"')
     """
 
-    name: ClassVar[str] = "drop-extra"
-    joins: ClassVar[bool] = False
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.LOSSY)
+    name = "drop-extra"
+    joins = False
+    safety = (*FOLLOWS, Safety.LOSSY)
 
     keep: tuple[str, ...] = ()
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.model import (
     Call,
     Diagnosis,
     Repair,
-    Safety,
     Severity,
 )
 from selfcorrect.model import (
@@ -34,9 +32,9 @@ class Escalate:
     '"save" failed (internal)'
     """
 
-    name: ClassVar[str] = "escalate"
-    safety: ClassVar[tuple[Safety, ...]] = ()
-    needs: ClassVar[str] = "nothing"
+    name = "escalate"
+    safety = ()
+    needs = "nothing"
 
     severity: Severity | str = Severity.HIGH
     reason: str | None = None

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, Final
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
     ABSENT,
     Call,
-    Change,
     Changed,
     Diagnosis,
     Extent,
     GiveUp,
     Repair,
     Safety,
+    edit,
 )
-from selfcorrect.protocols import RepairContext, Tool
+from selfcorrect.protocols import RepairContext
 from selfcorrect.reading import (
     Asked,
     Candidate,
@@ -57,9 +58,9 @@ class FixJson:
     GiveUp(reason='cut off inside a string (line 1, column 7)')
     """
 
-    name: ClassVar[str] = "fix-json"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED, Safety.LOSSY)
-    needs: ClassVar[str] = "nothing"
+    name = "fix-json"
+    safety = (*FOLLOWS, Safety.LOSSY)
+    needs = "nothing"
 
     id_keys: tuple[str, ...] = ()
     name_keys: tuple[str, ...] = ()
@@ -70,12 +71,10 @@ class FixJson:
         del diagnosis  # the text itself says what is wrong with it
         if call.raw is None:
             return GiveUp("the call was read strictly: there is no text to read")
-        if call.name:
-            return self._arguments(call, call.raw, context)
-        return self._whole(call, call.raw, context)
+        return (self._arguments if call.name else self._whole)(call, call.raw, context)
 
     def _arguments(self, call: Call, raw: str, context: RepairContext) -> Repair:
-        tool: Tool | None = context.tool or context.tools.get(call.name)
+        tool = context.tool or context.tools.get(call.name)
         read = read_arguments(raw, tool, finish_reason=context.finish_reason)
         if read.value is None or read.fault is not None:
             return GiveUp(refusal_of(raw, read.fault) if read.fault else "no arguments were read")
@@ -99,44 +98,33 @@ class FixJson:
         """Where the parts of a call are found."""
         usual = ToolCallKeys()
         return ToolCallKeys(
-            id=(*usual.id, *self.id_keys),
-            name=(*usual.name, *self.name_keys),
-            arguments=(*usual.arguments, *self.arguments_keys),
+            (*usual.id, *self.id_keys),
+            (*usual.name, *self.name_keys),
+            (*usual.arguments, *self.arguments_keys),
         )
 
     def read(self, raw: str, context: RepairContext) -> Reading:
         """The calls in a text, under the keys that this strategy knows."""
-        asked = Asked(
-            raw,
-            context.finish_reason,
-            self.keys,
-            context.request,
-            context.reading,
-            bool(context.messages),
-        )
-        if isinstance(context.read, Reading) and context.read.asked == asked:
+        asked: dict[str, Any] = {
+            "finish_reason": context.finish_reason,
+            "keys": self.keys,
+            "request": context.request,
+            "policy": context.reading,
+            "in_context": bool(context.messages),
+        }
+        if isinstance(context.read, Reading) and context.read.asked == Asked(raw, **asked):
             return context.read
-        return read_calls(
-            raw,
-            context.tools,
-            finish_reason=asked.finish_reason,
-            keys=asked.keys,
-            request=asked.request,
-            policy=asked.policy,
-            in_context=asked.in_context,
-        )
+        return read_calls(raw, context.tools, **asked)
 
 
 def _changed(call: Call, raw: str, found: Candidate, extents: Sequence[Extent] = ()) -> Changed:
-    # The kernel says how certain this is, from the text.
-    safety = Safety.EXACT
     reason = _reason(found.deviations)
-    changes = [Change("/args", dict(call.args), dict(found.args or {}), safety, reason)]
+    changes = [edit("/args", dict(call.args), dict(found.args or {}), reason)]
     if found.name:
-        changes.insert(0, Change("/name", ABSENT, found.name, safety, reason))
+        changes.insert(0, edit("/name", ABSENT, found.name, reason))
     if found.id is not None and call.id is None:
-        changes.append(Change("/id", ABSENT, found.id, safety, reason))
-    changes.append(Change("/raw", raw or ABSENT, ABSENT, safety, "the text was read"))
+        changes.append(edit("/id", ABSENT, found.id, reason))
+    changes.append(edit("/raw", raw or ABSENT, ABSENT, "the text was read"))
     return Changed(changes, extents=extents)
 
 

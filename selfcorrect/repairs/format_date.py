@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
@@ -37,7 +36,7 @@ class FormatDate(EdgeSet):
     {'3 April': '2026-04-03', '4 March': '2026-03-04'}
     """
 
-    name: ClassVar[str] = "format-date"
+    name = "format-date"
 
     relative: bool = False
     timezone: str | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.kernel.dates import Clock, moment
 from selfcorrect.mending.choice import Edge
@@ -31,7 +30,7 @@ class FormatTime(EdgeSet):
     ('14:30', 'inferred')
     """
 
-    name: ClassVar[str] = "format-time"
+    name = "format-time"
 
     timezone: str | None = None
 

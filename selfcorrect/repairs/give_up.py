@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from selfcorrect.model import Call, Diagnosis, Repair, Safety
+from selfcorrect.model import Call, Diagnosis, Repair
 from selfcorrect.model import GiveUp as GivenUp
 from selfcorrect.protocols import RepairContext
 
@@ -23,9 +22,9 @@ class GiveUp:
     GiveUp(reason='the archive is closed')
     """
 
-    name: ClassVar[str] = "give-up"
-    safety: ClassVar[tuple[Safety, ...]] = ()
-    needs: ClassVar[str] = "nothing"
+    name = "give-up"
+    safety = ()
+    needs = "nothing"
 
     reason: str = "the map says that nothing can be done"
 

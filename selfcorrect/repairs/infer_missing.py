@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.models.prompts import MISSING_TASK, ask, questions
@@ -30,10 +29,10 @@ class InferMissing:
     (1, 'model')
     """
 
-    name: ClassVar[str] = "infer-missing"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.MODEL,)
-    needs: ClassVar[str] = "model"
-    batch: ClassVar[bool] = True
+    name = "infer-missing"
+    safety = (Safety.MODEL,)
+    needs = "model"
+    batch = True
 
     task: str = MISSING_TASK
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.encoded import encoded
 from selfcorrect.mending.edges.null import nothing
@@ -29,9 +27,6 @@ class ParseNested(EdgeSet):
     (['a', 'b'], 'exact')
     """
 
-    name: ClassVar[str] = "parse-nested"
+    name = "parse-nested"
 
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """The edges that this name stands for."""
-        return (nothing, encoded)
+    edges = (nothing, encoded)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
 
 from selfcorrect.mapping.recalls import RecallEntry
 from selfcorrect.model import ABSENT, JSON, Call, Change, Diagnosis, First, GiveUp, Repair, Safety
@@ -35,64 +34,40 @@ class Recall:
     {'file': 'a.txt'}
     """
 
-    name: ClassVar[str] = "recall"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.LEARNED,)
-    needs: ClassVar[str] = "nothing"
+    name = "recall"
+    safety = (Safety.LEARNED,)
+    needs = "nothing"
 
     entries: tuple[RecallEntry, ...] = ()
 
     def __post_init__(self) -> None:
-        """Look entries up by tool and error."""
-        object.__setattr__(self, "entries", _Entries(self.entries))
+        """Put those first that more runs agree on."""
+        ordered = sorted(self.entries, key=lambda each: (each.suggest, -each.agreement))
+        object.__setattr__(self, "entries", tuple(ordered))
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Propose what mended the first finding."""
-        found: Any = self.entries
-        known = found.known.get(call.name)
-        if known is None:
+        known = [entry for entry in self.entries if entry.tool == call.name]
+        if not known:
             return GiveUp("nothing was learnt about this tool")
         why = "nothing was learnt about this error"
         for form in template(diagnosis.text, call.args, call.name).forms:
-            for entry in known.get(form.text, ()):
-                meant = _meant(entry, form, call, context, found)
+            for entry in (each for each in known if each.error == form.text):
+                meant = _meant(entry, form, call, context)
                 if isinstance(meant, First):
                     return meant
                 why = meant
         return GiveUp(why)
 
 
-class _Entries(tuple[RecallEntry, ...]):  # noqa: SLOT001 -- it keeps its index
-    """Entries by tool and error; those that more runs agree on come first."""
-
-    known: dict[str, dict[str, list[RecallEntry]]]
-    _marks: dict[tuple[int, ...], tuple[Sequence[Any], str]]
-
-    def __new__(cls, entries: Sequence[RecallEntry]) -> Self:
-        made = super().__new__(cls, entries)
-        made.known, made._marks = {}, {}
-        for entry in sorted(entries, key=lambda each: (each.suggest, -each.agreement)):
-            made.known.setdefault(entry.tool, {}).setdefault(entry.error, []).append(entry)
-        return made
-
-    def mark(self, tools: Sequence[Tool]) -> str:
-        """The mark of these tools' schemas, made once."""
-        key = tuple(id(tool.schema) for tool in tools)
-        if key not in self._marks:
-            schemas = [tool.schema for tool in tools]
-            self._marks[key] = (schemas, joint_mark(map(schema_mark, schemas)))
-        return self._marks[key][1]
-
-
-def _meant(
-    entry: RecallEntry, form: Template, call: Call, context: RepairContext, known: _Entries
-) -> First | str:
+def _meant(entry: RecallEntry, form: Template, call: Call, context: RepairContext) -> First | str:
     """What an entry comes to for this call, or why it is skipped."""
-    tools = [context.tools.get(step.tool) for step in entry.first]
-    for step, tool in zip(entry.first, tools, strict=True):
-        if tool is None:
+    for step in entry.first:
+        if step.tool not in context.tools:
             return f"{step.tool!r}, which came before it, is not on offer"
-    present = [tool for tool in (context.tool, *tools) if tool is not None]
-    if entry.schemas is not None and known.mark(present) != entry.schemas:
+    tools = [context.tools[step.tool] for step in entry.first]
+    present = (tool.schema for tool in (context.tool, *tools) if tool is not None)
+    if entry.schemas is not None and joint_mark(map(schema_mark, present)) != entry.schemas:
         return f"the entry {entry.id} was learnt with other schemas of its tools: skipped"
     sources = Sources(call.args, form.values, context.request)
     try:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.key import renamed
 from selfcorrect.mending.place import Way
@@ -35,15 +33,12 @@ class RenameArgument(EdgeSet):
     ('/args/passangers', '/args/passengers', 2, 'inferred')
     """
 
-    name: ClassVar[str] = "rename-argument"
-    batch: ClassVar[bool] = True
+    name = "rename-argument"
+    batch = True
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """None that turns one value into another: the keys of an object are placed together."""
-        return ()
+    edges = ()
 
     @property
     def way(self) -> Way:

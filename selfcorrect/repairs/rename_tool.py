@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from selfcorrect.effects import destroys
 from selfcorrect.kernel.likeness import (
@@ -13,15 +13,15 @@ from selfcorrect.kernel.likeness import (
     is_dispatcher,
     tools_like,
 )
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
     ABSENT,
-    JSON,
     Call,
     Changed,
     Diagnosis,
     GiveUp,
+    JsonObject,
     Repair,
-    Safety,
     edit,
 )
 from selfcorrect.protocols import RepairContext, Tool
@@ -51,23 +51,24 @@ class RenameTool:
     ('search_flights', 'inferred')
     """
 
-    name: ClassVar[str] = "rename-tool"
-    safety: ClassVar[tuple[Safety, ...]] = (Safety.EXACT, Safety.INFERRED)
-    needs: ClassVar[str] = "nothing"
+    name = "rename-tool"
+    safety = FOLLOWS
+    needs = "nothing"
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         """Rename the call, if its tool does not exist and exactly one is meant."""
         about = diagnosis.finding.path in (None, "/name")
         if not about or call.name in context.tools or call.raw is not None:
             return GiveUp("the call does not name an unknown tool")
-        found = _meant(call, context.tools)
+        names = list(context.tools)
+        found = _meant(call, names[:_MOST], context.tools)
         if found is None and (inner := _inside(call, context.tools)) is not None:
             return inner
         if found is None:
-            names = list(context.tools)
-            takes = _takes(names[:_MOST], call, context.tools) if call.args else None
-            near = tuple(filter(None, [takes, *similar_names(call.name, names).names]))
-            near = tuple(dict.fromkeys(near))
+            harmless = [name for name in names[:_MOST] if not destroys(context.tools[name])]
+            takes = _takers(harmless, [call.args], context.tools)
+            near = takes if len(takes) == 1 else []
+            near = list(dict.fromkeys([*near, *similar_names(call.name, names).names]))
             return GiveUp(tool_not_found_feedback(call.name, near, names))
         name, reason = found
         if context.tools[name].effect == "destructive":
@@ -75,82 +76,60 @@ class RenameTool:
         return Changed(edit("/name", call.name or ABSENT, name, reason))
 
 
-def _meant(call: Call, tools: Mapping[str, Tool]) -> tuple[str, str] | None:
-    names = list(tools)[:_MOST]
-    if not normal(bare_tool(call.name)):
-        return _by_arguments(names, call, tools)
-    found, safety = tools_like(call.name, names)
-    if safety is Safety.EXACT:
-        return _only(found, "another spelling of a tool's name")
-    if any(destroys(tools[name]) for name in found):
-        return None
+def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str, str] | None:
     bare, args = bare_tool(call.name), call.args
-    if any(is_behind_namespace(bare, name) and not _knows(tools[name], args) for name in found):
-        return None
+    if not normal(bare):
+        inner = [v for k, v in args.items() if isinstance(v, Mapping) and not normal(k)]
+        forms = [args, *(inner if len(args) == 1 else ())]
+        return _only(_takers(names, forms, tools), "no name, and arguments that fit one tool")
+    found, has_same_words = tools_like(call.name, names)
+    if has_same_words:
+        return _only(found, "another spelling of a tool's name")
+    for name in found:
+        is_behind = is_behind_namespace(bare, name) and not _knows(tools[name], args)
+        if is_behind or destroys(tools[name]):
+            return None
     return _only(found, "a slip of the pen or a namespace in a tool's name")
 
 
-def _takes(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> str | None:
-    """The one tool, none that destroys something, that takes all arguments as they are."""
-    offered = [name for name in names if not destroys(tools[name])]
-    fitting = [one for one in _fitting(offered, call, tools) if _asks_for(tools[one], call.args)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def _by_arguments(
-    names: Collection[str], call: Call, tools: Mapping[str, Tool]
-) -> tuple[str, str] | None:
-    """The one tool that the arguments of a call without a name fit."""
-    forms = [call.args]
-    if len(call.args) == 1:
-        ((key, inner),) = call.args.items()
-        forms += [inner] if isinstance(inner, Mapping) and not normal(key) else []
-    fitting = [
+def _takers(
+    names: Iterable[str], forms: Sequence[JsonObject], tools: Mapping[str, Tool]
+) -> list[str]:
+    """The tools that take one of these arguments as they are, and cannot do without them."""
+    return [
         name
         for name in names
-        if any(
-            form and tools[name].is_valid(form) and _asks_for(tools[name], form) for form in forms
-        )
+        if any(_asks_for(tools[name], form) and tools[name].is_valid(form) for form in forms)
     ]
-    return _only(fitting, "no name, and arguments that fit one tool")
 
 
-def _asks_for(tool: Tool, args: Mapping[str, JSON]) -> bool:
+def _asks_for(tool: Tool, args: JsonObject) -> bool:
     """Whether a tool declares every one of these arguments, and cannot do without one of them."""
     needed = strings(tool.schema.get("required"))
     return _knows(tool, args) and not args.keys().isdisjoint(needed)
 
 
-def _knows(tool: Tool, args: Mapping[str, JSON]) -> bool:
+def _knows(tool: Tool, args: JsonObject) -> bool:
     properties = tool.schema.get("properties")
-    return not args or (isinstance(properties, Mapping) and all(key in properties for key in args))
+    return not args or (isinstance(properties, Mapping) and args.keys() <= properties.keys())
 
 
 def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
     """The call of an offered tool that stands in the arguments of one that does not exist."""
     inner = read_call_object(call.args) if len(call.args) == 2 else None
-    if inner is None or inner.raw is not None or not _holds_only(call.args, inner):
+    if inner is None or inner.raw is not None or not is_dispatcher(call.name):
         return None
-    if not is_dispatcher(call.name) or inner.name not in tools:
+    # A name and arguments, and nothing else.
+    if any(value not in (inner.name, inner.args) for value in call.args.values()):
         return None
-    if tools[inner.name].effect == "destructive":
+    tool = tools.get(inner.name)
+    if tool is None or tool.effect == "destructive":
         return None
     reason = "a call inside the arguments of a call"
-    before, after = dict(call.args), dict(inner.args)
     return Changed(
         edit("/name", call.name or ABSENT, inner.name, reason),
-        edit("/args", before, after, reason),
+        edit("/args", dict(call.args), dict(inner.args), reason),
     )
-
-
-def _holds_only(args: Mapping[str, JSON], inner: Call) -> bool:
-    """Whether the arguments are a name and the arguments of a call, and nothing else."""
-    return all(value in (inner.name, inner.args) for value in args.values())
-
-
-def _fitting(names: Collection[str], call: Call, tools: Mapping[str, Tool]) -> list[str]:
-    """The tools that take the arguments as they are."""
-    return [name for name in names if tools[name].is_valid(call.args)]
 
 
 def _only(found: list[str], reason: str) -> tuple[str, str] | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.list import several
 from selfcorrect.mending.edges.null import nothing
@@ -31,9 +29,6 @@ class SplitList(EdgeSet):
     GiveUp(reason='its commas may belong to one item')
     """
 
-    name: ClassVar[str] = "split-list"
+    name = "split-list"
 
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """The edges that this name stands for."""
-        return (nothing, several)
+    edges = (nothing, several)

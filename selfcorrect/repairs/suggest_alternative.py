@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, Final, get_args
 
+from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
     JSON,
     Call,
@@ -16,13 +17,16 @@ from selfcorrect.model import (
     GiveUp,
     Repair,
     Safety,
+    edit,
 )
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import quoted
-from selfcorrect.schema.places import Place, place_of
+from selfcorrect.schema.places import place_of
 from selfcorrect.text import VALUE_SLIP, is_spelling_of, spelling, tokens, typo
 
 _MOST = 100
+_PROPOSED: Final = "the alternative that is proposed"
+_UNLIKE: Final = "the suggestion does not resemble what was written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,9 @@ class SuggestAlternative:
     'Berlin'
     """
 
-    name: ClassVar[str] = "suggest-alternative"
-    safety: ClassVar[tuple[Safety, ...]] = (
-        *(Safety.EXACT, Safety.INFERRED, Safety.LOSSY, Safety.MODEL),
-    )
-    needs: ClassVar[str] = "nothing"
+    name = "suggest-alternative"
+    safety = (*FOLLOWS, Safety.LOSSY, Safety.MODEL)
+    needs = "nothing"
 
     hook: Callable[[Call, Diagnosis, RepairContext], Any] | None = None
 
@@ -77,8 +79,6 @@ def _read(answer: Any, call: Call, diagnosis: Diagnosis, context: RepairContext)
         return repair
     if answer is None:
         return GiveUp("the hook proposes nothing")
-    if isinstance(answer, Change):
-        return Changed(answer)
     several = isinstance(answer, list | tuple | set | frozenset)
     options = list(answer)[:_MOST] if several else [answer]
     if options and all(isinstance(one, Change) for one in options):
@@ -88,7 +88,8 @@ def _read(answer: Any, call: Call, diagnosis: Diagnosis, context: RepairContext)
         return place
     if len(options) != 1:
         return _none_or_many(options)
-    return _put(place, options[0], Safety.LOSSY)
+    claim = None if _resembles(place.value, options[0]) else Safety.LOSSY
+    return place.mend(options[0], _PROPOSED, claim)
 
 
 def _own_suggestion(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
@@ -100,14 +101,9 @@ def _own_suggestion(call: Call, diagnosis: Diagnosis, context: RepairContext) ->
     place = place_of(call, diagnosis.finding, context)
     if isinstance(place, GiveUp):
         return place
-    if _likeness(place.value, options[0]) is None:
-        return GiveUp("the suggestion does not resemble what was written")
-    return _put(place, options[0], Safety.INFERRED)
-
-
-def _put(place: Place, value: JSON, otherwise: Safety) -> Repair:
-    safety = _likeness(place.value, value) or otherwise
-    return place.mend(value, safety, "the alternative that is proposed")
+    if not _resembles(place.value, options[0]):
+        return GiveUp(_UNLIKE)
+    return place.mend(options[0], _PROPOSED)
 
 
 def _other_tool(call: Call, name: JSON, context: RepairContext) -> Repair:
@@ -115,24 +111,18 @@ def _other_tool(call: Call, name: JSON, context: RepairContext) -> Repair:
         return GiveUp("the suggested tool is not on offer")
     if context.tools[name].effect == "destructive":
         return GiveUp("a call is never renamed onto a destructive tool")
-    safety = Safety.EXACT if spelling(name) == spelling(call.name) else None
-    if safety is None and typo(call.name, name) is not None:
-        safety = Safety.INFERRED
-    if safety is None:
-        return GiveUp("the suggestion does not resemble what was written")
-    return Changed(Change("/name", call.name, name, safety, "the tool that is proposed"))
+    if spelling(name) != spelling(call.name) and typo(call.name, name) is None:
+        return GiveUp(_UNLIKE)
+    return Changed(edit("/name", call.name, name, _PROPOSED))
 
 
-def _likeness(value: JSON, other: JSON) -> Safety | None:
-    """How surely a suggested value is the one that was meant, or None if it is another."""
+def _resembles(value: JSON, other: JSON) -> bool:
+    """Whether a suggested value may be the one that was meant."""
     if not isinstance(value, str) or not isinstance(other, str):
-        return None
-    if is_spelling_of(value, other):
-        return Safety.EXACT
-    if typo(value, other, VALUE_SLIP) is not None:
-        return Safety.INFERRED
-    ours, theirs = set(tokens(value)), set(tokens(other))
-    return Safety.INFERRED if ours and ours == theirs else None
+        return False
+    if is_spelling_of(value, other) or typo(value, other, VALUE_SLIP) is not None:
+        return True
+    return set(tokens(value)) == set(tokens(other)) != set()
 
 
 def _none_or_many(options: Iterable[Any]) -> GiveUp:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
-from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.level import opened
 from selfcorrect.mending.edges.wrapped import bare_items, value_wrapper
@@ -32,13 +30,10 @@ class UnwrapArguments(EdgeSet):
     ('/args', {'city': 'Oslo'}, 'exact')
     """
 
-    name: ClassVar[str] = "unwrap-arguments"
-    batch: ClassVar[bool] = True
+    name = "unwrap-arguments"
+    batch = True
 
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """The edges that this name stands for, beside those between keys."""
-        return (value_wrapper, bare_items)
+    edges = (value_wrapper, bare_items)
 
     @property
     def way(self) -> Way:

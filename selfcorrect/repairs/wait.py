@@ -7,9 +7,8 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
-from selfcorrect.model import Call, Diagnosis, Repair, Safety
+from selfcorrect.model import Call, Diagnosis, Repair
 from selfcorrect.model import Wait as WaitFor
 from selfcorrect.protocols import RepairContext
 
@@ -35,9 +34,9 @@ class Wait:
     Wait(seconds=7.0)
     """
 
-    name: ClassVar[str] = "wait"
-    safety: ClassVar[tuple[Safety, ...]] = ()
-    needs: ClassVar[str] = "nothing"
+    name = "wait"
+    safety = ()
+    needs = "nothing"
 
     base: float = 0.2
     cap: float = 30.0

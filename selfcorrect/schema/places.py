@@ -18,12 +18,12 @@ from selfcorrect.model import (
     ABSENT,
     JSON,
     Call,
-    Change,
     Changed,
     Finding,
     GiveUp,
     JsonObject,
     Safety,
+    edit,
 )
 from selfcorrect.protocols import Clock, RepairContext, Tool, utc_now
 from selfcorrect.schema.local import local_check
@@ -139,13 +139,14 @@ class Place:
         keys = [f.path for f in left if f.code in _SHAPE]
         return all(path is not None and len(pointer.split(path)) > deep for path in keys)
 
-    def mend(self, after: JSON, safety: Safety, reason: str) -> Changed | GiveUp:
-        """Put a value here, if it fits and is another."""
+    def mend(self, after: JSON, reason: str, claim: Safety | None = None) -> Changed | GiveUp:
+        """Put a value here, if it fits and is another; the kernel says of which class that is."""
         if self.value is not ABSENT and after is not ABSENT and _identical(self.value, after):
             return GiveUp("the value is already what it would become")
         if not self.fits(after):
             return GiveUp(f"{reason}, but the result would not fit the schema")
-        return Changed(Change(self.path, self.value, after, safety, reason))
+        made = edit(self.path, self.value, after, reason)
+        return Changed(made if claim is None else replace(made, safety=claim))
 
 
 def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | GiveUp:

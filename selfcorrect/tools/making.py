@@ -28,6 +28,7 @@ def spec_of(
     atomic: bool,
     fails: Any,
     verify: Any,
+    server: Any = None,
     **said: Any,
 ) -> T:
     """A tool from its parts, each of them checked; `said` has its other attributes."""
@@ -47,6 +48,7 @@ def spec_of(
         _checker=checker,
         verify=verify,
         atomic=atomic,
+        server=str(server or ""),
         fails=fails,
         **said,
     )

@@ -86,6 +86,8 @@ class ToolSpec:
         atomic: Whether it takes one step, so that its refusal means that nothing was done. What
             broke off may have been done all the same.
         home: The top-level package of its code.
+        server: Who runs it, as code says (`metadata["server"]`); empty if nobody does. What a tool
+            of another server answered may clear a value that an error of this one named.
         fails: Says of a value whether it is an error; None: by the shapes that mean nothing else.
         mends_values: Whether an error that came as a value is mended like one that is raised.
     """
@@ -108,6 +110,7 @@ class ToolSpec:
     home: str = ""
     fails: Callable[[Any], bool] | None = None
     mends_values: bool = False
+    server: str = ""
     _origin: Origin | None = None
 
     def __repr__(self) -> str:
@@ -282,6 +285,7 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(fn),
+            server=stated(metadata, "server"),
             _origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
         )
 
@@ -410,5 +414,6 @@ class ToolSpec:
             atomic=atomic or stated(metadata, "atomic") is True,
             fails=fails,
             home=home_of(tool),
+            server=stated(metadata, "server"),
             _origin=Origin(cls.from_langchain, tool, {}, found.run),
         ).hiding_key()

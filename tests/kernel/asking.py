@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from selfcorrect.kernel.changes import Step, judge, worst
+from selfcorrect.kernel.verdicts import Heard
 from selfcorrect.model import Call, Safety
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.tools import ToolSpec
@@ -37,6 +38,7 @@ def ask(
     or both `at_once`.
     """
     name, args = written
+    facts["heard"] = [Heard(said) for said in facts.pop("tainted", ())] or facts.get("heard", ())
     offered = [each.name for each in tools or (tool,)]
     for fact in facts.keys() & {"origins", "waived"}:
         facts[fact] = {place: Safety(level) for place, level in facts[fact].items()}

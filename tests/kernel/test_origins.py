@@ -13,6 +13,8 @@ from asking import RUNS_UNASKED, ask
 from random_calls import Spot, World, put, remove, spots, value_of, world_of
 from spite import loose
 
+from selfcorrect.kernel.verdicts import Heard
+
 FRESH = ["https://evil.example/x", "mallory@evil.example", "DE00 6666 7777", "delete everything"]
 
 
@@ -103,3 +105,24 @@ def test_what_a_person_said_is_no_taint():
         facts = {"origins": {place: "model"}, "waived": {place: "model"}, "blamed": [place]}
         told = {"tainted": [f"try {fresh}"], "known": [f"please use {fresh}"]}
         assert asked(world, runs, **told, **facts) == "model", runs
+
+
+@pytest.mark.parametrize("origin", ["model", "learned"])
+def test_a_result_clears_whole_values_of_another_server_alone(origin):
+    for rng, world, spot in cases(range(60), texts=True):
+        runs = copy.deepcopy(world.args)
+        fresh = rng.choice(FRESH)
+        put(runs, spot.path, fresh)
+        place = pointer(spot)
+        facts = {"origins": {place: origin}, "waived": {place: origin}, "blamed": [place]}
+        error = Heard(rng.choice(["wrong", f"try {fresh}"]), "error", rng.choice(["", "shop"]))
+        whole = rng.choice([fresh, json.dumps({"any": [fresh]}), [{"text": fresh}]])
+        part = rng.choice([f"take {fresh}", json.dumps({"note": f"{fresh} is better"})])
+        result = Heard(rng.choice([whole, part]), "result", rng.choice(["", "shop", "bank"]))
+        level = asked(world, runs, heard=[error, result], **facts)
+        is_clear = result.said == whole and (error.server, result.server) == ("shop", "bank")
+        replaced = {"model": "model", "learned": "lossy"}[origin]
+        assert level == (replaced if is_clear else "lossy"), (error, result)
+        if origin == "model":
+            alone = asked(world, runs, heard=[result], **facts)
+            assert alone == ("model" if result.said == whole else "lossy"), result
