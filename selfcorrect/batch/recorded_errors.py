@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from selfcorrect.batch.lines import Line, as_item, clip
 from selfcorrect.batch.processes import Job, answers
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -97,7 +97,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         tool=tool,
         bodies=policy.bodies,
     )
-    return [interpreted(finding, policy, tool, arguments, schema, acts=False) for finding in found]
+    return [decide(finding, policy, tool, arguments, schema, acts=False) for finding in found]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:

@@ -32,7 +32,9 @@ _INVISIBLE: Final = {
     if code not in (0x09, 0x0A)
 }
 _FRAME: Final = dict.fromkeys((*range(9472, 9728), 8226), " ")
-_HTML: Final = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
+_HTML: Final = re.compile(
+    r"<(?:[?]xml|!doctype html|html|head|body|title|h1|error|errorresponse)\b", re.IGNORECASE
+)
 _HIDDEN: Final = ("script", "style", "svg", "head")
 _BLOCK: Final = re.compile(
     r"</?(?:p|div|h\d|li|tr|td|br|pre|title|table|ul|section|header)\b", re.IGNORECASE
