@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.evidence import field_map, listing, plain_body
+from selfcorrect.evidence import listing, plain_body
 from selfcorrect.evidence.bodies import read_by_rows
 from selfcorrect.evidence.clean import sentence, visible
 from selfcorrect.evidence.faults.place import Places
@@ -22,7 +22,6 @@ from selfcorrect.pointer import split
 
 BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
     lambda body: read_by_rows(body, built_in_bodies()),
-    field_map.read,
     plain_body.read,
 )
 """Readers of JSON error bodies; the first that knows a body reads it."""
