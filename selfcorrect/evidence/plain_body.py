@@ -217,18 +217,12 @@ def _status(body: Mapping[str, JSON]) -> int | None:
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     for key in _FIELDS:
         value = body.get(key)
-        if _is_url_path(value, body) or (key == "name" and _names_error(value, body)):
+        if key == "name" and _names_error(value, body):
             continue
         odd = isinstance(value, str) and (len(value) > 200 or " " in value or "://" in value)
         if not odd and (path := as_path(value)):
             return (path,)
     return ()
-
-
-def _is_url_path(value: JSON, body: Mapping[str, JSON]) -> bool:
-    """Whether a value is where the request went, as Spring and its kin report it."""
-    beside = body.keys() & {"timestamp", "method", "requestId", "traceId"}
-    return isinstance(value, str) and value.startswith("/") and bool(beside)
 
 
 def _names_error(value: JSON, body: Mapping[str, JSON]) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from selfcorrect.evidence.faults.absent import absent
 from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
 from selfcorrect.evidence.faults.place import Places, deepest, from_wire, whole_list
-from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form, reaches
+from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form
 from selfcorrect.evidence.faults.values import (
     by_breaking,
     by_got_type,
@@ -49,8 +49,7 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     if finding.paths:
         if finding.kind not in _INPUT:
             return ()
-        missing = finding.category is Category.MISSING_PARAM
-        placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
+        placed = (from_wire(path, place) for path in finding.paths)
         return tuple(dict.fromkeys("/args" + path for path in placed if path))
     text = hidden.text
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
@@ -65,7 +64,7 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     elif finding.kind in _INPUT:
         found = free or _search(finding, text, quoted, hidden.within(text), place)
     elif finding.category is Category.UNKNOWN_RESOURCE:
-        found = quoted or [path for path in by_form(finding, place) if reaches(path, place)]
+        found = quoted or by_form(finding, place)
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
         found = quoted
     else:
@@ -87,15 +86,6 @@ def _may_be_meant(path: str, finding: Finding, place: Places) -> bool:
     own = path.removeprefix("/args")
     nothing_known = not (place.leaves or place.declared)
     return nothing_known or own in place.declared or place.value(own) is not ABSENT
-
-
-def _absent_key(path: str, place: Places, *, missing: bool) -> str | None:
-    """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
-    found = from_wire(path, place)
-    wanted = split(path)[-1] if path.startswith("/") else path
-    if not missing or found is None or wanted.isdigit() or split(found)[-1] == wanted:
-        return found
-    return found if place.value(found) is ABSENT else found.rpartition("/")[0] + join(wanted)
 
 
 def _quoted(echoes: Sequence[Echo], place: Places) -> list[str]:
@@ -120,27 +110,16 @@ def _search(
         if twice and not both:
             return [path.removeprefix("/args") for path in twice[0]]
         return both or quoted or _by_value(finding, text, place)
-    if sure:
-        return _narrow(sure, quoted, finding, place)
     weak = [path for score, path in ranked if score >= 1.0]
-    if quoted:
-        both = [path for path in weak if path in quoted]
-        return both or quoted
-    if weak:
-        return _narrow(weak, quoted, finding, place)
     return (
-        _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+        sure
+        or [path for path in weak if path in quoted]
+        or quoted
+        or weak
+        or _by_value(finding, text, place)
+        or [path for _, path in ranked[:1]]
+        or _marked(text, place)
     )
-
-
-def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Places) -> list[str]:
-    if len(paths) < 2:
-        return paths
-    both = [path for path in paths if path in quoted]
-    if both:
-        return both
-    broken = by_breaking(finding.constraint, place) if finding.constraint else []
-    return [path for path in paths if path in broken] or paths
 
 
 def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
@@ -163,8 +142,7 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    dated = finding.category is Category.FORMAT_DATE  # its subject may be a part: `month must be …`
-    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
+    return [] if speaks_of_another(text, place) else by_form(finding, place)
 
 
 def _marked(text: str, place: Places) -> list[str]:
