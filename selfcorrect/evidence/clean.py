@@ -52,6 +52,7 @@ _NOISE: Final = re.compile(
     r"|node:internal/\S+:\d+|throw (?:err|error|new )\S*;?\s*\Z|Node\.js v[\d.]+|Require "
     r"stack:|- /\S+\s*\Z|requireStack: .*"
     r"|code: '[A-Z_]+',?\s*\Z|\[eval\]:\d+|[\]}],?\s*\Z"
+    r"|\[(?:SQL|parameters): .*|\(Background on this error.*"
     r"|RequestId:\S*|Time:\d{4}-\S*|Process exited with|npm (?:ERR!|error)\s*$"
     r"|npm (?:ERR!|error) +(?:at |A complete log|this is related|syscall|errno|path)\b.*"
     r")",
