@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from selfcorrect.evidence.clean import visible
-from selfcorrect.evidence.constraints.stated import constraint_in
+from selfcorrect.evidence.constraints.stated import category_of_constraint, constraint_in
 from selfcorrect.evidence.faults.place import Places, from_wire
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import Masked, mask
@@ -33,6 +33,7 @@ def complete(
     blind = hidden.masked(hidden.text)
     place = Places(arguments, schema)
     placed = (from_wire(path, place) for path in finding.paths)
+    category = category_of_constraint(finding.constraint)  # as a body has it, not as a text says
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
         status = status_in_text(blind) or status
@@ -60,7 +61,8 @@ def complete(
             category=Category.UNKNOWN_RESOURCE,
             witness=Source.NONE,
         )
-    return replace(finding, kind=kind_of(finding))
+    kind = ErrorKind.VALIDATION if category is not None else kind_of(finding)
+    return replace(finding, kind=kind, category=category or Category.NONE)
 
 
 def _is_looked_up(finding: Finding, hidden: Masked) -> bool:

@@ -21,9 +21,11 @@ from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
-from selfcorrect.ports import Rules
+from selfcorrect.ports import Open, Rules
 
 _NUMBERS: Final = (int, float)
+_OWN_WORDS: Final = ("value_error", "assertion_error")
+"""Codes of what a validator of the tool's own refused: its words alone say why."""
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
 
 
@@ -75,13 +77,15 @@ def decide(
         arguments: The arguments of the call.
         schema: Their schema, if known.
         acts: Whether something will be done about it, and not only told: then the witness speaks
-            only where no rule does, and is likely to be right.
+            only where no rule does, or says no more than that the input is wrong, and where it is
+            likely to be right.
     """
     decided = by_rules(finding, rules, tool, arguments, schema)
-    if acts and decided.witness is not Source.NONE:
-        return decided
     try:
         free = left_open(decided, rules)
+        if acts and free is not None and decided.witness is not Source.NONE:
+            unsaid = decided.kind is ErrorKind.VALIDATION and decided.category is Category.NONE
+            free = Open(False, True) if unsaid and finding.code not in _OWN_WORDS else None
         last = last_witness(rules) if free is not None else None
         said = last(finding, decided, arguments, schema, free) if last and free else None
         if said is None or (acts and said.confidence < LIKELY):
