@@ -9,7 +9,7 @@ import pytest
 
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph, ports
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import interpreted, read_error, read_report
+from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.loop.progress import RETRYABLE, is_retryable
 from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED, measured
@@ -29,7 +29,7 @@ class Status(Exception):
 
 
 def read(text: str, rules: StrategyMap = DEFAULT, **given: object) -> Finding:
-    return interpreted(read_report(text, **given)[0], rules, None, None, acts=False)
+    return decide(read_report(text, **given)[0], rules, None, None, acts=False)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_an_exception_carries_is_structure_and_what_it_quotes_is_not():
         (Status("see below", 404), Source.STRUCTURE),
         (RuntimeError('{"error": {"code": "invalid_api_key", "message": "no"}}'), Source.RULE),
     ):
-        found = interpreted(read_error(error, Call("x"), None)[0], DEFAULT, "x", {})
+        found = decide(read_error(error, Call("x"), None)[0], DEFAULT, "x", {})
         assert found.witness is witness
 
 
@@ -68,10 +68,10 @@ def test_a_rule_of_a_deployment_is_sure():
 
 @pytest.mark.parametrize(("age", "is_borne_out"), [(17, True), (19, False)])
 def test_a_reading_is_surer_where_the_arguments_bear_it_out(age, is_borne_out):
-    text = "'age' must be at least 18"
+    text = "Value for 'age' must be at least 18"
     given = {"age": age}
-    found = interpreted(read_report(text, arguments=given)[0], ALONE, None, given, acts=False)
-    alone = interpreted(read_report(text)[0], ALONE, None, None, acts=False)
+    found = decide(read_report(text, arguments=given)[0], ALONE, None, given, acts=False)
+    alone = decide(read_report(text)[0], ALONE, None, None, acts=False)
     assert found.witness is alone.witness is Source.RULE
     assert found.confidence == (measured()[BORNE_OUT] if is_borne_out else alone.confidence)
     assert alone.confidence < measured()[BORNE_OUT] < 1.0

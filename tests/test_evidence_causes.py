@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from selfcorrect import StrategyMap
 from selfcorrect.cli.commands import app
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.model import Category, ErrorKind, Finding
 
 DEFAULT = StrategyMap.load("default")
@@ -24,7 +24,7 @@ ValueError: invalid literal for int() with base 10: 'two'
 
 def read(text: str, arguments: object = None, **given: object) -> Finding:
     item = read_report(text, arguments=arguments, **given)[0]
-    return interpreted(item, DEFAULT, None, arguments, given.get("schema"))
+    return decide(item, DEFAULT, None, arguments, given.get("schema"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
 from selfcorrect.batch.lines import Line
 from selfcorrect.batch.recorded_errors import answered
-from selfcorrect.evidence import diagnosed, read_error, read_report
+from selfcorrect.evidence import decide, read_error, read_report
+from selfcorrect.evidence.deciding import by_rules
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.registry import built_in_names
 from selfcorrect.model import Call, ErrorKind
@@ -58,7 +59,7 @@ def strategies():
 
 def meaning(strategies, text, arguments, exception=None, status=None):
     found = read_report(text, exception=exception, status=status, arguments=arguments)
-    decided = [diagnosed(item, strategies.decide, arguments) for item in found]
+    decided = [by_rules(item, strategies, None, arguments) for item in found]
     first = decided[0]
     return {
         "kind": first.kind,
@@ -90,7 +91,7 @@ def test_what_is_echoed_changes_nothing(strategies, template, exception, status,
 def test_nothing_injected_is_named(strategies, payload):
     arguments = {"city": payload}
     for item in read_report(f"no such city: '{payload}'", arguments=arguments):
-        decided = diagnosed(item, strategies.decide, arguments)
+        decided = decide(item, strategies, None, arguments)
         assert set(decided.params) <= {"city"}
         assert set(decided.ladder) <= set(built_in_names())
         assert strategies.rule(decided.rule) is not None
@@ -103,7 +104,7 @@ def test_a_live_exception_and_a_record_of_it_mean_the_same(strategies, payload):
     arguments = {"city": payload, "days": 3}
     text = f"no such city: '{payload}'"
     (live,) = read_error(LookupError(text), Call("find", arguments), None)
-    live = diagnosed(live, strategies.decide, arguments)
+    live = decide(live, strategies, None, arguments)
     got = meaning(strategies, text, arguments, "LookupError")
     assert (live.kind, live.category, live.rule) == (got["kind"], got["category"], got["rule"])
     assert live.retry_after is None
@@ -138,7 +139,7 @@ def test_a_rule_that_captures_an_echo_makes_no_wait_and_no_value_of_it():
     mine = StrategyMap([rule])
     arguments = {"a": "busy 99999 of ['evil']"}
     (item,) = read_report("busy 99999 of ['evil']", arguments=arguments)
-    decided = diagnosed(item, mine.decide, arguments)
+    decided = decide(item, mine, None, arguments)
     assert decided.retry_after is None
     assert decided.constraint == {}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.loading import load_map
 
 SAID = [
@@ -44,7 +44,7 @@ AGAIN = {"transient", "rate_limit", "timeout"}
 
 def read(text, **how):
     (found,) = read_report(text, arguments={"command": "run it"})
-    return interpreted(found, load_map(), None, {"command": "run it"}, **how)
+    return decide(found, load_map(), None, {"command": "run it"}, **how)
 
 
 def test_most_are_understood():

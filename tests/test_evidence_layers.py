@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from selfcorrect.evidence import diagnosed, read_error, read_report
+from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call, Category, ErrorKind
 
@@ -96,7 +96,7 @@ def strategies():
 def test_the_innermost_sentence_decides(strategies, text):
     arguments = {"page_size": 500, "query": "x"}
     (found,) = read_report(text, arguments=arguments)
-    found = diagnosed(found, strategies.decide, arguments)
+    found = decide(found, strategies, None, arguments)
     assert (found.kind, found.category, found.params) == (K.VALIDATION, C.RANGE, ("page_size",))
 
 
@@ -127,7 +127,7 @@ CHAINS = {
 def test_a_chain_of_exceptions_is_followed(strategies, error):
     arguments = {"page_size": 500, "query": "x"}
     (found,) = read_error(error, Call("list", arguments), None)
-    found = diagnosed(found, strategies.decide, arguments)
+    found = decide(found, strategies, None, arguments)
     assert (found.kind, found.category, found.params) == (K.VALIDATION, C.RANGE, ("page_size",))
 
 
@@ -139,7 +139,7 @@ def test_a_ring_of_causes_ends():
 
 def test_a_group_gives_a_finding_for_each_of_its_errors(strategies):
     error = ExceptionGroup("two", [ValueError("age is required"), TimeoutError("timed out")])
-    found = [diagnosed(f, strategies.decide, {}) for f in read_error(error, Call("x", {}), None)]
+    found = [decide(f, strategies, None, {}) for f in read_error(error, Call("x", {}), None)]
     assert [item.kind for item in found] == [K.VALIDATION, K.TIMEOUT]
 
 
@@ -184,29 +184,8 @@ def test_an_exception_that_raises_when_it_is_looked_at_is_still_read():
 )
 def test_replies_of_mail_and_file_servers(strategies, text, types, kind, category):
     (found,) = read_report(text, exception=types[0], arguments={"to": "a@b.c", "path": "/x"})
-    found = diagnosed(found, strategies.decide, {"to": "a@b.c", "path": "/x"})
+    found = decide(found, strategies, None, {"to": "a@b.c", "path": "/x"})
     assert (found.kind, found.category.value) == (kind, category)
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "category"),
-    [
-        ({"error": {"message": "EMAIL_EXISTS", "code": 400}}, K.CONFLICT, C.DUPLICATE),
-        ({"code": "VALUE_TOO_LONG", "message": "Bad field"}, K.VALIDATION, C.LENGTH),
-        ({"error_code": "RESOURCE_DOES_NOT_EXIST", "message": "Sorry"}, K.NOT_FOUND, None),
-        ({"error_summary": "path/not_found/..", "error": {".tag": "path"}}, K.NOT_FOUND, None),
-        (
-            {"name": "NOPE", "details": [{"issue": "MISSING_PARAMETER", "description": "a b"}]},
-            K.VALIDATION,
-            C.MISSING_PARAM,
-        ),
-    ],
-)
-def test_the_words_of_a_code_speak_where_its_text_does_not(strategies, body, kind, category):
-    (found,) = read_report(json.dumps(body), status=400)
-    found = diagnosed(found, strategies.decide, {})
-    assert found.kind is kind
-    assert category is None or found.category is category
 
 
 @pytest.mark.parametrize(
@@ -219,10 +198,6 @@ def test_the_words_of_a_code_speak_where_its_text_does_not(strategies, body, kin
     ],
 )
 def test_a_parameter_is_blamed_that_the_text_names_and_no_other(message, blamed):
-    from selfcorrect import StrategyMap
-    from selfcorrect.evidence import diagnosed
-
     arguments = {"query": "lamps", "limit": 3}
     (found,) = read_report(message, exception="ValueError", arguments=arguments)
-    decide = StrategyMap.load("default").decide
-    assert diagnosed(found, decide, arguments, None).params == blamed
+    assert decide(found, load_map(), None, arguments).params == blamed

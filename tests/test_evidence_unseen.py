@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from selfcorrect.evidence import diagnosed, interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.loading import load_map
 
 ORDER = {"colour": "pink", "size": 99}
@@ -86,7 +86,7 @@ SAID = [
 def test_category_and_names(message, arguments, category, names):
     text = message if isinstance(message, str) else json.dumps(message)
     finding = read_report(text, arguments=arguments)[0]
-    found = interpreted(finding, load_map(), None, arguments, acts=False)
+    found = decide(finding, load_map(), None, arguments, acts=False)
     assert found.kind.value == "validation"
     assert category is None or found.category.value == category
     assert names is None or list(found.paths) == [f"/args/{name}" for name in names]
@@ -112,7 +112,7 @@ KINDS = [
 @pytest.mark.parametrize(("text", "arguments", "kind"), KINDS)
 def test_kind(text, arguments, kind):
     finding = read_report(text, arguments=arguments)[0]
-    found = interpreted(finding, load_map(), None, arguments, acts=False)
+    found = decide(finding, load_map(), None, arguments, acts=False)
     assert found.kind.value == kind
 
 
@@ -120,12 +120,12 @@ def test_kind(text, arguments, kind):
 def test_a_host_that_no_argument_names_is_nobodys_fault(arguments):
     text = "getaddrinfo ENOTFOUND api.example.org"
     finding = read_report(text, arguments=arguments)[0]
-    found = interpreted(finding, load_map(), None, arguments, acts=False)
+    found = decide(finding, load_map(), None, arguments, acts=False)
     assert found.paths == ()
 
 
 @pytest.mark.parametrize("name", ["NotFound", "TypeError", "BAD_INPUT", "MethodNotAllowed"])
 def test_the_name_of_an_error_is_no_parameter(name):
     body = json.dumps({"name": name, "message": "No record found", "code": 404})
-    found = diagnosed(read_report(body, arguments={"id": 7})[0], load_map().decide, {"id": 7})
+    found = decide(read_report(body, arguments={"id": 7})[0], load_map(), None, {"id": 7})
     assert found.paths in ((), ("/args/id",))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from map_schema import PUBLISHED, map_json_schema
 from pydantic import ValidationError
 
+import selfcorrect
 from selfcorrect.limits import Limits
 from selfcorrect.mapping.captures import (
     allowed_of,
@@ -55,6 +56,25 @@ def test_one_thing_may_stand_for_a_list_of_one():
     )
     assert one == many
     assert one.tool == ("a",)
+
+
+def test_several_patterns_are_one_and_may_stand_on_several_lines():
+    rule = ErrorRule(id="x", match=["(?i)too (?:big|\n    large)", "too long"], kind="validation")
+    assert rule.match == "(?i)too (?:big|large)|too long"
+    for wrong in ([], [5], ["a", None]):
+        with pytest.raises(ValidationError):
+            ErrorRule(id="x", match=wrong)
+
+
+def test_no_line_of_a_shipped_map_is_wider_than_a_page():
+    maps = Path(selfcorrect.__file__).parent / "maps"
+    wide = [
+        f"{file.name}: {number}"
+        for file in maps.glob("*.toml")
+        for number, line in enumerate(file.read_text("utf-8").split("\n"), 1)
+        if len(line) > 200
+    ]
+    assert not wide
 
 
 def test_outcomes_are_typed():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from selfcorrect import ErrorRule, StrategyMap, weights
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.evidence.trained.features import features, hashed
 from selfcorrect.evidence.trained.witness import AGAIN, KINDS, OVERRULES_KIND, together
 from selfcorrect.model import Category, ErrorKind, Finding, Source
@@ -27,9 +27,7 @@ FREE = Open(kind=True, category=True)
 
 
 def heard(text: str, rules: StrategyMap = DEFAULT, **given: object) -> Finding:
-    return interpreted(
-        read_report(text, **given)[0], rules, None, given.get("arguments"), acts=False
-    )
+    return decide(read_report(text, **given)[0], rules, None, given.get("arguments"), acts=False)
 
 
 # --- the file -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.processes import Job, answered_all
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -93,7 +93,7 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
         tool=tool,
         bodies=policy.bodies,
     )
-    return [interpreted(finding, policy, tool, arguments, schema, acts=False) for finding in found]
+    return [decide(finding, policy, tool, arguments, schema, acts=False) for finding in found]
 
 
 def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from selfcorrect.cli.screen import clip, console, counted, refuse, row, short, show
 from selfcorrect.drawing.visible import visible
-from selfcorrect.evidence import interpreted, read_report
+from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.explanation import Explanation
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -70,7 +70,7 @@ def explain(
     decided = True
     for finding in findings:
         explanation = strategies.explain(finding, tool)
-        heard = interpreted(finding, strategies, tool, None, acts=False)
+        heard = decide(finding, strategies, tool, None, acts=False)
         if heard.witness is Source.MODEL:
             explanation = replace(explanation, finding=heard)
         lines = told(finding, explanation, strategies)

@@ -32,7 +32,9 @@ _INVISIBLE: Final = {
     if code not in (0x09, 0x0A)
 }
 _FRAME: Final = dict.fromkeys((*range(9472, 9728), 8226), " ")
-_HTML: Final = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b", re.IGNORECASE)
+_HTML: Final = re.compile(
+    r"<(?:[?]xml|!doctype html|html|head|body|title|h1|error|errorresponse)\b", re.IGNORECASE
+)
 _HIDDEN: Final = ("script", "style", "svg", "head")
 _BLOCK: Final = re.compile(
     r"</?(?:p|div|h\d|li|tr|td|br|pre|title|table|ul|section|header)\b", re.IGNORECASE
@@ -50,6 +52,7 @@ _NOISE: Final = re.compile(
     r"|node:internal/\S+:\d+|throw (?:err|error|new )\S*;?\s*\Z|Node\.js v[\d.]+|Require "
     r"stack:|- /\S+\s*\Z|requireStack: .*"
     r"|code: '[A-Z_]+',?\s*\Z|\[eval\]:\d+|[\]}],?\s*\Z"
+    r"|\[(?:SQL|parameters): .*|\(Background on this error.*"
     r"|RequestId:\S*|Time:\d{4}-\S*|Process exited with|npm (?:ERR!|error)\s*$"
     r"|npm (?:ERR!|error) +(?:at |A complete log|this is related|syscall|errno|path)\b.*"
     r")",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,9 @@ from selfcorrect.words import word_list
 _LONGEST: Final = 70 * 1024
 _TRIES: Final = 6
 _DEEPEST: Final = 60
-_NOTHING: Final = object()
+_BRACKETS: Final = re.compile(r"[{}()\[\]]")
+_PARTS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[{}()\[\]]", re.DOTALL)
+"""Texts of Python, and brackets outside of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,34 +110,22 @@ def _python(text: str) -> tuple[JSON, int] | None:
 
 
 def _closing(text: str) -> int | None:
-    depth, quote, index = 0, "", 0
-    while index < len(text):
-        char = text[index]
-        if quote:
-            if char == "\\":
-                index += 1
-            elif char == quote:
-                quote = ""
-        elif char in "'\"":
-            quote = char
-        elif char in "{[(":
+    """Behind the bracket that closes the first one."""
+    depth = 0
+    for match in _PARTS.finditer(text):
+        if match[0] in "{[(":
             depth += 1
-        elif char in "}])":
+        elif match[0] in "}])":
             depth -= 1
             if depth == 0:
-                return index + 1
-        index += 1
+                return match.end()
     return None
 
 
 def _too_deep(text: str) -> bool:
-    depth = deepest = 0
-    for char in text:
-        if char in "{[(":
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > _DEEPEST:
-                return True
-        elif char in "}])":
-            depth -= 1
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        depth += 1 if match[0] in "{[(" else -1
+        if depth > _DEEPEST:
+            return True
     return False

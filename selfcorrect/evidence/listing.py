@@ -23,7 +23,6 @@ _DETAIL: Final = re.compile(
 _COLON: Final = re.compile(
     rf"\A[-*•✖✗×\s]{{0,6}}(?:\d{{1,3}}[.)] )?[`'\"]?({_PATH})[`'\"]?\s?(?::|->|=>|-|–|—) (?=\S)"
 )
-_AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"\"]?({_PATH})[`'\"\"]?\.?\Z")
 _BELOW: Final = re.compile(rf"\A\s*(?:(?:→|->|↳) at|(?:Path|Field|At|Location):) \.?({_PATH})\s*\Z")
 _LEAD: Final = re.compile(
     rf"\A(?:.{{0,60}} )?at path:? [`'\"]?({_PATH})[`'\"]? (?:--?|–|—|:) (?=\S)", re.IGNORECASE
@@ -47,20 +46,13 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
 
     Args:
         text: A cleaned message.
-        known: Names of the arguments and of the schema's properties. "a: …" and, where any are
-            known, "… at a" count only for them: a shop closes at ten.
+        known: Names of the arguments and of the schema's properties. "a: …" counts only for
+            them.
     """
     lines = [line for line in text.split("\n") if line.strip()][:200]
     found = tuple(_pydantic(lines)) or tuple(_below(lines)) or tuple(_placed(lines))
     if found:
         return found[:_MOST]
-    ats = [_AT.match(line.strip()) for line in lines]
-    if ats and all(match and (not known or _is_known(match[2], known)) for match in ats):
-        return tuple(
-            Finding(_BULLET.sub("", match[1]).rstrip(" -"), paths=(pointer(match[2]),))
-            for match in ats
-            if match
-        )
     return tuple(_colons(lines, known))[:_MOST]
 
 

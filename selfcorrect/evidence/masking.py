@@ -58,6 +58,10 @@ class Masked:
         index = ord(char) - _FIRST
         return self.echoes[index] if 0 <= index < len(self.echoes) else None
 
+    def within(self, text: str) -> list[Echo]:
+        """The echoes in any part of the masked text, in order."""
+        return [echo for char in text if (echo := self.echo(char)) is not None]
+
     def raw(self, text: str) -> str:
         """Any part of the masked text with the echoes put back."""
         return _PRIVATE.sub(lambda match: self._show(match[0], blind=False), text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.evidence import field_map, instance_text, listing, plain_body, xml_body
+from selfcorrect.evidence import listing, plain_body
 from selfcorrect.evidence.bodies import read_by_rows
 from selfcorrect.evidence.clean import sentence, visible
 from selfcorrect.evidence.faults.place import Places
@@ -22,7 +22,6 @@ from selfcorrect.pointer import split
 
 BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
     lambda body: read_by_rows(body, built_in_bodies()),
-    field_map.read,
     plain_body.read,
 )
 """Readers of JSON error bodies; the first that knows a body reads it."""
@@ -118,15 +117,10 @@ def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
                     joined = over(finding, item)
                     yield replace(joined, types=(*joined.types, *outer.types)) if outer else joined
             return
-    xml = xml_body.read(text) if "<" in text else ()
-    if xml:
-        yield from xml
-        return
     yield from _read_prose(text, source, depth)
 
 
 def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
-    blocks = instance_text.read(text)
     short = unwrap(sentence(text))
     outer = Finding(
         short.text,
@@ -134,9 +128,6 @@ def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
         code=next((code for code in reversed(short.codes)), None),
         status=short.status,
     )
-    if blocks:
-        yield from (over(replace(outer, text=""), block) for block in blocks)
-        return
     if depth <= DEPTH and short.text != text.strip() and find_json(short.text) is not None:
         yield from (over(outer, item) for item in _read(short.text, source, depth + 1))
         return

@@ -23,8 +23,7 @@ from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
 from selfcorrect.evidence.exceptions import heard as facts
 from selfcorrect.evidence.exceptions import type_names
-from selfcorrect.evidence.kinds.facts import kind_of_code
-from selfcorrect.evidence.kinds.words import speaks_of
+from selfcorrect.evidence.kinds.facts import kind_of_code, speaks_of
 from selfcorrect.foreign import causes
 from selfcorrect.model import ErrorKind
 from selfcorrect.ports import Ending

@@ -1,6 +1,8 @@
 """Any other JSON error body: the usual names for message, code, status and field.
 
-The last reader. It takes an object only if it looks like an error: a message or an error code.
+The last reader. It takes an object only if it looks like an error: a message or an error code; or
+if it maps fields to sentences, as Django REST, Rails, Laravel, ASP.NET, marshmallow and mongoose do
+it: `{"age": ["must be positive"], "items": {"0": {"qty": ["…"]}}}`, alone or in an envelope.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Final
 
 from selfcorrect.evidence.bodies import as_path, as_status
 from selfcorrect.model import JSON, Finding
+from selfcorrect.pointer import join
 from selfcorrect.words import word_list
 
 _TEXTS: Final = word_list("""
@@ -53,9 +56,78 @@ _SUMMARY: Final = re.compile(
 """What only says that there are errors below."""
 
 
+_WHOLE: Final = frozenset(
+    {"non_field_errors", "_schema", "__all__", "base", "_form", "_errors", ""}
+)
+_ENVELOPES: Final = word_list("""
+        errors fields messages validation_errors validationErrors fieldErrors field_errors
+        details json nested""")
+_NO_FIELDS: Final = frozenset(
+    word_list("""
+        error errors detail details data response body message messages errormessages
+        error_messages reasons code status statuscode""")
+)
+_SELDOM_FIELDS: Final = _NO_FIELDS | frozenset(
+    word_list("""
+        description err error_description errormessage exception hint info msg name reason
+        result statustext stderr stdout text title type url""")
+)
+"""Names that tell of the error rather than of a field, where one sentence stands under them."""
+_LEAF: Final = frozenset(
+    word_list("""
+        message code type kind path value reason name properties rule msg""")
+)
+_SENTENCE: Final = re.compile(
+    r"(?i)\b(?:required|missing|invalid|valid|must|should|cannot|not|too|expected|unknown|than|"
+    r"unexpected|already|allowed|choice|format|range|least|most)\b"
+)
+"""What a text says that finds fault with its field."""
+
+
 def read(body: JSON) -> tuple[Finding, ...]:
     """The findings at the bottom of the body, with code and status from above for want of own."""
+    inside = [body.get(key) for key in _ENVELOPES] if isinstance(body, Mapping) else []
+    for fields in (*inside, body):
+        if isinstance(fields, Mapping) and (named := _named(fields, (), 0)):
+            return tuple(named[:_MOST])
     return tuple(_walk(body, None, None, 0))[:_MOST]
+
+
+def _named(value: JSON, path: tuple[str, ...], depth: int) -> list[Finding] | None:
+    """A finding for each sentence below a field; None where the shape is something else."""
+    if depth > _DEEPEST or not value:
+        return None
+    if isinstance(value, str):
+        fault = depth == 1 and _SENTENCE.search(value[:300])
+        return [_about(value, path)] if fault else None
+    if isinstance(value, list) and path:
+        parts = [_item(item, path, str(index), depth) for index, item in enumerate(value[:_MOST])]
+    elif isinstance(value, Mapping) and path and value.keys() <= _LEAF and _text(value):
+        parts = [_item(value, path, "", depth)]
+    elif isinstance(value, Mapping):
+        parts = [
+            None
+            if key.lower() in (_SELDOM_FIELDS if isinstance(child, str) else _NO_FIELDS)
+            else _named(child, path if key in _WHOLE else (*path, key), depth + 1)
+            for key, child in value.items()
+        ]
+    else:
+        return None
+    return None if None in parts else [each for part in parts for each in part or ()]
+
+
+def _item(item: JSON, path: tuple[str, ...], index: str, depth: int) -> list[Finding] | None:
+    """What one item of a field's list says: a sentence, an object with one, or fields again."""
+    if isinstance(item, str):
+        return [_about(item, path)]
+    text = _text(item) if isinstance(item, Mapping) else None
+    if text is None:
+        return _named(item, (*path, index), depth + 1)
+    return [_about(text, path, _code(item, text))]
+
+
+def _about(text: str, path: tuple[str, ...], code: str | None = None) -> Finding:
+    return Finding(text, code=code, paths=(join(*path),) if path else ())
 
 
 def _walk(body: JSON, status: int | None, code: str | None, depth: int) -> Iterator[Finding]:
@@ -145,18 +217,12 @@ def _status(body: Mapping[str, JSON]) -> int | None:
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     for key in _FIELDS:
         value = body.get(key)
-        if _is_url_path(value, body) or (key == "name" and _names_error(value, body)):
+        if key == "name" and _names_error(value, body):
             continue
         odd = isinstance(value, str) and (len(value) > 200 or " " in value or "://" in value)
         if not odd and (path := as_path(value)):
             return (path,)
     return ()
-
-
-def _is_url_path(value: JSON, body: Mapping[str, JSON]) -> bool:
-    """Whether a value is where the request went, as Spring and its kin report it."""
-    beside = body.keys() & {"timestamp", "method", "requestId", "traceId"}
-    return isinstance(value, str) and value.startswith("/") and bool(beside)
 
 
 def _names_error(value: JSON, body: Mapping[str, JSON]) -> bool:

@@ -11,29 +11,30 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_DOTTED: Final = re.compile(
-    r"(?<![\d.])([245]\d\d)[ ,-]{1,2}(?:b?['\"])?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])"
-)
-_BARE: Final = re.compile(r"\A\W{0,3}(?:error: )?([45]\d\d)(?=[ ,-])", re.IGNORECASE)
-_SERVERS: Final = ("smtplib.", "aiosmtplib.", "ftplib.", "aioftp.", "nntplib.")
+from selfcorrect.words import by_word
 
-_BY_DETAIL: Final = {
-    (1, 3): "ReplyBadAddress", (1, 7): "ReplyBadAddress", (1, 8): "ReplyBadAddress",
-    (2, 1): "ReplyMailboxClosed", (2, 2): "ReplyFull", (2, 3): "ReplyTooLarge",
-    (3, 1): "ReplyFull", (3, 4): "ReplyTooLarge",
-    (5, 1): "ReplyUnknownCommand", (5, 2): "ReplySyntax", (5, 3): "ReplyTooMany",
-    (5, 4): "ReplyBadArgument", (7, 8): "ReplyAuth", (7, 9): "ReplyAuth", (7, 0): "ReplyRefused",
-}  # fmt: skip
-_BY_SUBJECT: Final = {
-    1: "ReplyUnknownMailbox", 2: "ReplyMailboxClosed", 3: "ReplyServer", 4: "ReplyNetwork",
-    5: "ReplySyntax", 6: "ReplyBadArgument", 7: "ReplyRefused",
-}  # fmt: skip
-_BY_CODE: Final = {
-    "452": "ReplyFull", "552": "ReplyTooLarge", "500": "ReplyUnknownCommand",
-    "501": "ReplyBadArgument", "502": "ReplyUnknownCommand", "503": "ReplySyntax",
-    "504": "ReplyUnknownCommand", "530": "ReplyAuth", "532": "ReplyAuth", "534": "ReplyAuth",
-    "535": "ReplyAuth", "538": "ReplyAuth", "553": "ReplyBadAddress", "555": "ReplyBadArgument",
-}  # fmt: skip
+_REPLY: Final = re.compile(
+    r"(?<![\d.])([45]\d\d)[ ,-]{1,2}(?:b?['\"])?[45]\.((\d{1,3})\.\d{1,3})(?![\d.])"
+    r"|\A\W{0,3}(?:error: )?([45]\d\d)(?=[ ,-])",
+    re.IGNORECASE,
+)
+_SERVERS: Final = ("smtplib.", "aiosmtplib.", "ftplib.", "aioftp.", "nntplib.")
+_CLASSES: Final = by_word(
+    {
+        "ReplyUnknownMailbox": "1",
+        "ReplyBadAddress": "1.3 1.7 1.8 553",
+        "ReplyMailboxClosed": "2",
+        "ReplyFull": "2.2 3.1 452",
+        "ReplyTooLarge": "2.3 3.4 552",
+        "ReplySyntax": "5 503",
+        "ReplyUnknownCommand": "5.1 500 502 504",
+        "ReplyTooMany": "5.3",
+        "ReplyBadArgument": "5.4 6 501 555",
+        "ReplyRefused": "7",
+        "ReplyAuth": "7.8 7.9 530 532 534 535 538",
+    }
+)
+"""Subject and detail, subject, or code of a reply, and the class of what it says."""
 
 
 def reply_class(text: str, types: Sequence[str]) -> str | None:
@@ -44,17 +45,10 @@ def reply_class(text: str, types: Sequence[str]) -> str | None:
     >>> reply_class("530 Login incorrect.", ("ftplib.error_perm",))
     'ReplyAuth'
     """
-    if match := _DOTTED.search(text[:600]):
-        subject, detail = int(match[3]), int(match[4])
-        found = _BY_DETAIL.get((subject, detail)) or _BY_SUBJECT.get(subject)
-        if match[2] == "4" and found != "ReplyFull":
-            return "ReplyLater"
-        return found
-    if not any(name.startswith(_SERVERS) for name in types):
+    match = _REPLY.search(text[:600])
+    if match is None or not (match[2] or any(name.startswith(_SERVERS) for name in types)):
         return None
-    match = _BARE.match(text)
-    if match is None:
-        return None
-    if match[1][0] == "4" and match[1] not in _BY_CODE:
-        return "ReplyLater"
-    return _BY_CODE.get(match[1])
+    told = (match[2], match[3], match[4])
+    found = next((_CLASSES[each] for each in told if each in _CLASSES), None)
+    is_later = (match[1] or match[4])[0] == "4" and found != "ReplyFull"
+    return "ReplyLater" if is_later else found

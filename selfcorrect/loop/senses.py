@@ -28,9 +28,9 @@ def _witness(
 def _interpret(
     finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
 ) -> Finding:
-    from selfcorrect.evidence import interpreted
+    from selfcorrect.evidence import decide
 
-    return interpreted(finding, rules, tool or None, args, schema)
+    return decide(finding, rules, tool or None, args, schema)
 
 
 def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON]) -> Repair:

@@ -33,6 +33,7 @@ _DOTTED: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _STATUS_CLASS: Final = re.compile(r"[1-5]xx|[0-9A-Z]{2}xxx")
 _LIKE_A_CLASS: Final = re.compile(r"[0-9][0-9xX]?[xX]|[0-9A-Za-z]{2}[xX]{3}|.*[*?]")
 _LONGEST: Final = 200
+_BREAK: Final = re.compile(r"\n[ \t]*")
 
 Rung: TypeAlias = str | Callable[..., Any]
 """One rung of a ladder: the name of a strategy or, in Python, a strategy itself."""
@@ -104,6 +105,13 @@ def _rungs(value: Any) -> tuple[Any, ...]:
     return rungs
 
 
+def _alternatives(value: Any) -> Any:
+    """Several patterns as one, each on as many lines as it likes."""
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return value
+    return "|".join(_BREAK.sub("", each) for each in value)
+
+
 def _priority(value: Any) -> Any:
     if not isinstance(value, str):
         raise ValueError(  # noqa: TRY004 -- pydantic reports ValueErrors
@@ -164,6 +172,12 @@ Forms: TypeAlias = Annotated[
     BeforeValidator(_many),
     _schema({"type": "string", "enum": list(get_args(Form))}),
 ]
+Pattern: TypeAlias = Annotated[
+    str,
+    BeforeValidator(_alternatives),
+    StringConstraints(min_length=1),
+    _schema({"type": "string", "minLength": 1}),
+]
 RuleId: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
 ]
@@ -196,8 +210,10 @@ class ErrorRule(MapModel):
     """Condition: an HTTP status (`404`, `"5xx"`), SQLSTATE (`"23505"`, `"23xxx"`) or gRPC name."""
     code: Codes = ()
     """Condition: the emitter's error code, or the JSON Schema keyword for `InvalidArgs`."""
-    match: Annotated[str, StringConstraints(min_length=1)] | None = None
-    """Condition: an RE2 pattern, found anywhere in the text. Named groups are captured."""
+    match: Pattern | None = None
+    """Condition: an RE2 pattern, or a list of alternatives, found anywhere in the text; named
+    groups are captured. In a list, line breaks and what indents the next line mean nothing, and a flag
+    in front of the first holds for all."""
 
     kind: ErrorKind | None = None
     """Outcome: what sort of failure it is; left out, the error's own evidence stands."""
@@ -245,7 +261,7 @@ class ErrorRule(MapModel):
             error: str | Sequence[str] = (),
             status: int | str | Sequence[int | str] = (),
             code: str | int | Sequence[str | int] = (),
-            match: str | None = None,
+            match: str | Sequence[str] | None = None,
             kind: ErrorKind | str | None = None,
             category: Category | str | None = None,
             params: str | Sequence[str] = (),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.evidence.deciding import diagnosed
+from selfcorrect.evidence.deciding import by_rules
 from selfcorrect.evidence.reading_errors import read_report
 from selfcorrect.evidence.testifying import left_open
 from selfcorrect.evidence.trained.features import features, hashed
@@ -99,7 +99,7 @@ def row_of(record: Mapping[str, Any], rules: Rules) -> Row:
         record["message"], exception=name, status=status, arguments=args, schema=schema
     )
     finding = found[0]
-    decided = diagnosed(finding, lambda item: rules.decide(item, tool), args, schema)
+    decided = by_rules(finding, rules, tool, args, schema)
     return Row(
         system=str(record.get("system") or tool or record.get("exception") or ""),
         buckets=tuple(hashed(features(finding, args, schema))),

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from selfcorrect.evidence.deciding import diagnosed
+from selfcorrect.evidence.deciding import by_rules
 from selfcorrect.mapping.linting import example_finding
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind
@@ -67,7 +67,7 @@ def examples(rules: StrategyMap) -> Iterator[dict[str, Any]]:
     for placed in rules.rules:
         for example in placed.rule.example:
             finding, tool = example_finding(placed.rule, example)
-            decided = diagnosed(finding, lambda item, tool=tool: rules.decide(item, tool), {}, None)
+            decided = by_rules(finding, rules, tool, {})
             if decided.kind is ErrorKind.INTERNAL:
                 continue
             yield {

@@ -27,7 +27,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from selfcorrect.evidence import diagnosed, read_report
+from selfcorrect.evidence import read_report
+from selfcorrect.evidence.deciding import by_rules
 from selfcorrect.mapping import certainty
 from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED
 from selfcorrect.mapping.rules import ErrorRule
@@ -67,7 +68,7 @@ def judged(record: Mapping[str, Any], strategies: StrategyMap) -> Judged:
     """What the rules make of a message, and whether it is what its labels say."""
     given = {key: record.get(key) for key in ("exception", "status", "schema", "arguments")}
     first = read_report(record["message"], **given)[0]
-    found = diagnosed(first, strategies.decide, record.get("arguments"), record.get("schema"))
+    found = by_rules(first, strategies, None, record.get("arguments"), record.get("schema"))
     labels = record["labels"]
     right = found.kind in _many(labels["kind"])
     if labels["category"] != "none" and found.category is not Category.NONE:

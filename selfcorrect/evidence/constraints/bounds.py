@@ -79,12 +79,6 @@ _FORMS: Final = (
 )
 """Ways of saying a bound, each with its side; the first of a side counts."""
 
-_POSITIVE: Final = re.compile(r"\b(?:a |finite )?(?<!non-)(?<!non)positive\b", re.IGNORECASE)
-_NOT_NEGATIVE: Final = re.compile(
-    r"\bnon-?negative\b|(?:must not|cannot|can't|may not|should not|can not|not) be negative"
-    r"|negative \S{1,40}(?: \S{1,20}){0,3} (?:not|in)\w* ?(?:allowed|supported|permitted|valid)?",
-    re.IGNORECASE,
-)
 _SIZE: Final = re.compile(
     r"\b(character|char(?:acter)?(?: varying)?(?=\()|varchar|char|letter|digit|byte|symbol"
     r"|octet|item|element|entr(?:y|ie)|value|row|member"
@@ -160,10 +154,3 @@ def _number(text: str) -> int | float:
     plain = text.replace(",", "").replace("−", "-").lstrip("+")
     value = float(plain)
     return int(value) if value.is_integer() and "e" not in plain and "." not in plain else value
-
-
-def sign_in(text: str) -> dict[str, JSON]:
-    """The sign that a sentence asks for: "must be positive", "cannot be negative"."""
-    if _NOT_NEGATIVE.search(text):
-        return {"minimum": 0}
-    return {"exclusiveMinimum": 0} if _POSITIVE.search(text) else {}

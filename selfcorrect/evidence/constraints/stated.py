@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from selfcorrect.evidence.constraints.bounds import bounds_in, sign_in
+from selfcorrect.evidence.constraints.bounds import bounds_in
 from selfcorrect.evidence.constraints.choices import choices_in
-from selfcorrect.evidence.constraints.types import pattern_in, type_in
+from selfcorrect.evidence.constraints.types import type_in
 from selfcorrect.model import JSON, Category, JsonObject
 from selfcorrect.words import by_word
 
@@ -41,9 +41,7 @@ def constraint_in(text: str) -> dict[str, JSON]:
         return bounds
     if choices := choices_in(text):
         return {"enum": list(choices)}
-    if pattern := pattern_in(text):
-        return {"pattern": pattern}
-    return type_in(text) or sign_in(text)
+    return type_in(text)
 
 
 def category_of_constraint(constraint: JsonObject) -> Category | None:

@@ -18,21 +18,12 @@ _OUTRIGHT: Final = (
         rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| missing",
         rf"| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}",
     ),
-    way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} {MARK}\b"),
     way(r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})"),
     way(r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})"),
     way(
         rf"(?:required|missing|lacks|following|provide|supply|specify|without)(?: {MARK})?",
         r"(?:\(s\))?(?: (?:is|are|the|an?|value|for|field))*: ",
         r"?(?P<n>[\w$@][\w$@.-]{0,60}(?:,? (?:and )?[\w$@][\w$@.-]{0,60}){0,9})",
-    ),
-    way(
-        rf"{_Q}(?P<n>[\w$@][\w$@.-]{{0,80}}){_E}(?: \w{{1,20}}){{0,3}} (?:is|are) ",
-        r"(?:an? )?(?:required|missing|mandatory)\b",
-    ),
-    way(
-        r"\bmissing (?:the |an? )?(?:required )?(?:key|field|parameter|property|argument|column",
-        rf"|attribute|header) (?P<n>{_ID})(?= (?:in|for|at|from|on|of)\b|[.,;:)]|\s*\Z)",
     ),
     way(r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing|must not|cannot)\b"),
     way(rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z"),

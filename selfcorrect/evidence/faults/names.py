@@ -36,8 +36,6 @@ _PATTERNS: Final = (
         ),
     ),
     (3.0, way(rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b")),
-    (3.0, way(r"\bKey \((?P<n>[\w., ]{1,120})\)=")),
-    (2.6, way(rf"\b(?:{MARK}) (?P<n>{IDENTIFIER})\b")),
     (2.6, way(rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z")),
     (
         2.4,

@@ -19,9 +19,6 @@ _BESIDE: Final = frozenset({"variables", "timeout", "cwd", "workdir", "env", "sh
 DATES: Final = frozenset(
     ["date", "datetime", "time", "when", "start", "end", "since", "until", "day", "month"]
 )
-_HOSTS: Final = frozenset(
-    ["url", "uri", "host", "hostname", "address", "server", "endpoint", "domain", "site", "target"]
-)
 TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
 
 
@@ -42,11 +39,3 @@ def by_form(finding: Finding, place: Places) -> list[str]:
             return dates
     free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
     return free if len(free) == 1 else []
-
-
-def reaches(path: str, place: Places) -> bool:
-    """Whether an argument may say which host a tool talks to."""
-    name = split(path)[-1].lower()
-    named = bool(_HOSTS & set(words_of(name))) or name in FREE_FORM
-    value = place.value(path)
-    return named or (isinstance(value, str) and ("://" in value or "." in value.strip(".")))

@@ -8,14 +8,14 @@ first, no argument is at fault.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from selfcorrect.evidence.faults.absent import absent
 from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
 from selfcorrect.evidence.faults.place import Places, deepest, from_wire, whole_list
-from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form, reaches
+from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form
 from selfcorrect.evidence.faults.values import (
     by_breaking,
     by_got_type,
@@ -23,15 +23,10 @@ from selfcorrect.evidence.faults.values import (
     by_number,
     by_schema,
 )
+from selfcorrect.evidence.masking import Echo, Masked
 from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
 from selfcorrect.pointer import join, split
 from selfcorrect.text import words_of
-
-Echo: TypeAlias = tuple[tuple[str, ...], bool]
-"""The pointers that hold an echoed value, and whether all of it is echoed."""
-
-Echoes: TypeAlias = Mapping[str, Echo]
-"""The echoes in a text, each by the character that stands for it."""
 
 _INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
 _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
@@ -41,26 +36,24 @@ _LONGEST: Final = 4000
 _SURE: Final = 2.0
 
 
-def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[str, ...]:
+def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     """Pointers (from `/args`) of the parameters at fault; empty where nobody can tell.
 
     Args:
         finding: With its kind and category as far as known, its constraint, and paths of the wire.
-        text: The finding's text with its echoes taken out.
-        echoes: What was taken out.
+        hidden: The finding's text with its echoes taken out.
         place: The arguments and their schema.
     """
     if finding.captures.get("param"):
-        return _captured(finding, text, echoes, place)
+        return _captured(finding, hidden, place)
     if finding.paths:
         if finding.kind not in _INPUT:
             return ()
-        missing = finding.category is Category.MISSING_PARAM
-        placed = (_absent_key(path, place, missing=missing) for path in finding.paths)
+        placed = (from_wire(path, place) for path in finding.paths)
         return tuple(dict.fromkeys("/args" + path for path in placed if path))
+    text = hidden.text
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
-    first = text.split(" -> ", maxsplit=1)[0]
-    quoted = _quoted([echoes[char] for char in first if char in echoes], place)
+    quoted = _quoted(hidden.within(text.split(" -> ", maxsplit=1)[0]), place)
     vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
     free = [] if vague or _VARIABLE.search(text) else free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
@@ -69,11 +62,9 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[
     elif finding.kind is ErrorKind.CONFLICT and finding.category is Category.BUSINESS_RULE:
         found = quoted
     elif finding.kind in _INPUT:
-        found = free or _search(
-            finding, text, quoted, [echoes[c] for c in text if c in echoes], place
-        )
+        found = free or _search(finding, text, quoted, hidden.within(text), place)
     elif finding.category is Category.UNKNOWN_RESOURCE:
-        found = quoted or [path for path in by_form(finding, place) if reaches(path, place)]
+        found = quoted or by_form(finding, place)
     elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
         found = quoted
     else:
@@ -81,11 +72,10 @@ def settle(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[
     return tuple("/args" + path for path in dict.fromkeys(found))
 
 
-def _captured(finding: Finding, text: str, echoes: Echoes, place: Places) -> tuple[str, ...]:
+def _captured(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     """A rule's pattern named the parameter; what the text and the schema show may say more."""
     bare = replace(finding, paths=(), captures={})
-    found = settle(bare, text, echoes, place)
-    named = found or settle(replace(finding, captures={}), text, echoes, place)
+    named = settle(bare, hidden, place) or settle(replace(finding, captures={}), hidden, place)
     return tuple(path for path in named if _may_be_meant(path, finding, place))
 
 
@@ -98,19 +88,10 @@ def _may_be_meant(path: str, finding: Finding, place: Places) -> bool:
     return nothing_known or own in place.declared or place.value(own) is not ABSENT
 
 
-def _absent_key(path: str, place: Places, *, missing: bool) -> str | None:
-    """The place of the call that a path of the wire means; a missing key keeps its own spelling."""
-    found = from_wire(path, place)
-    wanted = split(path)[-1] if path.startswith("/") else path
-    if not missing or found is None or wanted.isdigit() or split(found)[-1] == wanted:
-        return found
-    return found if place.value(found) is ABSENT else found.rpartition("/")[0] + join(wanted)
-
-
 def _quoted(echoes: Sequence[Echo], place: Places) -> list[str]:
-    whole = [paths[0] for paths, is_whole in echoes if is_whole and len(paths) == 1]
-    part = [paths[0] for paths, is_whole in echoes if not is_whole and len(paths) == 1]
-    paths = [path.removeprefix("/args") for path in whole or part]
+    single = [echo for echo in echoes if len(echo.paths) == 1]
+    told = [echo for echo in single if echo.whole] or single
+    paths = [echo.paths[0].removeprefix("/args") for echo in told]
     return list(dict.fromkeys(whole_list(path, place) for path in paths if path))
 
 
@@ -125,31 +106,20 @@ def _search(
         return _extra(text, sure, place)
     if finding.category is Category.BUSINESS_RULE:
         both = [path for score, path in ranked if score >= 0.5 and (sure or score >= 1.0)]
-        twice = [paths for paths, whole in echoed if whole and len(paths) == 2]
+        twice = [echo.paths for echo in echoed if echo.whole and len(echo.paths) == 2]
         if twice and not both:
             return [path.removeprefix("/args") for path in twice[0]]
         return both or quoted or _by_value(finding, text, place)
-    if sure:
-        return _narrow(sure, quoted, finding, place)
     weak = [path for score, path in ranked if score >= 1.0]
-    if quoted:
-        both = [path for path in weak if path in quoted]
-        return both or quoted
-    if weak:
-        return _narrow(weak, quoted, finding, place)
     return (
-        _by_value(finding, text, place) or [path for _, path in ranked[:1]] or _marked(text, place)
+        sure
+        or [path for path in weak if path in quoted]
+        or quoted
+        or weak
+        or _by_value(finding, text, place)
+        or [path for _, path in ranked[:1]]
+        or _marked(text, place)
     )
-
-
-def _narrow(paths: list[str], quoted: list[str], finding: Finding, place: Places) -> list[str]:
-    if len(paths) < 2:
-        return paths
-    both = [path for path in paths if path in quoted]
-    if both:
-        return both
-    broken = by_breaking(finding.constraint, place) if finding.constraint else []
-    return [path for path in paths if path in broken] or paths
 
 
 def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
@@ -165,27 +135,14 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         return [whole_list(broken[0], place)]
     if found := by_schema(finding, place):
         return found
-    numbers = _by_class(finding, place) or by_number(text, place) or got
+    numbers = by_number(text, place) or got
     if len(numbers) == 1:
         return numbers
     if finding.kind is not ErrorKind.VALIDATION or finding.category is Category.BUSINESS_RULE:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    dated = finding.category is Category.FORMAT_DATE  # its subject may be a part: `month must be …`
-    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
-
-
-def _by_class(finding: Finding, place: Places) -> list[str]:
-    """The arguments that a class found in their light speaks of."""
-    tests: dict[str, Callable[[Any], bool]] = {
-        "ArgumentIsZero": lambda value: value == 0 and not isinstance(value, bool),
-        "ArgumentIsNull": lambda value: value is None,
-        "ArgumentLength": lambda value: isinstance(value, list),
-        "ArgumentOutOfRange": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    }
-    test = next((tests[name] for name in finding.types[:1] if name in tests), None)
-    return [path for path, value in place.leaves if test(value)] if test else []
+    return [] if speaks_of_another(text, place) else by_form(finding, place)
 
 
 def _marked(text: str, place: Places) -> list[str]:

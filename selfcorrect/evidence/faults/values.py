@@ -30,12 +30,6 @@ def by_schema(finding: Finding, place: Places) -> list[str]:
     return paths if same or len(paths) == 1 else []
 
 
-def category_by_schema(path: str, place: Places) -> Category | None:
-    """What the schema itself finds wrong at a place, if it is one thing."""
-    found = {_about(item) for item in _violations(place) if item.path == "/args" + path}
-    return found.pop() if len(found) == 1 else None
-
-
 def _violations(place: Places) -> tuple[Finding, ...]:
     if not place.schema or not isinstance(place.arguments, Mapping):
         return ()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from selfcorrect.model import Category, ErrorKind
+from selfcorrect.model import ErrorKind
 from selfcorrect.words import by_word
 
 _K = ErrorKind
-_C = Category
 
 # gRPC (https://grpc.io/docs/guides/status-codes/) and AIP-193, which reuses the names; errno of
 # POSIX.1-2024; SQLite (https://www.sqlite.org/rescode.html); budgets and throttles of web services.
@@ -49,19 +48,6 @@ CODES: Final = by_word(
     }
 )
 """Codes with one meaning everywhere, in upper snake case."""
-
-CODE_CATEGORIES: Final = by_word(
-    {
-        _C.UNKNOWN_RESOURCE: "ENOENT ESRCH ENXIO ENODEV EADDRNOTAVAIL",
-        _C.WRONG_TYPE: "ENOTDIR EISDIR",
-        _C.DUPLICATE: "EEXIST EADDRINUSE",
-        _C.BUSINESS_RULE: "ENOTEMPTY EXDEV",
-        _C.LENGTH: "ENAMETOOLONG E2BIG EFBIG EMSGSIZE",
-        _C.RANGE: "ERANGE EDOM EOVERFLOW",
-        _C.FORMAT_OTHER: "EILSEQ ENOEXEC",
-    }
-)
-"""What an errno says is wrong with the input."""
 
 STATUS: Final = by_word(
     {
@@ -131,3 +117,41 @@ TYPES: Final = by_word(
     }
 )
 """Exception classes by dotted name, looked up over the MRO, most specific first; never imported."""
+
+WORDS: Final = by_word(
+    {
+        _K.PERMANENT: """
+        certificate, cert, not implemented, unimplemented, unsupported, not supported,
+        deprecated, decommissioned, method not allowed""",
+        _K.QUOTA: """
+        quota, billing, memory, insufficient funds, payment required, credit, credits,
+        insufficient space, insufficient storage, no space, disk full""",
+        _K.RATE_LIMIT: """
+        rate limit, ratelimit, rate limited, too many requests, throttle, throttled, throttling,
+        slow down, throughput exceeded""",
+        _K.TIMEOUT: "timeout, timed out, deadline exceeded, time out",
+        _K.CANCELLED: "cancelled, canceled, interrupted",
+        _K.CONFLICT: """
+        already, exists, conflict, duplicate, in use, duplicates, conditional check failed,
+        in progress, not empty, precondition, locked, lock, stale, mismatched version""",
+        _K.NOT_FOUND: """
+        not found, notfound, no such, does not exist, nonexistent, unknown, not exist, undefined,
+        missing resource""",
+        _K.AUTH: """
+        unauthorized, unauthorised, unauthenticated, authentication, forbidden, authorization,
+        permission, permissions, credential, credentials, token expired, expired token, api key,
+        signature, login, auth, not allowed, denied, privilege""",
+        _K.VALIDATION: """
+        validation, validator, invalid, bad, malformed, parse, parser, parsing, decode, syntax,
+        schema, unprocessable, required, missing, too long, too short, too large, out of range,
+        illegal, unexpected, format, usage, overflow, type mismatch, argument, parameter,
+        programming, not fitted, conversion, binder, data error, command error, integrity""",
+        _K.TRANSIENT: """
+        unavailable, overloaded, connection, connect, network error, dns, unknown host,
+        brokers available, servers available, nodes available, host available, deadlock,
+        unreachable, temporarily, try again, disconnected, broken pipe""",
+        _K.INTERNAL: "internal, server error",
+    },
+    between=",",
+)
+"""Words in codes and class names, in order of trust; a phrase is a run of whole words."""

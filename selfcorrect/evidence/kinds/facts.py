@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from selfcorrect.evidence.kinds.codes import CODE_CATEGORIES, CODES, SQLSTATES, STATUS, TYPES
-from selfcorrect.evidence.kinds.words import category_in, kind_in, spoken_name
-from selfcorrect.model import Category, ErrorKind, Finding
-from selfcorrect.text import tokens
+from selfcorrect.evidence.kinds.codes import CODES, SQLSTATES, STATUS, TYPES, WORDS
+from selfcorrect.model import ErrorKind, Finding
+from selfcorrect.text import LONGEST, tokens
 
 _SQLSTATE: Final = re.compile(r"[0-9A-Z]{5}\Z")
 _BUGS: Final = frozenset({"TypeError", "AttributeError", "AssertionError", "RuntimeError"})
@@ -27,6 +26,8 @@ _BY_LAST_NAME: Final = {
 _REPLIES: Final = range(550, 560)
 """Replies of mail and file servers, which refuse for good; no HTTP server answers with these."""
 _LONGEST: Final = 120
+_MOST: Final = 12
+_EMPTY: Final = frozenset({"error", "exception", "fault", "err"})
 
 
 def kind_of(finding: Finding) -> ErrorKind:
@@ -42,19 +43,6 @@ def kind_of(finding: Finding) -> ErrorKind:
     if from_status is not None:
         return from_status
     return kind_of_types(finding.types) or ErrorKind.INTERNAL
-
-
-def category_of(finding: Finding) -> Category:
-    """What the words of a finding's code and most specific class say is wrong; else `none`.
-
-    >>> category_of(Finding("…", code="InvalidURL"))
-    <Category.FORMAT_OTHER: 'format_other'>
-    """
-    if finding.code and finding.code in CODE_CATEGORIES:
-        return CODE_CATEGORIES[finding.code]
-    own = [name.rpartition(".")[2] for name in finding.types[:2] if "." in name]
-    found = (category_in(name) for name in (finding.code or "", *own))
-    return next((category for category in found if category is not None), Category.NONE)
 
 
 def kind_of_status(status: int | str | None) -> ErrorKind | None:
@@ -101,7 +89,19 @@ def kind_of_types(types: Iterable[str]) -> ErrorKind | None:
 
 def _speaks(name: str) -> bool:
     """Whether a bare class name says something: words that somebody chose, no class of Python."""
-    return bool(spoken_name(name)) and not hasattr(builtins, name)
+    return len(set(tokens(name[:LONGEST])) - _EMPTY) > 1 and not hasattr(builtins, name)
+
+
+def kind_in(name: str) -> ErrorKind | None:
+    """The kind that the words of a name speak for."""
+    spoken = f" {' '.join(tokens(name[:LONGEST])[:_MOST])} "
+    return next((kind for phrase, kind in WORDS.items() if f" {phrase} " in spoken), None)
+
+
+def speaks_of(text: str, kinds: Collection[ErrorKind]) -> bool:
+    """Whether any phrase of these kinds stands in a text, whatever else it says."""
+    spoken = f" {' '.join(tokens(text))} "
+    return any(f" {phrase} " in spoken for phrase, kind in WORDS.items() if kind in kinds)
 
 
 def _kind_of_sqlstate(state: str) -> ErrorKind | None:

@@ -11,20 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.evidence.wrappers.layers import (
-    BARE_TYPE,
-    BEFORE,
-    BEHIND,
-    NAME,
-    TYPE,
-    TYPED,
-    Layer,
-)
+from selfcorrect.evidence.wrappers.layers import BARE_TYPE, BEFORE, NAME, TYPE, TYPED
 
 DEPTH: Final = 8
-_TAIL: Final = 400
-"""Characters at the end of a text among which a layer behind it is looked for."""
-
 _TOOL: Final = re.compile(
     r"(?:an? )?(?:error|exception|failure|failed)(?: occurred)?(?: while| when| in| from| to| "
     r"during)?"
@@ -33,13 +22,8 @@ _TOOL: Final = re.compile(
     r"(?: on server [\w.-]{1,60})?(?: with (?:kwargs|args|arguments|input|parameters)\b)?",
     re.IGNORECASE,
 )
-_LATER_TYPED: Final = re.compile(
-    r"\n(?:Uncaught )?((?:Type|Reference|Range|Syntax|URI|Eval|Aggregate|Internal)?Error(?: "
-    r"\[\w{1,60}\])?: \S)"
-)
 _RAISED: Final = re.compile(rf"\b(?:[Cc]aused by|raised|due to)[ :]{{1,2}}({TYPE})\b")
 _HEADER: Final = "Traceback (most recent call last)"
-_FRAMED: Final = _HEADER.replace(" (", " \u2500(")
 _BETWEEN: Final = ("During handling of the above", "The above exception was the direct")
 _ERRNO: Final = re.compile(r"\[Errno (-?\d{1,4})\] (?=\S)|\A(?:\w+: )?(E[A-Z]{3,14}): (?=\S)")
 _RESOLVER: Final = {-2: "EAI_NONAME", -3: "EAI_AGAIN", -5: "EAI_NODATA", -8: "EAI_SERVICE"}
@@ -64,8 +48,6 @@ def unwrap(text: str) -> Unwrapped:
     ('1146',)
     """
     text = text.strip()
-    if (match := _LATER_TYPED.search(text[:2000])) is not None:
-        text = text[match.start(1) :]
     done = Unwrapped(text)
     for _ in range(DEPTH):
         before = done.text
@@ -81,25 +63,23 @@ def unwrap(text: str) -> Unwrapped:
 
 def _peeled(done: Unwrapped) -> Unwrapped:
     """One round: each layer once."""
-    if _HEADER in done.text or _FRAMED in done.text:
+    if _HEADER in done.text:
         text, found = _traceback(done.text)
         done = replace(done, text=text, types=(*done.types, *found))
     done = _without_errno(done)
     if match := _TOOL.match(done.text):
         done = replace(done, text=_after_tool(done.text, match.end()))
     for layer in BEFORE:
-        if match := layer.pattern.match(done.text):
-            done = _off(done, layer, match, done.text[match.end() :])
-    for layer in BEHIND:
-        if match := layer.pattern.search(done.text, max(0, len(done.text) - _TAIL)):
-            done = _off(done, layer, match, done.text[: match.start()])
+        if match := layer.match(done.text):
+            done = _off(done, match)
     return replace(done, text=done.text.strip())
 
 
-def _off(done: Unwrapped, layer: Layer, match: re.Match[str], text: str) -> Unwrapped:
+def _off(done: Unwrapped, match: re.Match[str]) -> Unwrapped:
     """One layer less: the text that is left, and what the layer named."""
     named = {name: said for name, said in match.groupdict().items() if said}
-    inner = _literal(done.text, match.end()) if layer.quoted else named.get("rest", text)
+    is_quoted = "quoted" in match.re.groupindex
+    inner = _literal(done.text, match.end()) if is_quoted else done.text[match.end() :]
     if inner is None or not inner.strip():
         return done
     kind = named.get("type")
@@ -167,27 +147,19 @@ def _after_tool(text: str, end: int) -> str:
     return head[1:].lstrip() or text
 
 
-_TO_LITERAL: Final = re.compile(r"[( ]{0,10}(?:\d{1,6}, *)?(?=['\"])")
+_LITERAL: Final = re.compile(
+    r"[( ]{0,10}(?:\d{1,6}, *)?(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")", re.DOTALL
+)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": ""}
 
 
 def _literal(text: str, start: int) -> str | None:
     """The string literal at `start`, behind no more than a number, if it closes."""
-    lead = _TO_LITERAL.match(text, start)
-    if lead is None:
+    match = _LITERAL.match(text, start)
+    if match is None:
         return None
-    quote = text[lead.end()]
-    out: list[str] = []
-    index = lead.end() + 1
-    while index < len(text):
-        char = text[index]
-        if char == quote:
-            return "".join(out)
-        if char == "\\" and index + 1 < len(text):
-            index += 1
-            char = {"n": "\n", "t": "\t", "r": ""}.get(text[index], text[index])
-        out.append(char)
-        index += 1
-    return None
+    return _ESCAPE.sub(lambda each: _ESCAPED.get(each[1], each[1]), match[match.lastindex or 1])
 
 
 def _dotted(name: str) -> str:
