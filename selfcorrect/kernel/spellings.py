@@ -65,6 +65,10 @@ class Slot:
     declared: bool = False
     fits: Callable[[JSON], bool] = field(default=lambda _: True)
 
+    def gives(self, value: JSON) -> bool:
+        """Whether the schema itself gives this value."""
+        return any(equal(value, one) for one in self.given)
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -201,6 +205,12 @@ def _amount(found: re.Match[str], asked: Decimal, slot: Slot) -> Safety | None:
         return None  # where nothing over 1 fits, 5 % is written 0.05
     # A sign or a code is part of an amount, a word (`dollars`) is read.
     return digits if currency(mark) is not None and len(mark) < 4 else INFERRED
+
+
+def is_same_number(one: JSON, other: JSON) -> bool:
+    """Whether `5.0` became 5: to Python two values, to everybody else one."""
+    is_pair = {type(one), type(other)} == {int, float}
+    return is_pair and float(one) == float(other) and abs(one) < 2**53
 
 
 def _is_whole(slot: Slot) -> bool:
