@@ -132,18 +132,19 @@ def _is_null(written: JSON, slot: Slot) -> bool:
 
 # --- booleans and numbers -------------------------------------------------------------------------
 
-_TRUTH: Final = {
-    **dict.fromkeys(("yes", "on", "y", "1"), True),
-    **dict.fromkeys(("no", "off", "n", "0"), False),
+TRUTH: Final = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), False),
 }
+"""Words and digits for true and false."""
 
 
 def _boolean(written: JSON, runs: bool) -> Safety | None:
     if isinstance(written, str):
         word = written.strip().lower()
-        if word == str(runs).lower():
-            return EXACT
-        return INFERRED if _TRUTH.get(word) is runs else None
+        if TRUTH.get(word) is not runs:
+            return None
+        return EXACT if word == str(runs).lower() else INFERRED
     is_digit = isinstance(written, int | float) and not isinstance(written, bool)
     return INFERRED if is_digit and written == runs else None
 
