@@ -9,7 +9,7 @@ from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import Unclear
-from selfcorrect.values.normal_forms import is_no_code, normal_forms
+from selfcorrect.values.normal_forms import normal_forms
 
 
 def normal_form(value: JSON, want: Place) -> Iterator[Fit]:
@@ -21,8 +21,6 @@ def normal_form(value: JSON, want: Place) -> Iterator[Fit]:
         raise Contested("several spellings of it would fit")
     for form in fitting:
         yield candidate(form, "normal-form", "the same in its normal form")
-    if not fitting and is_no_code(value):
-        raise Unclear("no other spelling of it fits, and a word is not made a code")
     if not fitting:
         raise Unclear("no other spelling of it fits")
 
