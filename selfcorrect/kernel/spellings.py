@@ -116,17 +116,18 @@ def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | Non
 def says_nothing(value: JSON) -> bool:
     """Whether a value is no content: null, an empty text or container."""
     if isinstance(value, str):
-        return not value.strip() or value.strip() in _NULLS
+        return not value.strip() or value.strip() in NULLS
     return value is None or (isinstance(value, dict | list) and not value)
 
 
-_NULLS: Final = frozenset({"None", "null"})
+NULLS: Final = frozenset({"None", "null"})
+"""What models write for nothing where a string is not asked for."""
 
 
 def _is_null(written: JSON, slot: Slot) -> bool:
     # Where "none" is listed beside null, the word may be that value.
     listed = {spelling(one) for one in slot.listed if isinstance(one, str)}
-    is_word = isinstance(written, str) and written.strip() in _NULLS
+    is_word = isinstance(written, str) and written.strip() in NULLS
     return slot.nullable and is_word and spelling(str(written)) not in listed
 
 

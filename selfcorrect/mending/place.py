@@ -99,26 +99,21 @@ def place(claims: Claims, placed: dict[str, str], blocked: set[str]) -> None:
         placed: By key, its name; what is found is added.
         blocked: Names that several keys claim; what is found is added.
     """
-    waiting = {key: [*names] for key, names in claims.items()}
-    while waiting:
+    while True:
         taken = {*placed.values(), *blocked}
-        single: dict[str, list[str]] = {}
-        for key, names in list(waiting.items()):
-            left = [to for to in names if to not in taken]
-            if not left:
-                del waiting[key]
-            elif len(left) == 1:
-                single.setdefault(left[0], []).append(key)
+        left = {
+            key: [to for to in names if to not in taken]
+            for key, names in claims.items()
+            if key not in placed
+        }
+        single = Counter(names[0] for names in left.values() if len(names) == 1)
         if not single:
             break
-        for to, keys in single.items():
-            if len(keys) == 1:
-                placed[keys[0]] = to
-            else:
-                blocked.add(to)
-            for key in keys:
-                del waiting[key]
-    blocked.update(to for names in waiting.values() for to in names)
+        for key, names in left.items():
+            if len(names) == 1 and single[names[0]] == 1:
+                placed[key] = names[0]
+        blocked.update(to for to, keys in single.items() if keys > 1)
+    blocked.update(to for names in left.values() for to in names)
 
 
 def changes_of(level: Level, moves: Mapping[str, str], reason: str) -> Iterator[Change]:
