@@ -128,10 +128,11 @@ def test_there_are_notebooks_to_look_at() -> None:
 
 
 def test_the_table_of_costs_is_the_one_that_is_searched_with() -> None:
-    from selfcorrect.mending.cost import printed
+    from selfcorrect.mending.cost import COSTS
 
     page = (ROOT / "docs" / "pages" / "mending.md").read_text(encoding="utf-8")
-    assert printed() in page
+    rows = [f"| `{name}` | {price.cost:g} | {price.says} |" for name, price in COSTS.items()]
+    assert "\n".join(["| edit | costs | what it is |", "|---|---|---|", *rows]) in page
 
 
 BATCH = (ROOT / "docs" / "pages" / "batch.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """The map language: what a rule and a document may say, and the schema that editors read."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest

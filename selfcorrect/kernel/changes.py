@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.kernel.covering import covers, equal, loaded
-from selfcorrect.kernel.inside import lists, unpacked
-from selfcorrect.kernel.keys import key_class
-from selfcorrect.kernel.likeness import is_dispatcher, is_spelled, tool_likeness
+from selfcorrect.kernel.inside import lists, size, unpacked
+from selfcorrect.kernel.keys import held, key_class, marks, tool_class
+from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.kernel.origins import about, is_blamed, taint
-from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot, says_nothing, spelled
+from selfcorrect.kernel.spellings import (
+    EXACT,
+    INFERRED,
+    Slot,
+    is_same_number,
+    says_nothing,
+    spelled,
+)
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
 from selfcorrect.kernel.wrappers import (
-    NAMERS,
     in_order,
     is_as_spelled,
     unwrapped,
@@ -29,12 +35,10 @@ from selfcorrect.kernel.wrappers import (
 from selfcorrect.model import JSON, Safety
 from selfcorrect.pointer import join
 from selfcorrect.redaction import quoted
-from selfcorrect.text import normal, spelling
 
 LOSSY: Final = Safety.LOSSY
 _MOST_PAIRS: Final = 50
 _MOST_COMPARED: Final = 400
-_MARK: Final = 200
 
 
 def judge(step: Step) -> Verdict:
@@ -81,19 +85,8 @@ class _Judging:
         written, runs = self.step.written.name, self.step.runs.name
         if written == runs or (not written and self.step.written.raw is not None):
             return
-        origin = self.step.origins.get("/name")
-        step = self.step
-        acts, declared = step.acts, step.declared
-        alike = tool_likeness(written, runs, step.offered, acts=acts, declared=declared)
-        if alike is None and is_dispatcher(written):
-            inner = [v for k, v in step.written.args.items() if k in NAMERS]
-            alike = INFERRED if inner == [runs] else None
-        if alike is None and self.step.words.mean(written, runs):
-            alike = INFERRED
-        if alike is None and not normal(written):
-            # Of a call without a name the arguments say which tool is meant, if one takes them.
-            alike = INFERRED if [*step.takes()] == [runs] else None
-        safety = alike or origin or LOSSY
+        alike = tool_class(self.step)
+        safety = alike or self.step.origins.get("/name") or LOSSY
         words = "" if alike else f"{named(written)} does not name the tool {named(runs)}"
         self.reasons.append(Reason(safety, 5, "/name", words))
 
@@ -151,7 +144,7 @@ class _Judging:
         slot = self.step.slot(path)
         place = join("args", *path)
         origin = self.origin(path, runs)
-        fits = slot.declared and slot.fits(written) and not _is_same_number(written, runs)
+        fits = slot.declared and slot.fits(written) and not is_same_number(written, runs)
         if origin is None and fits and not is_blamed(self.step, place):
             self.say(LOSSY, 0, path, f"{shown(path)} fits as it was written")
             return
@@ -162,7 +155,7 @@ class _Judging:
             # What was learnt from other runs says nothing of a value that was written in this one.
             words = f"{shown(path)} would run with another value than was written"
             self.say(LOSSY, 1, path, words)
-        elif origin in (EXACT, INFERRED) and _size(runs) < _size(written):
+        elif origin in (EXACT, INFERRED) and size(runs) < size(written):
             # Who answers for the values that he made does not answer for one that is gone.
             self.say(LOSSY, 1, path, f"{shown(path)} would lose something that was written")
         else:
@@ -245,10 +238,10 @@ class _Judging:
         few = list(self.gone) if len(self.gone) <= _MOST_PAIRS else []
         alike: dict[str, list[_Gone]] = {}
         for gone in self.gone:
-            for mark in _marks(gone.path, gone.value):
+            for mark in marks(gone.path, gone.value):
                 alike.setdefault(mark, []).append(gone)
         for path, value in waiting:
-            near = [alike.get(mark, ()) for mark in _marks(path, value)]
+            near = [alike.get(mark, ()) for mark in marks(path, value)]
             found = next(filter(None, (self._partner(path, value, ones) for ones in near)), None)
             found = found or self._partner(path, value, few)
             if found is None:
@@ -332,9 +325,9 @@ class _Judging:
         is_text = slot.declared and isinstance(gone.value, str)
         is_meant = is_text and gone.value.strip() and slot.fits(gone.value)  # a text may be "null"
         if says_nothing(gone.value) and not slot.required and not is_meant:
-            is_read = is_text and (not gone.value.strip() or _is_given(gone.value, slot))
+            is_read = is_text and (not gone.value.strip() or slot.gives(gone.value))
             self.say(INFERRED if is_read else EXACT, 1, gone.path)
-        elif slot.declared and not slot.required and _is_given(gone.value, slot):
+        elif slot.declared and not slot.required and slot.gives(gone.value):
             self.say(INFERRED, 1, gone.path)
         elif self._is_said_again(gone):
             self.say(EXACT, 1, gone.path)
@@ -347,11 +340,7 @@ class _Judging:
 
     def _is_said_again(self, gone: _Gone) -> bool:
         """Whether the same value runs under another spelling of the key."""
-        above: Any = self.step.runs.args
-        for token in gone.path[:-1]:
-            above = above.get(token) if isinstance(above, dict) else None
-        if not isinstance(above, dict):
-            return False
+        above = held(self.step.runs.args, gone.path[:-1])
         key = str(gone.path[-1])
         return any(is_spelled(key, name) and equal(gone.value, v) for name, v in above.items())
 
@@ -360,29 +349,7 @@ class _Judging:
         origin = self.origin(path, value)
         if origin is not None:
             self.say(origin, 3, path)
-        elif slot.required and _is_given(value, slot):
+        elif slot.required and slot.gives(value):
             self.say(INFERRED, 3, path)
         else:
             self.say(LOSSY, 3, path, f"nobody wrote a value for {shown(path)}")
-
-
-def _marks(path: Path, value: JSON) -> tuple[str, str]:
-    """What two places have in common that may be one: the words of the key, the value."""
-    return f"key {path[:-1]} {spelling(str(path[-1]))}", f"value {repr(value)[:_MARK]}"
-
-
-def _is_same_number(one: JSON, other: JSON) -> bool:
-    """Whether `5.0` became 5: to Python two values, to everybody else one."""
-    is_pair = {type(one), type(other)} == {int, float}
-    return is_pair and float(one) == float(other) and abs(one) < 2**53
-
-
-def _size(value: JSON) -> int:
-    """How many scalars a value holds."""
-    if isinstance(value, dict):
-        return sum(map(_size, value.values()))
-    return sum(map(_size, value)) if isinstance(value, list) else 1
-
-
-def _is_given(value: JSON, slot: Slot) -> bool:
-    return any(equal(value, one) for one in slot.given)

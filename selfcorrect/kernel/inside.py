@@ -69,7 +69,7 @@ def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
 def separated(text: str, item: Slot) -> Iterator[list[str]]:
     r"""The parts of a text between its separators, the strongest kind that it holds.
 
-    >>> next(separated("1. Oslo\\n2. Bergen", Slot()))
+    >>> next(separated("1. Oslo\n2. Bergen", Slot()))
     ['Oslo', 'Bergen']
     """
     mark = next((one for one in "\n;|" if one in text), None)
@@ -101,3 +101,10 @@ def _without_bullets(parts: list[str], *, signs: bool = False) -> list[str]:
     if is_sign or len(bullets) < len(parts) or not (running or len(set(marks)) == 1):
         return []
     return [part[bullet.end() :] for part, bullet in zip(parts, bullets, strict=True)]
+
+
+def size(value: JSON) -> int:
+    """How many scalars a value holds."""
+    if isinstance(value, dict):
+        return sum(map(size, value.values()))
+    return sum(map(size, value)) if isinstance(value, list) else 1

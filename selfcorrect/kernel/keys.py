@@ -1,15 +1,25 @@
-"""Which key became which: law 2, and which values may be compared at all."""
+"""Which key became which (law 2), and which tool was named (law 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from selfcorrect.kernel.likeness import Naming, is_placeholder, is_spelled, key_likeness
+from selfcorrect.kernel.likeness import (
+    Naming,
+    is_dispatcher,
+    is_placeholder,
+    is_spelled,
+    key_likeness,
+    tool_likeness,
+)
 from selfcorrect.kernel.spellings import EXACT, INFERRED
 from selfcorrect.kernel.verdicts import Path, Step
-from selfcorrect.model import Safety
-from selfcorrect.text import LONGEST_TYPO, distance
+from selfcorrect.kernel.wrappers import NAMERS
+from selfcorrect.model import JSON, Safety
+from selfcorrect.text import LONGEST_TYPO, distance, normal, spelling
+
+_MARK: Final = 200
 
 
 def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety | None:
@@ -37,7 +47,7 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         return INFERRED
     if is_spelled(key, name) or not slips:
         return EXACT if is_spelled(key, name) else None
-    taken = _beside(step, theirs)
+    taken = held(step.written.args, theirs)
     names = [one for one in step.slot(theirs).names if one != name]
     absent = [one for one in names if one not in taken]
     # A name that was written as well is meant by nothing else, unless it is the nearer one.
@@ -69,12 +79,33 @@ def _items(path: Path) -> list[int]:
     return [token for token in path if isinstance(token, int)]
 
 
-def _beside(step: Step, path: Path) -> Collection[str]:
-    """The keys that were written in an object."""
-    found: Any = step.written.args
+def marks(path: Path, value: JSON) -> tuple[str, str]:
+    """What two places have in common that may be one: the words of the key, the value."""
+    return f"key {path[:-1]} {spelling(str(path[-1]))}", f"value {repr(value)[:_MARK]}"
+
+
+def held(args: Mapping[str, JSON], path: Path) -> Mapping[str, JSON]:
+    """The object on the way to a place; an empty one where there is none."""
+    found: Any = args
     for token in path:
         try:
             found = found[token]
         except (LookupError, TypeError):
-            return ()
-    return found.keys() if isinstance(found, dict) else ()
+            return {}
+    return found if isinstance(found, dict) else {}
+
+
+def tool_class(step: Step) -> Safety | None:
+    """How certain the tool that would run is the one that was named; None where it is another."""
+    written, runs = step.written.name, step.runs.name
+    alike = tool_likeness(written, runs, step.offered, acts=step.acts, declared=step.declared)
+    if alike is not None:
+        return alike
+    if is_dispatcher(written) and [v for k, v in step.written.args.items() if k in NAMERS] == [
+        runs
+    ]:
+        return INFERRED
+    if step.words.mean(written, runs):
+        return INFERRED
+    # Of a call without a name the arguments say which tool is meant, if one takes them.
+    return INFERRED if not normal(written) and [*step.takes()] == [runs] else None

@@ -65,6 +65,10 @@ class Slot:
     declared: bool = False
     fits: Callable[[JSON], bool] = field(default=lambda _: True)
 
+    def gives(self, value: JSON) -> bool:
+        """Whether the schema itself gives this value."""
+        return any(equal(value, one) for one in self.given)
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -112,34 +116,36 @@ def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | Non
 def says_nothing(value: JSON) -> bool:
     """Whether a value is no content: null, an empty text or container."""
     if isinstance(value, str):
-        return not value.strip() or value.strip() in _NULLS
+        return not value.strip() or value.strip() in NULLS
     return value is None or (isinstance(value, dict | list) and not value)
 
 
-_NULLS: Final = frozenset({"None", "null"})
+NULLS: Final = frozenset({"None", "null"})
+"""What models write for nothing where a string is not asked for."""
 
 
 def _is_null(written: JSON, slot: Slot) -> bool:
     # Where "none" is listed beside null, the word may be that value.
     listed = {spelling(one) for one in slot.listed if isinstance(one, str)}
-    is_word = isinstance(written, str) and written.strip() in _NULLS
+    is_word = isinstance(written, str) and written.strip() in NULLS
     return slot.nullable and is_word and spelling(str(written)) not in listed
 
 
 # --- booleans and numbers -------------------------------------------------------------------------
 
-_TRUTH: Final = {
-    **dict.fromkeys(("yes", "on", "y", "1"), True),
-    **dict.fromkeys(("no", "off", "n", "0"), False),
+TRUTH: Final = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), False),
 }
+"""Words and digits for true and false."""
 
 
 def _boolean(written: JSON, runs: bool) -> Safety | None:
     if isinstance(written, str):
         word = written.strip().lower()
-        if word == str(runs).lower():
-            return EXACT
-        return INFERRED if _TRUTH.get(word) is runs else None
+        if TRUTH.get(word) is not runs:
+            return None
+        return EXACT if word == str(runs).lower() else INFERRED
     is_digit = isinstance(written, int | float) and not isinstance(written, bool)
     return INFERRED if is_digit and written == runs else None
 
@@ -201,6 +207,12 @@ def _amount(found: re.Match[str], asked: Decimal, slot: Slot) -> Safety | None:
         return None  # where nothing over 1 fits, 5 % is written 0.05
     # A sign or a code is part of an amount, a word (`dollars`) is read.
     return digits if currency(mark) is not None and len(mark) < 4 else INFERRED
+
+
+def is_same_number(one: JSON, other: JSON) -> bool:
+    """Whether `5.0` became 5: to Python two values, to everybody else one."""
+    is_pair = {type(one), type(other)} == {int, float}
+    return is_pair and float(one) == float(other) and abs(one) < 2**53
 
 
 def _is_whole(slot: Slot) -> bool:

@@ -82,9 +82,3 @@ def priced(own: Mapping[str, float]) -> Mapping[str, float]:
             hint = near(name, COSTS) or "the table of costs has all of them"
             raise ValueError(f"costs: there is no edit {name!r}; {hint}")
     return {**PRICES, **own}
-
-
-def printed() -> str:
-    """The table for people, in Markdown."""
-    rows = [f"| `{name}` | {price.cost:g} | {price.says} |" for name, price in COSTS.items()]
-    return "\n".join(["| edit | costs | what it is |", "|---|---|---|", *rows])

@@ -124,7 +124,7 @@ def _search(asked: _Asked) -> tuple[Change, ...] | Refusal:
     first = places[0]
     if asked.moves and not isinstance(first, GiveUp) and is_of_keys(first):
         levels = levels_of(place for place in places if isinstance(place, Place))
-        return moved(call, first.tool, levels, ways)
+        return moved(levels, ways)
     edges = {id(one.edge): one for each in reversed(asked.sets) for one in each.priced}
     why: Refusal | None = None
     for finding in asked.findings:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.mending.choice import Refusal
-from selfcorrect.mending.cost import OFF
 from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, edit
 from selfcorrect.pointer import apply, join
 from selfcorrect.protocols import Tool
@@ -73,17 +72,15 @@ def levels_of(places: Iterable[Place]) -> list[Level]:
     ]
 
 
-Way: TypeAlias = Callable[[Call, Tool, Sequence[Level]], Sequence[Change] | Unclear]
+Way: TypeAlias = Callable[[Sequence[Level]], Sequence[Change] | Unclear]
 """Finds where the keys in question belong, or says why nowhere."""
 
 
-def moved(
-    call: Call, tool: Tool, levels: Sequence[Level], ways: Iterable[tuple[str, Way]]
-) -> tuple[Change, ...] | Refusal:
+def moved(levels: Sequence[Level], ways: Iterable[tuple[str, Way]]) -> tuple[Change, ...] | Refusal:
     """The changes that bring keys to their places, by the first way that finds any."""
     whys: dict[str, Unclear] = {}
     for strategy, way in ways:
-        found = way(call, tool, levels)
+        found = way(levels)
         if not isinstance(found, Unclear):
             return tuple(replace(change, strategy=strategy) for change in found)
         whys[strategy] = found
@@ -94,86 +91,34 @@ Claims: TypeAlias = Mapping[str, Sequence[str]]
 """By key, the names that it could stand for."""
 
 
-class KeyEdge(NamedTuple):
-    """One reason why a key could stand for a name.
+def place(claims: Claims, placed: dict[str, str], blocked: set[str]) -> None:
+    """Place every key that has one name left which no other such key has, until none is.
 
-    Attributes:
-        cost: Its row in the table of costs.
-        claims: Says what some keys could stand for, given the names that are taken.
+    Args:
+        claims: The names that keys could stand for.
+        placed: By key, its name; what is found is added.
+        blocked: Names that several keys claim; what is found is added.
     """
-
-    cost: str
-    claims: Callable[[Sequence[str], frozenset[str]], Claims]
-
-
-class Move(NamedTuple):
-    """A key, and the name that it stands for."""
-
-    key: str
-    to: str
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """Which key stands for which name.
-
-    Attributes:
-        moves: The keys that were placed.
-        open: By key that was not placed, the names that it could have.
-    """
-
-    moves: tuple[Move, ...]
-    open: Claims
-
-
-def assign(
-    keys: Sequence[str], edges: Iterable[KeyEdge], prices: Mapping[str, float]
-) -> Assignment:
-    """The one assignment of unknown keys that leaves no tie; the cheapest reason speaks first."""
-    placed: dict[str, Move] = {}
-    claims: dict[str, Sequence[str]] = {}
-    blocked: set[str] = set()
-    dear = [edge for edge in edges if prices[edge.cost] < OFF]
-    for edge in sorted(dear, key=lambda one: prices[one.cost]):
-        rest = [key for key in keys if not claims.get(key)]
-        if not rest:
-            break
-        taken = frozenset(move.to for move in placed.values())
-        found = {key: to for key, to in edge.claims(rest, taken).items() if to}
-        claims |= found
-        _place(found, placed, blocked)
-    taken = frozenset(move.to for move in placed.values())
-    left = {k: [to for to in claims.get(k, ()) if to not in taken] for k in keys if k not in placed}
-    return Assignment(tuple(placed[key] for key in keys if key in placed), left)
-
-
-def _place(claims: Claims, placed: dict[str, Move], blocked: set[str]) -> None:
-    """Place every key that has one name left which no other such key has, until none is."""
-    waiting = {key: [*names] for key, names in claims.items()}
-    while waiting:
-        taken = {move.to for move in placed.values()} | blocked
-        single: dict[str, list[str]] = {}
-        for key, names in list(waiting.items()):
-            left = [to for to in names if to not in taken]
-            if not left:
-                del waiting[key]
-            elif len(left) == 1:
-                single.setdefault(left[0], []).append(key)
+    while True:
+        taken = {*placed.values(), *blocked}
+        left = {
+            key: [to for to in names if to not in taken]
+            for key, names in claims.items()
+            if key not in placed
+        }
+        single = Counter(names[0] for names in left.values() if len(names) == 1)
         if not single:
             break
-        for to, keys in single.items():
-            if len(keys) == 1:
-                placed[keys[0]] = Move(keys[0], to)
-            else:
-                blocked.add(to)
-            for key in keys:
-                del waiting[key]
-    blocked.update(to for names in waiting.values() for to in names)
+        for key, names in left.items():
+            if len(names) == 1 and single[names[0]] == 1:
+                placed[key] = names[0]
+        blocked.update(to for to, keys in single.items() if keys > 1)
+    blocked.update(to for names in left.values() for to in names)
 
 
-def changes_of(level: Level, moves: Sequence[Move], reason: str) -> Iterator[Change]:
+def changes_of(level: Level, moves: Mapping[str, str], reason: str) -> Iterator[Change]:
     """The changes that carry out some moves: each key goes, each name comes."""
-    for key, to in moves:
+    for key, to in moves.items():
         value = level.given[key]
         yield edit(level.path + join(key), value, ABSENT, reason)
         yield edit(level.path + join(to), ABSENT, value, reason)

@@ -14,6 +14,7 @@ from selfcorrect.kernel.likeness import (
     is_near,
     is_spelled,
 )
+from selfcorrect.kernel.spellings import TRUTH
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
@@ -140,9 +141,6 @@ def _is_near(one: str, other: str) -> bool:
     return len(long) >= 4 and distance(one, other, limit) is not None
 
 
-_TRUTH: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "0", "1"})
-
-
 def loosely_fits(value: JSON, schemas: Sequence[JsonObject]) -> bool:
     """Whether a value is of the right shape, or one that could be converted."""
     return not schemas or any(_could_be(value, schema) for schema in schemas)
@@ -158,7 +156,7 @@ def _could_be(value: Any, schema: JsonObject) -> bool:
             if kinds & {"integer", "number"}:
                 return any(c.isdigit() for c in text) or number_word(text) is not None
             if "boolean" in kinds:
-                return text in _TRUTH
+                return text in TRUTH
             return "array" in kinds or ("object" in kinds and text.startswith("{"))
         case bool():
             return "array" in kinds

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import Final
 
 from selfcorrect.kernel.dates import MONTH_NAMES, Clock, Moment, moment
@@ -76,9 +76,8 @@ def zone_named(name: str) -> tzinfo:
     """
     if name in ("Z", "z", "UTC"):
         return UTC
-    if match := re.fullmatch(r"([+-])(\d{2}):(\d{2})", name, re.ASCII):
-        offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
-        return timezone(-offset if match[1] == "-" else offset)
+    if name[:1] in ("+", "-"):
+        return datetime.fromisoformat(f"2000-01-01T00:00{name}").tzinfo or UTC
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
@@ -93,16 +92,14 @@ def offset_in(zone: tzinfo, day: date, clock: time) -> str:
     Raises:
         Unclear: If the clock shows this time twice on that day, or never.
     """
-    local = datetime.combine(day, clock)
-    first, second = (local.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    offset = first.utcoffset()
-    if offset is None or offset != second.utcoffset():
+    local = datetime.combine(day, clock, zone)
+    first, second = (local.replace(fold=fold).isoformat()[_OFFSET:] for fold in (0, 1))
+    if first != second:
         raise Unclear("the clock changes at that time")
-    if first.tzinfo is UTC:
-        return "Z"
-    minutes = round(offset.total_seconds() / 60)
-    sign = "-" if minutes < 0 else "+"
-    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    return "Z" if zone is UTC else first
+
+
+_OFFSET: Final = len("2026-10-26T14:00:00")
 
 
 _TEMPLATE: Final = re.compile(

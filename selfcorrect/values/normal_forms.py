@@ -131,16 +131,6 @@ def _other_case(text: str) -> Iterator[str]:
     yield text.lower()
 
 
-def is_no_code(text: str) -> bool:
-    """Whether a text is a name, or a word for nothing or for anything, and so never a code.
-
-    >>> is_no_code("Ford"), is_no_code("tbd"), is_no_code("usd")
-    (True, True, False)
-    """
-    bare = bare_text(text[:_LONGEST])
-    return _said_of_none(bare) or _NAME.fullmatch(bare) is not None
-
-
 def _said_of_none(text: str) -> bool:
     return re.sub(r"[\W_]", "", text).lower() in _OF_NONE
 
@@ -164,21 +154,18 @@ def _grouped(groups: Sequence[str], pattern: str) -> str | None:
 
     What stood apart stays apart: `12-3456` is not `123-456`.
     """
-    if len(pattern) > _LONGEST_PATTERN:
+    body = pattern.removeprefix("^").removesuffix("$")
+    parts = [*_PART.finditer(body)] if len(pattern) <= _LONGEST_PATTERN else []
+    if "".join(part[0] for part in parts) != body:
         return None
     digits, apart = "".join(groups), set(accumulate(map(len, groups)))
-    body = pattern.removeprefix("^").removesuffix("$")
-    out, at, used = [], 0, 0
-    while at < len(body):
-        part = _PART.match(body, at)
-        if part is None:
-            return None
-        at = part.end()
+    out, used = "", 0
+    for part in parts:
         if part["mark"]:
-            out.append(part["mark"][-1])
+            out += part["mark"][-1]
             apart.discard(used)
-            continue
-        size = int(part["size"]) if part["size"] else 1
-        out.append(digits[used : used + size])
-        used += size
-    return "".join(out) if apart == {len(digits)} and used == len(digits) else None
+        else:
+            size = int(part["size"] or 1)
+            out += digits[used : used + size]
+            used += size
+    return out if apart == {len(digits)} and used == len(digits) else None

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from selfcorrect.kernel.spellings import TRUTH
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.text import LONGEST, Unclear, tokens
 from selfcorrect.words import NEGATIONS, WORDS
 
-BOOLEANS: Final = {"true": True, "false": False}
-ANSWERS: Final = {"yes": True, "no": False, "on": True, "off": False, "y": True, "n": False}
-_DIGITS: Final = {"1": True, "0": False}
 _SWITCH: Final = frozenset({"on", "off"})
 _STATES: Final = frozenset({"active", "enabled", "mode", "on", "power", "powered", "switch"})
 _SWITCHES: Final = frozenset({"activate", "enable", "turn", "use", "with"})
@@ -28,14 +26,12 @@ def boolean(value: JSON, want: Place) -> Iterator[Fit]:
     if not isinstance(value, str):
         return
     word = value[:50].strip().lower()
-    if word in BOOLEANS:
-        yield candidate(BOOLEANS[word], "boolean-text", "a boolean written as text")
-    elif word in _SWITCH and not _is_switched(want.name):
+    if word in _SWITCH and not _is_switched(want.name):
         raise Unclear("nothing in the name says what would be on or off")
-    elif (answer := {**ANSWERS, **_DIGITS}.get(word)) is not None:
-        yield candidate(answer, "boolean-word", "a word for true or false")
-    else:
+    if word not in TRUTH:
         raise Unclear("it is not a word for true or false")
+    cost = "boolean-text" if word in ("true", "false") else "boolean-word"
+    yield candidate(TRUTH[word], cost, "a word for true or false")
 
 
 def _is_switched(name: str) -> bool:

@@ -23,11 +23,11 @@ from selfcorrect.values.dates import (
     zone_named,
 )
 
-_FORMS: Final = (
-    *("YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD"),
-    *("DD-MM-YYYY", "DD/MM/YYYY", "DD.MM.YYYY", "DDMMYYYY"),
-    *("MM-DD-YYYY", "MM/DD/YYYY", "MM.DD.YYYY", "MMDDYYYY"),
-)
+_FORMS: Final = [
+    sign.join(order)
+    for order in (("YYYY", "MM", "DD"), ("DD", "MM", "YYYY"), ("MM", "DD", "YYYY"))
+    for sign in ("-", "/", ".", "")
+]
 _RELATIVE: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
 
 
@@ -92,7 +92,7 @@ class Date:
         if named := templates([told]) or templates([want.description]):
             return named
         if any(isinstance(schema.get("pattern"), str) for schema in want.schemas):
-            return list(_FORMS)
+            return _FORMS
         return ["YYYY-MM-DD"] if want.finding.category is Category.FORMAT_DATE else []
 
     def _date_time(self, told: str, want: Place) -> str:

@@ -9,21 +9,23 @@ from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import Unclear
-from selfcorrect.values.normal_forms import is_no_code, normal_forms
+from selfcorrect.values.normal_forms import normal_forms
 
 
 def normal_form(value: JSON, want: Place) -> Iterator[Fit]:
     """Respell what is certain: white space, quotes, case and separators between the same signs."""
     if not isinstance(value, str):
         raise Unclear("the value is no text")
-    patterns = strings([schema.get("pattern") for schema in want.schemas])
-    forms = normal_forms(value, want.formats, patterns)
-    fitting = [form for form in forms if want.fits(form)]
+    fitting = fitting_forms(value, want)
     if len(fitting) > 1:
         raise Contested("several spellings of it would fit")
     for form in fitting:
         yield candidate(form, "normal-form", "the same in its normal form")
-    if not fitting and is_no_code(value):
-        raise Unclear("no other spelling of it fits, and a word is not made a code")
     if not fitting:
         raise Unclear("no other spelling of it fits")
+
+
+def fitting_forms(value: str, want: Place) -> list[str]:
+    """The other spellings of a text that may stand at a place."""
+    patterns = strings([schema.get("pattern") for schema in want.schemas])
+    return [form for form in normal_forms(value, want.formats, patterns) if want.fits(form)]

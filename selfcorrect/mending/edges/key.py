@@ -6,19 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from selfcorrect.kernel.likeness import is_placeholder
-from selfcorrect.mending.place import (
-    Assignment,
-    Claims,
-    KeyEdge,
-    Level,
-    Move,
-    assign,
-    changes_of,
-    faults_after,
-)
-from selfcorrect.model import Call, Change
+from selfcorrect.mending.cost import OFF
+from selfcorrect.mending.place import Claims, Level, changes_of, faults_after, place
+from selfcorrect.model import Change
 from selfcorrect.pointer import join
-from selfcorrect.protocols import Tool
 from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import (
     Surroundings,
@@ -37,35 +28,6 @@ _OPENING: Final = frozenset("{[")
 _REASON: Final = "an argument under another name"
 
 
-def key_edges(level: Level, synonyms: Mapping[str, str]) -> tuple[KeyEdge, ...]:
-    """Why a key may stand for an argument: by its name, or as the only one left."""
-    around = _surroundings(level, synonyms)
-    same = spelled_alike(level.unknown, around.names)
-    compared = dict.fromkeys([key for key in level.unknown if not same.get(key)][:_MOST_COMPARED])
-
-    def spelled(keys: Sequence[str], _: frozenset[str]) -> Claims:
-        return {key: same.get(key, ()) for key in keys}
-
-    def alike(keys: Sequence[str], _: frozenset[str]) -> Claims:
-        near = [key for key in keys if key in compared]
-        return {key: suitors(key, level.given[key], around) for key in near}
-
-    def unnamed(keys: Sequence[str], taken: frozenset[str]) -> Claims:
-        missing = [name for name in around.required if name not in taken]
-        if around.is_open or len(keys) != 1 or len(missing) != 1:
-            return {}
-        value = level.given[keys[0]]
-        holds_more = isinstance(value, str) and value.lstrip()[:1] in _OPENING
-        fits = not holds_more and loosely_fits(value, around.names[missing[0]])
-        return {keys[0]: missing} if fits and is_placeholder(keys[0]) else {}
-
-    return (
-        KeyEdge("key-spelling", spelled),
-        KeyEdge("key-like", alike),
-        KeyEdge("key-unnamed", unnamed),
-    )
-
-
 def _surroundings(level: Level, synonyms: Mapping[str, str]) -> Surroundings:
     said = {name: alternatives(told, level.tool.schema) for name, told in level.names.items()}
     absent = {name: said[name] for name in level.absent}
@@ -79,14 +41,10 @@ def _surroundings(level: Level, synonyms: Mapping[str, str]) -> Surroundings:
 
 
 def renamed(
-    _: Call,
-    __: Tool,
-    levels: Sequence[Level],
-    prices: Mapping[str, float],
-    synonyms: Mapping[str, str],
+    levels: Sequence[Level], prices: Mapping[str, float], synonyms: Mapping[str, str]
 ) -> list[Change] | Unclear:
     """All keys of the objects in question under their new names, where one of them is meant."""
-    made: list[tuple[Level, Sequence[Move]]] = []
+    made: list[tuple[Level, Mapping[str, str]]] = []
     why = Unclear("the error does not speak of an argument")
     for level in levels:
         found = _renames(level, prices, synonyms)
@@ -99,37 +57,66 @@ def renamed(
 
 def _renames(
     level: Level, prices: Mapping[str, float], synonyms: Mapping[str, str]
-) -> Sequence[Move] | Unclear:
+) -> Mapping[str, str] | Unclear:
     """The new names of all keys of an object, if one of them concerns a key in question."""
     unknown = level.unknown
     if level.about.isdisjoint([*unknown, *level.absent]):
         return Unclear("the argument is neither unknown nor missing")
-    found = assign(unknown, key_edges(level, synonyms), prices)
-    if level.about.isdisjoint([name for move in found.moves for name in (move.key, move.to)]):
-        return _unclear(min(level.about), found)
-    return found.moves
+    around = _surroundings(level, synonyms)
+    same = spelled_alike(unknown, around.names)
+    rest = [key for key in unknown if not same.get(key)][:_MOST_COMPARED]
+    near = {key: suitors(key, level.given[key], around) for key in rest}
+    placed, blocked = dict[str, str](), set[str]()
+    claims: dict[str, Sequence[str]] = {}
+    # The surest reason speaks first: the spelling, the letters and words, the only one left.
+    for cost, found in (("key-spelling", same), ("key-like", near)):
+        if prices[cost] < OFF:
+            said = {key: to for key, to in found.items() if to and key not in claims}
+            claims |= said
+            place(said, placed, blocked)
+    left = [key for key in unknown if key not in claims]
+    if prices["key-unnamed"] < OFF and len(left) == 1:
+        place(_unnamed(left[0], level, around, placed), placed, blocked)
+    placed = {key: placed[key] for key in unknown if key in placed}
+    if level.about.isdisjoint([*placed, *placed.values()]):
+        taken = {*placed.values()}
+        open_to = {k: [n for n in to if n not in taken] for k, to in claims.items()}
+        return _unclear(
+            min(level.about), {k: open_to.get(k, ()) for k in unknown if k not in placed}
+        )
+    return placed
 
 
-def _unclear(wanted: str, found: Assignment) -> Unclear:
+def _unnamed(key: str, level: Level, around: Surroundings, placed: Mapping[str, str]) -> Claims:
+    """The one missing argument, for the one key that is no name."""
+    missing = [name for name in around.required if name not in placed.values()]
+    value = level.given[key]
+    holds_more = isinstance(value, str) and value.lstrip()[:1] in _OPENING
+    if around.is_open or len(missing) != 1 or holds_more or not is_placeholder(key):
+        return {}
+    return {key: missing} if loosely_fits(value, around.names[missing[0]]) else {}
+
+
+def _unclear(wanted: str, claims: Claims) -> Unclear:
     """For what a key could stand, or what could stand for an argument."""
-    if wanted in found.open:
-        names, what = [*found.open[wanted]], "could stand for"
+    if wanted in claims:
+        names, what = [*claims[wanted]], "could stand for"
     else:
-        names = [key for key, claimed in found.open.items() if wanted in claimed]
+        names = [key for key, claimed in claims.items() if wanted in claimed]
         what = "could be meant by"
     listed = ", ".join(quoted(name, 60) for name in names[:5])
     which = f"any of {listed}" if names else "nothing that is known"
     return Unclear(f"{quoted(wanted, 60)} {what} {which}")
 
 
-def _together(found: Sequence[tuple[Level, Sequence[Move]]]) -> list[Change] | Unclear:
+def _together(found: Sequence[tuple[Level, Mapping[str, str]]]) -> list[Change] | Unclear:
     """The renames that break nothing but, at worst, the form of a value."""
     level = found[0][0]
     before = faults_now(level.tool, level.call)
     left = list(found)
     for _ in range(2):
         changes = [change for one, moves in left for change in changes_of(one, moves, _REASON)]
-        moved = [one.path + join(move.to) for one, moves in left for move in moves]
+        moved = [one.path + join(to) for one, moves in left for to in moves.values()]
         broken = faults_after(level, changes, moved) - before
         if not broken:
             return changes

@@ -13,7 +13,6 @@ from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.place import Level
 from selfcorrect.model import JSON, Call, Change, JsonObject, edit
 from selfcorrect.pointer import put, split
-from selfcorrect.protocols import Tool
 from selfcorrect.schema.keys import resembles
 from selfcorrect.schema.places import faults_now
 from selfcorrect.schema.slots import slots_of
@@ -23,20 +22,18 @@ from selfcorrect.text import Unclear
 _MOST: Final = 200
 
 
-def opened(
-    call: Call, tool: Tool, levels: Sequence[Level], prices: Mapping[str, float]
-) -> list[Change] | Unclear:
+def opened(levels: Sequence[Level], prices: Mapping[str, float]) -> list[Change] | Unclear:
     """The change that takes away what is around all arguments, if they then fit better."""
     for level in levels if prices["wrapper"] < OFF else ():
-        given, found = dict(level.given), _unwrapped(level, tool)
-        if found not in (None, given) and _is_better(level, found, call):
+        given, found = dict(level.given), _unwrapped(level)
+        if found not in (None, given) and _is_better(level, found):
             return [edit(level.path, given, found, "arguments inside a wrapper")]
     return Unclear("nothing fits better at another level")
 
 
-def _unwrapped(level: Level, tool: Tool) -> Any:
+def _unwrapped(level: Level) -> Any:
     """The object without what the kernel knows to be around it; None where two values are told."""
-    written = Call(tool.name, level.given)
+    tool, written = level.tool, Call(level.tool.name, level.given)
     step = Step(written, Call(tool.name), slots_of(tool.schema), offered=(tool.name,))
     if level.path != "/args":
         return without_schema(step, dict(level.given), {}, tuple(split(level.path)[1:]))
@@ -44,14 +41,14 @@ def _unwrapped(level: Level, tool: Tool) -> Any:
     return None if any(one.words for one in reasons) else found
 
 
-def _is_better(level: Level, found: JsonObject, call: Call) -> bool:
+def _is_better(level: Level, found: JsonObject) -> bool:
     unknown = [key for key in islice(found, _MOST) if key not in level.names]
     if not NAMERS.isdisjoint(unknown) or _is_argument(level, found):
         return False
-    whole: JSON = put(call.args, level.path.removeprefix("/args"), found)
+    whole: JSON = put(level.call.args, level.path.removeprefix("/args"), found)
     if level.tool.is_valid(whole):
         return True
-    after, before = len(level.tool.violations(whole)), faults_now(level.tool, call).total()
+    after, before = len(level.tool.violations(whole)), faults_now(level.tool, level.call).total()
     spelled = all(any(is_spelled(key, name) for name in level.names) for key in unknown)
     return bool(found) and (after < before or (spelled and after == before))
 

@@ -18,7 +18,7 @@ from selfcorrect.model import JSON, JsonObject
 from selfcorrect.pointer import look, split
 from selfcorrect.schema.places import Place, parent
 from selfcorrect.schema.subschema import at, has_type, members, strings, types_of
-from selfcorrect.text import Unclear, is_spelling_of, spelling, tokens
+from selfcorrect.text import Unclear, is_spelling_of, tokens
 from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.words import singular
 
@@ -162,9 +162,9 @@ def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
     sure = bracketed and whole[0] == "["
     if _GROUPED.search(body) or _DECIMAL_COMMAS.search(body):
         raise Unclear("its commas or spaces could group digits")
-    listed = {spelling(one): one for one in strings(members(items))}
+    listed = list(dict.fromkeys(strings(members(items))))
     kinds = frozenset().union(*map(types_of, items)) - {"null"} if items else frozenset()
-    slot = Slot(kinds=kinds, listed=[*listed.values()])
+    slot = Slot(kinds=kinds, listed=listed)
     for parts in separated(body, slot):
         if (1 if sure else 2) <= len(parts) <= _MOST and all(parts):
             if listed:
@@ -178,14 +178,9 @@ def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
     raise Unclear("it is not a list of what is asked for")
 
 
-def _listed(parts: Sequence[str], listed: Mapping[str, str]) -> list[JSON] | None:
-    found: list[JSON] = []
-    for part in parts:
-        meant = listed.get(spelling(part))
-        if meant is None or not is_spelling_of(part, meant):
-            return None
-        found.append(meant)
-    return found
+def _listed(parts: Sequence[str], listed: Sequence[str]) -> list[JSON] | None:
+    found = [[one for one in listed if is_spelling_of(part, one)] for part in parts]
+    return [ones[0] for ones in found] if all(len(ones) == 1 for ones in found) else None
 
 
 def _check_levels(written: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.effects import destroys
+from selfcorrect.kernel.spellings import NULLS
 from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.model import ABSENT, JSON
 from selfcorrect.protocols import Tool
@@ -13,8 +14,6 @@ from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import same, strings
 from selfcorrect.text import spelling, tokens
 
-_NULL: Final = frozenset({"None", "null"})
-"""What models write for nothing where a string is not asked for."""
 _UPDATES: Final = frozenset(
     {"change", "clear", "edit", "modify", "patch", "unset", "update", "upsert"}
 )
@@ -33,7 +32,7 @@ def nothing(value: JSON, want: Place) -> Iterator[Fit]:
             reason = "the default, which need not be said"
             yield candidate(ABSENT, "empty", reason)
             return
-    if value is not None and (text is None or text.strip() not in _NULL):
+    if value is not None and (text is None or text.strip() not in NULLS):
         return
     if text is not None and spelling(text) in map(spelling, strings(want.members)):
         return

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.kernel.dates import moment
+from selfcorrect.kernel.spellings import TRUTH
 from selfcorrect.mending.choice import Contested, Fit, candidate
-from selfcorrect.mending.edges.boolean import ANSWERS, BOOLEANS
+from selfcorrect.mending.edges.format import fitting_forms
 from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import members, strings, types_of
 from selfcorrect.text import is_spelling_of
-from selfcorrect.values.normal_forms import normal_forms
 from selfcorrect.values.spelled import as_spelled
 
 _DIGITS: Final = re.compile(r"\d{1,30}", re.ASCII)
@@ -58,22 +58,22 @@ def kept_text(value: JSON, want: Place) -> Iterator[Fit]:
         reason = "another spelling of a listed value"
         yield candidate(meant[0], "same-text", reason)
         return
-    patterns = strings([schema.get("pattern") for schema in want.schemas])
-    forms = normal_forms(value, want.formats, patterns)
-    fitting = [form for form in forms if want.fits(form)]
+    fitting = fitting_forms(value, want)
     if len(fitting) > 1 or (fitting and _is_answer(want, value)):
         raise Contested("it could be several things")
     for form in fitting:
         yield candidate(form, "same-text", "the same in its normal form")
     if not fitting:
-        _check_no_text(want, value.strip(), bool(listed or patterns))
+        _check_no_text(
+            want, value.strip(), bool(listed) or any("pattern" in schema for schema in want.schemas)
+        )
 
 
 def _check_no_text(want: Place, value: str, told: bool) -> None:
     """Refuse a text that may be meant as one; `told` is whether the schema says what texts are."""
     if _DIALLED.match(value) or (_DIGITS.fullmatch(value) and want.fits(f"+{value}")):
         raise Contested("it could be a text such as a telephone number")
-    if told and _is_answer(want, value) and value.lower() not in BOOLEANS:
+    if told and _is_answer(want, value) and value.lower() not in ("true", "false"):
         raise Contested("it could be a text, or true or false")
     if want.formats & {"date", "date-time"} and moment(value) is not None:
         raise Contested("it could be a date or a number")
@@ -81,4 +81,4 @@ def _check_no_text(want: Place, value: str, told: bool) -> None:
 
 def _is_answer(want: Place, value: str) -> bool:
     word = value[:50].strip().lower()
-    return "boolean" in want.kinds and (word in ANSWERS or word in BOOLEANS)
+    return "boolean" in want.kinds and not word.isdigit() and word in TRUTH

@@ -10,10 +10,8 @@ from selfcorrect.kernel.wrappers import value_in
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON
 from selfcorrect.pointer import split
-from selfcorrect.schema.keys import loosely_fits
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.slots import slots_of
-from selfcorrect.schema.subschema import at, meets
 
 _DEEPEST: Final = 4
 
@@ -40,22 +38,11 @@ def bare_items(value: JSON, want: Place) -> Iterator[Fit]:
     """The items of a list without the object around each: `[{"tag": "new"}, {"tag": "old"}]`."""
     if not isinstance(value, list) or not all(map(_is_lone, value)):
         return
-    keys = {key for item in value for key in item}
-    items = at(want.tool.schema, [*split(want.path)[1:], "0"]) or ()
     slot = slots_of(want.tool.schema)((*split(want.path)[1:], "0"))
     bare = [value_in(item, slot) for item in value]
-    if len(keys) != 1 or None in bare:
-        return
-    reason = "items inside an object of one key each"
-    if want.fits(bare) or (items and all(_could_be(inner, items) for inner in bare)):
+    if None not in bare and len({key for item in value for key in item}) == 1:
+        reason = "items inside an object of one key each"
         yield candidate(bare, "value-wrapper", reason, opens=True)
-
-
-def _could_be(value: JSON, items: Any) -> bool:
-    """Whether a value is an item, or a text that could be made one."""
-    return any(meets(value, one) for one in items) or (
-        isinstance(value, str) and loosely_fits(value, items)
-    )
 
 
 def _is_lone(item: JSON) -> bool:
