@@ -6,17 +6,14 @@ belong, and at the reason for which the model stopped.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from selfcorrect.forms.access import Path, put
-from selfcorrect.forms.calls import is_others
+from selfcorrect.forms.calls import FORMS, is_others
 from selfcorrect.model import Call, JsonObject
 from selfcorrect.plain import digest
-
-MakeCall = Callable[[str, Call], JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +21,36 @@ class Style:
     """How a provider writes a message that makes calls.
 
     Attributes:
-        call: Makes the object of one call, of its id and itself.
+        form: The name of the form of one call.
+        marks: What stands in its object to tell the form.
         within: Calls stand among the parts of the content; else in a list of their own.
         stop: Why the model stopped, in the provider's word; None where it has none for calls.
         empty: What is left of a text that was a call.
         carries: What stands beside the text in its part belongs to the call.
+        has_id: A call has an id; one without takes its arguments as an object.
     """
 
-    call: MakeCall
+    form: str
+    marks: Mapping[str, str] = field(default_factory=dict)
     within: bool = True
     stop: str | None = None
     empty: str | None = None
     carries: bool = False
+    has_id: bool = True
+
+    def call(self, call_id: str, call: Call) -> JsonObject:
+        """The object of one call."""
+        form = FORMS[self.form]
+        args = form.as_written(call.args, None) if self.has_id else call.args
+        made = dict(self.marks)
+        parts = [(form.ids[0], call_id)] if self.has_id else []
+        for path, item in (*parts, (form.name, call.name), (form.arguments, args)):
+            *above, key = path
+            inner: Any = made
+            for each in above:
+                inner = inner.setdefault(each, {})
+            inner[key] = item
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,44 +112,12 @@ def call_id(text: str, place: int) -> str:
     return f"call_{digest(text, place)[:24]}"
 
 
-def _chat(call_id: str, call: Call) -> JsonObject:
-    function = {"name": call.name, "arguments": json.dumps(call.args, ensure_ascii=False)}
-    return {"id": call_id, "type": "function", "function": function}
-
-
-def _ollama(_: str, call: Call) -> JsonObject:
-    return {"function": {"name": call.name, "arguments": call.args}}
-
-
-def _anthropic(call_id: str, call: Call) -> JsonObject:
-    return {"type": "tool_use", "id": call_id, "name": call.name, "input": call.args}
-
-
-def _bedrock(call_id: str, call: Call) -> JsonObject:
-    return {"toolUse": {"toolUseId": call_id, "name": call.name, "input": call.args}}
-
-
-def _gemini(_: str, call: Call) -> JsonObject:
-    return {"functionCall": {"name": call.name, "args": call.args}}
-
-
-def _responses(call_id: str, call: Call) -> JsonObject:
-    arguments = json.dumps(call.args, ensure_ascii=False)
-    return {
-        "type": "function_call",
-        "call_id": call_id,
-        "name": call.name,
-        "arguments": arguments,
-        "status": "completed",
-    }
-
-
-_CHAT: Final = Style(_chat, within=False, stop="tool_calls")
-_OLLAMA: Final = Style(_ollama, within=False, empty="")
-_ANTHROPIC: Final = Style(_anthropic, stop="tool_use")
-_BEDROCK: Final = Style(_bedrock, stop="tool_use")
-_GEMINI: Final = Style(_gemini, carries=True)
-_RESPONSES: Final = Style(_responses)
+_CHAT: Final = Style("chat", {"type": "function"}, within=False, stop="tool_calls")
+_OLLAMA: Final = Style("chat", within=False, empty="", has_id=False)
+_ANTHROPIC: Final = Style("anthropic", {"type": "tool_use"}, stop="tool_use")
+_BEDROCK: Final = Style("bedrock", stop="tool_use")
+_GEMINI: Final = Style("gemini", has_id=False, carries=True)
+_RESPONSES: Final = Style("responses", {"type": "function_call", "status": "completed"})
 
 
 def words_in(value: Any) -> Words | None:

@@ -8,11 +8,10 @@ from typing import Any, get_origin
 
 from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
-from selfcorrect.forms.endings import endings_said, is_marked_refused
+from selfcorrect.forms.endings import is_marked_refused, reasons_said
 from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
 from selfcorrect.model import JSON
 from selfcorrect.plain import plain
-from selfcorrect.reading import reasons_in
 from selfcorrect.tools.gemini import as_json_schema
 
 
@@ -40,7 +39,7 @@ class Asked:
         told = [] if reason is None else [str(getattr(reason, "value", reason))]
         for each in said:
             told += [REFUSED] if is_marked_refused(each) else []
-            told += [one for ending in endings_said(each) for one in reasons_in(ending)]
+            told += reasons_said(each)
         # A refusal anywhere counts: nothing of such an answer is to happen.
         why = next(filter(is_refusal, told), next(iter(told), None))
         return replace(self, allows=replace(self.allows, finish_reason=why))

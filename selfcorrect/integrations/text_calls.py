@@ -18,7 +18,7 @@ from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.judging import judged
 from selfcorrect.loop.walk import walk_in
-from selfcorrect.model import Call, Change, Finding, Safety
+from selfcorrect.model import Call, Finding, Safety, edit
 from selfcorrect.reading import (
     Candidate,
     Offered,
@@ -107,7 +107,7 @@ def _safety(
     text: str, reading: Reading, facts: CorrectionState, context: RunContext, call: Candidate
 ) -> Safety:
     """How certain it is that a text makes a call, as the kernel sees it."""
-    change = Change("/args", {}, call.call.args, Safety.EXACT, "the text was read")
+    change = edit("/args", {}, call.call.args, "the text was read")
     before = Call("", raw=text)
     ask = partial(judged, before, call.call, [change], (), {}, facts, context)
     return ask(extents=reading.written).changes[0].safety

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ToolCallKeys,
         has,
     )
-    from selfcorrect.reading.endings import ending_in, ending_of, reasons_in
+    from selfcorrect.reading.endings import ending_in, ending_of
     from selfcorrect.reading.envelopes import read_call_object
     from selfcorrect.reading.known_tool import read_arguments
     from selfcorrect.reading.outcome import Asked, Reading, refusal_of
@@ -53,7 +53,6 @@ _HOMES = {
     "read_call_object": "selfcorrect.reading.envelopes",
     "read_calls": "selfcorrect.reading.texts",
     "read_json": "selfcorrect.reading.tolerant_json",
-    "reasons_in": "selfcorrect.reading.endings",
     "refusal_of": "selfcorrect.reading.outcome",
     "said_beside": "selfcorrect.kernel.standing",
     "strict_json": "selfcorrect.reading.strict",
@@ -79,7 +78,6 @@ __all__ = [
     "read_call_object",
     "read_calls",
     "read_json",
-    "reasons_in",
     "refusal_of",
     "said_beside",
     "strict_json",
