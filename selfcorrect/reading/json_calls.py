@@ -145,9 +145,6 @@ class JsonCalls:
             named = self._named(before, read, tools)
             if named is not None:
                 calls, start = [named], read.start - named.start
-                if _GOES_ON.match(text, read.end):
-                    unclear = Fault(read.end, "brackets that do not match")
-                    calls = [replace(named, args=None, fault=unclear)]
         if not calls:
             calls = self._quoted(read.value, tools)
         mended = has(read.deviations, Oddity.CLOSER_TOO_MANY)
