@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.forms import langchain
@@ -26,6 +25,7 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.model import ABSENT, Call, Change, JsonObject, edit
 from selfcorrect.plain import as_text
 from selfcorrect.protocols import Tool
+from selfcorrect.reading.strict import strict_json
 from selfcorrect.schema.slots import slots_of
 
 _UNANSWERED: Final = "No answer is known: the call could not be read as it was written."
@@ -138,7 +138,7 @@ def _read(args: Any) -> JsonObject | None:
     """The arguments, if they are an object or strictly valid JSON of one."""
     if args is None or isinstance(args, Mapping):
         return args or {}
-    found = reading.strict_json(args) if isinstance(args, str) else None
+    found = strict_json(args) if isinstance(args, str) else None
     return found.value if found is not None and isinstance(found.value, dict) else None
 
 

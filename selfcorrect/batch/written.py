@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
 from selfcorrect.forms import langchain
@@ -34,7 +33,9 @@ from selfcorrect.forms.texts import Words, words_in
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
-from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.contract import Ending, ToolCallKeys
+from selfcorrect.reading.endings import ending_in, ending_of
+from selfcorrect.reading.envelopes import read_call_object
 
 WANTED: Final = (
     "pass the text that a model wrote, a call as an object with name and args, a message or a "
@@ -154,7 +155,7 @@ def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     if type(call) is dict and call.keys() - {"id"} == _OWN_KEYS and type(call["args"]) is dict:
         return call["args"] if type(call["name"]) is str else None
-    found = reading.read_call_object(call)
+    found = read_call_object(call)
     return None if found is None else found.args
 
 
@@ -190,7 +191,7 @@ def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:
 def _plain(item: Call | Mapping[str, Any]) -> One:
     if isinstance(item, Call):
         return _of_call(item).calls[0]
-    found = reading.read_call_object(item)
+    found = read_call_object(item)
     name = found.name if found is not None else ""
     call_id = next((item[key] for key in (*_KEYS.id, "call_id") if item.get(key)), None)
     args = next((item[key] for key in _arguments_keys(item)), None)
@@ -284,7 +285,7 @@ def _ended(value: Any) -> tuple[str | None, bool]:
     refused = next(filter(is_refusal, reasons), None)
     if refused is None and is_marked_refused(value):
         refused = REFUSED
-    return refused, any(not reading.ending_of(each).closers for each in reasons)
+    return refused, any(not ending_of(each).closers for each in reasons)
 
 
 def _of_value(given: Any) -> Written:
@@ -336,7 +337,7 @@ def _as_objects(calls: Sequence[Call | None]) -> Any:
 def _of_langchain(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
-    ending = reading.ending_in(told, reading.Ending())
+    ending = ending_in(told, Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
     if langchain.is_marked_refused(given):
         reason = REFUSED

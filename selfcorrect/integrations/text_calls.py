@@ -15,19 +15,16 @@ from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.kernel.standing import said_beside
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.judging import judged
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import Call, Finding, Safety, edit
-from selfcorrect.reading import (
-    Candidate,
-    Offered,
-    Reading,
-    read_calls,
-    said_beside,
-    why_not_allowed,
-)
+from selfcorrect.reading.allowing import why_not_allowed
+from selfcorrect.reading.contract import Candidate, Offered
+from selfcorrect.reading.outcome import Reading
 from selfcorrect.reading.quoting import MADE, why_not_made
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.state import CorrectionState
 
 _LONGEST_TEXT: Final = 200_000

@@ -12,7 +12,7 @@ import pytest
 
 from selfcorrect import StrategyMap, repair_call
 from selfcorrect.model import Safety
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -17,8 +17,11 @@ from hypothesis import strategies as st
 from selfcorrect import repair_call
 from selfcorrect.model import Call, Safety
 from selfcorrect.ports import Beside
-from selfcorrect.reading import ToolCallKeys, read_arguments, read_call_object, read_calls
+from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.reader import read_given
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))
