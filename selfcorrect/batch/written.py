@@ -174,8 +174,7 @@ def _first(calls: Sequence[Call | None]) -> Any:
 
 
 def _as_text(calls: Sequence[Call | None]) -> str:
-    made = [{"name": call.name, "arguments": call.args} for call in calls if call is not None]
-    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False)
+    return json.dumps(_as_objects(calls), ensure_ascii=False)
 
 
 def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:

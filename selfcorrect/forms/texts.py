@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from selfcorrect.forms.access import Path, put
+from selfcorrect.forms.access import Path, part, put
 from selfcorrect.forms.calls import FORMS, is_others
 from selfcorrect.model import Call, JsonObject
 from selfcorrect.plain import digest
@@ -76,11 +76,11 @@ class Words:
         ids = [call.id or call_id(self.text, place) for place, call in enumerate(calls)]
         made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
         if self.part is None:
-            before = _at(value, self.path).get("tool_calls") or ()
+            before = part(value, self.path).get("tool_calls") or ()
             value = put(value, (*self.path, "content"), left or self.style.empty)
             value = put(value, (*self.path, "tool_calls"), [*before, *made])
         else:
-            parts = _at(value, self.path)
+            parts = part(value, self.path)
             kept = self._kept(parts[self.part], left)
             if self.style.carries and not left:
                 made[0] = {**_without_text(parts[self.part]), **made[0]}
@@ -137,7 +137,7 @@ def words_in(value: Any) -> Words | None:
             if len(answers) != 1 or not isinstance(answers[0], Mapping):
                 return None
             holder: Path = (key, 0)
-            return _of_message(_at(value, (*holder, inner)), (*holder, inner), value, holder)
+            return _of_message(part(value, (*holder, inner)), (*holder, inner), value, holder)
     output = value.get("output")
     if isinstance(output, list):
         return _of_items(output)
@@ -151,7 +151,7 @@ def words_in(value: Any) -> Words | None:
 def _of_message(message: Any, path: Path, whole: Mapping[str, Any], holder: Path) -> Words | None:
     if not isinstance(message, Mapping) or is_others(message):
         return None
-    said = _at(whole, holder)
+    said = part(whole, holder)
     names = ("finish_reason", "stop_reason", "stopReason", "finishReason")
     reason = next(((*holder, name) for name in names if said.get(name) is not None), None)
     content = message.get("content")
@@ -196,9 +196,3 @@ def _of_items(items: Sequence[Any]) -> Words | None:
     if len(texts) != 1:
         return None
     return Words(texts[0][1], ("output",), texts[0][0], _RESPONSES)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for key in path:
-        value = value[key] if isinstance(key, int) else value.get(key)
-    return value

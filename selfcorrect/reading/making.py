@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from selfcorrect.effects import destroys
 from selfcorrect.kernel.standing import Standing, classes
 from selfcorrect.protocols import TextPolicy
-from selfcorrect.reading.choosing import once
+from selfcorrect.reading.choosing import Found, once
 from selfcorrect.reading.contract import (
     MOST_CALLS,
     Candidate,
@@ -24,14 +24,6 @@ from selfcorrect.reading.outcome import Reading, broken_at, malformed, no_call_i
 
 _GOES_ON: Final = "the text may go on where it ends"
 _NOT_MADE: Final = "the text holds a call; it was not made"
-
-
-class Found(NamedTuple):
-    """What was found in a text: see `choose`."""
-
-    calls: tuple[Candidate, ...]
-    written: tuple[Candidate, ...]
-    text: str
 
 
 def made(
