@@ -225,11 +225,16 @@ def _of_slot(slot: Slot) -> One:
         given["id"] = str(slot.id)
     if slot.invalid:
         given["type"] = "invalid_tool_call"
-    beside, status = slot.beside, slot.status
-    whole = not slot.invalid
-    marked = slot.form not in BARE_FORMS
-    one = One(given, slot.name, slot.arguments, slot.id, beside, status, is_whole=whole)
-    return replace(one, is_marked=marked)
+    return One(
+        given,
+        slot.name,
+        slot.arguments,
+        slot.id,
+        slot.beside,
+        slot.status,
+        is_whole=not slot.invalid,
+        is_marked=slot.form not in BARE_FORMS,
+    )
 
 
 def _says_more(value: Any, found: Sequence[Slot]) -> bool:

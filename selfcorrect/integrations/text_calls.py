@@ -55,9 +55,8 @@ async def calls_in_text(
     """
     text = str(message.text)
     policy = context.strategies.reading
-    if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
-        return [], text
-    if policy.text == "off":
+    is_read = policy.text != "off" and box.specs and len(text) <= _LONGEST_TEXT
+    if not is_read or not CALL_SIGNS.search(text):
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]

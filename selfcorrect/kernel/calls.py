@@ -51,12 +51,11 @@ def whole(step: Step, raw: str) -> Cover:
             return found[-1]
     made = classes(text, extents, reads=not step.acts, edge=step.edge)
     key = key_of(step.runs)
-    ours = [one for one, safety in zip(extents, made, strict=True) if safety]
-    ours = [one for one in ours if key_of(one) == key]
-    if not ours:
+    ours = [(one, safety) for one, safety in zip(extents, made, strict=True) if key_of(one) == key]
+    if not any(safety for _, safety in ours):
         return Cover(None, text)
     kinds = [one for one in made if one]
-    again = len({(one.start, one.end) for one in extents if key_of(one) == key}) > 1
+    again = len({(one.start, one.end) for one, _ in ours}) > 1
     kinds += [Safety.INFERRED] if again else []
     return Cover(worst([*kinds, *(one.safety for one in found if one.safety)]))
 

@@ -252,14 +252,10 @@ class _Cursor:
         # A backslash that escapes nothing is one, or was to be none.
         raw = "\\" in atom and self.text.startswith(atom, end - len(atom))
         odd = raw or "\\_" in self.text[self.at : end]
-        return self._is_marked(end) and not (odd and self.text[end : end + 1] in _QUOTES)
-
-    def _is_marked(self, end: int) -> bool:
-        """Whether quotes or tags show where a text ends."""
-        behind = self.text[end : end + 1]
-        return behind in _QUOTES or (
-            bool(self.tags) and self.text[end : end + _NEAR].lstrip().startswith("</")
-        )
+        if self.text[end : end + 1] in _QUOTES:
+            return not odd
+        # A tag shows where a text ends, too.
+        return bool(self.tags) and self.text[end : end + _NEAR].lstrip().startswith("</")
 
     def _past(self, at: int) -> int | None:
         """Behind one token of structure, or None where something else stands."""

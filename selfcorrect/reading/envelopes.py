@@ -184,14 +184,12 @@ class _Reader:
             for call in reader.calls(value[key], depth + 1):
                 has_met = True
                 yield replace(call, id=call.id or outer)
-        if not has_met and value and all(self.is_wrapper(k, v) for k, v in value.items()):
+        if has_met or not value or any(self.tools.meant(name) is None for name in value):
+            return
+        if all(isinstance(given, dict) for given in value.values()):
             for name, given in value.items():
                 note = Deviation(0, "wrapped in the tool's name")
                 yield self.closed(self.candidate(name, given, {}, None, note), given)
-
-    def is_wrapper(self, name: str, given: JSON) -> bool:
-        tool = self.tools.meant(name)
-        return tool is not None and isinstance(given, dict)
 
     def direct(self, value: JsonObject) -> Candidate | None:
         """The object itself as a call."""
