@@ -158,7 +158,6 @@ class Candidate(Extent):
     Attributes:
         deviations: How the text differs from a strictly valid call.
         id: The call's id, if it has one.
-        raw_args: The text of arguments that could not be read.
         fault: Why they could not be read.
         code: Written as a call in code (`f(x=1)`), or only seems to be one.
         tagged: Written as a tag of its own.
@@ -166,7 +165,6 @@ class Candidate(Extent):
 
     deviations: tuple[Deviation, ...] = ()
     id: str | None = None
-    raw_args: str | None = None
     fault: Fault | None = None
     code: bool = False
     tagged: bool = False
@@ -176,7 +174,7 @@ class Candidate(Extent):
         """The call in the form that the loop carries."""
         if self.args is not None:
             return Call(self.name, self.args, self.id)
-        return Call(self.name, {}, self.id, self.raw_args or "")
+        return Call(self.name, {}, self.id, "")
 
 
 class Offered(dict[str, Tool]):

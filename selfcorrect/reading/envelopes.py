@@ -269,8 +269,7 @@ class _Reader:
                 what = "arguments beside the others"
                 notes.append(Deviation(0, what, Oddity.BESIDE))
                 args = {**args, **left}
-        raw = given if args is None and isinstance(given, str) else None
-        return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
+        return Candidate(name, args, 0, 0, tuple(notes), id_, fault)
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:
