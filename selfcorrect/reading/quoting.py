@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.forms.access import get
+from selfcorrect.forms.access import get, is_record
 from selfcorrect.forms.calls import slots
 from selfcorrect.model import Call
 from selfcorrect.plain import DEPTH
@@ -117,6 +117,7 @@ def _message(item: Any) -> _Message:
         return _Message("user", (item,), ())
     if isinstance(item, tuple | list) and len(item) == 2:
         return _Message(str(item[0]).lower(), tuple(_texts(item[1])), ())
+    item = item if is_record(item) else getattr(item, "__dict__", {})
     role = get(item, "role") or get(item, "type")
     made = (read_call_object({"name": one.name, "args": one.arguments}) for one in slots(item))
     calls = tuple(call for call in made if call is not None)
