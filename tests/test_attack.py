@@ -23,7 +23,7 @@ from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.results import is_error_value
 from selfcorrect.testing import ScriptedModel, VirtualTime
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import WORSE, Mended, MendedCall
 from selfcorrect.batch.texts import CALL_SIGNS, mend_text
@@ -15,9 +14,13 @@ from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, w
 from selfcorrect.forms.texts import call_id
 from selfcorrect.json_forms import finding_to_json, to_json
 from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
+from selfcorrect.kernel.standing import said_beside
 from selfcorrect.loop.context import RunContext, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import Call, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.reading.endings import ending_of
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.report import FailureReport
 from selfcorrect.tools import ToolSpec
 
@@ -107,11 +110,11 @@ class Mending:
         """The arguments of a call that fits as it stands, and that nothing else has to see."""
         if spec is None or not one.is_whole or not self.is_quick:
             return None
-        if reason is not None and not reading.ending_of(reason).closers:
+        if reason is not None and not ending_of(reason).closers:
             return None
         args = one.args
         if isinstance(args, str):
-            read = reading.strict_json(args)
+            read = strict_json(args)
             args = None if read is None else read.value
         return args if type(args) is dict and spec.is_valid(args) else None
 
@@ -140,7 +143,7 @@ class Mending:
 
     def _left(self, text: str, beside: Mapping[str, Any]) -> str:
         """The words that stand around the calls of a message's text: they stay in it."""
-        read = reading.read_calls(
+        read = read_calls(
             text,
             self.context.tools,
             finish_reason=beside.get("finish_reason"),
@@ -148,7 +151,7 @@ class Mending:
             policy=self.context.strategies.reading,
             in_context=bool(beside.get("messages")),
         )
-        return reading.said_beside(read.text, read.calls) if read.wordy else ""
+        return said_beside(read.text, read.calls) if read.wordy else ""
 
 
 def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]:
@@ -162,7 +165,7 @@ def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]
 def _before_last(beside: Mapping[str, Any], *, is_last: bool) -> Mapping[str, Any]:
     """What goes with a call: only the last one can have been cut off."""
     reason = beside.get("finish_reason")
-    if is_last or not isinstance(reason, str) or reading.ending_of(reason).closers:
+    if is_last or not isinstance(reason, str) or ending_of(reason).closers:
         return beside
     if is_refusal(reason):
         return beside  # what is refused is refused as a whole

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from selfcorrect import reading
 from selfcorrect.batch.checking import checked
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.forms import langchain
@@ -19,9 +18,15 @@ from selfcorrect.forms.access import get
 from selfcorrect.forms.answers import answer_of, answered, named, with_answers
 from selfcorrect.forms.calls import Slot, slots
 from selfcorrect.forms.names import is_usable, usable_name
+from selfcorrect.kernel.changes import judge
+from selfcorrect.kernel.verdicts import Step
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
-from selfcorrect.model import ABSENT, Change, JsonObject, Safety
+from selfcorrect.model import ABSENT, Call, Change, JsonObject, edit
+from selfcorrect.plain import as_text
+from selfcorrect.protocols import Tool
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.schema.slots import slots_of
 
 _UNANSWERED: Final = "No answer is known: the call could not be read as it was written."
 
@@ -123,7 +128,8 @@ class Thread:
             new = found.args if found.args is not None else found.partial or {}
         if own != name and call_id is not None:
             self._names[call_id] = own
-        call = MendedCall(own, new, call_id, "repaired", _changes(name, own, args, read, new))
+        call = MendedCall(own, new, call_id, "repaired")
+        call = replace(call, changes=_changes(name, args, call, self._context.tools))
         self._calls.append(call)
         return call
 
@@ -132,21 +138,29 @@ def _read(args: Any) -> JsonObject | None:
     """The arguments, if they are an object or strictly valid JSON of one."""
     if args is None or isinstance(args, Mapping):
         return args or {}
-    found = reading.strict_json(args) if isinstance(args, str) else None
+    found = strict_json(args) if isinstance(args, str) else None
     return found.value if found is not None and isinstance(found.value, dict) else None
 
 
 def _changes(
-    name: str, own: str, args: Any, read: JsonObject | None, new: JsonObject
+    name: str, args: Any, made: MendedCall, tools: Mapping[str, Tool]
 ) -> tuple[Change, ...]:
-    out = []
-    if own != name:
-        why = "a name that providers take"
-        out.append(Change("/name", name or ABSENT, own, Safety.INFERRED, why))
-    if not isinstance(args, Mapping):
-        safety = Safety.EXACT if read is not None else Safety.INFERRED if new else Safety.LOSSY
-        out.append(Change("/args", args, new, safety, "arguments that providers take"))
-    return tuple(out)
+    """What was changed of a call, in the classes that the kernel gives."""
+    raw = None if isinstance(args, Mapping) else as_text(args or "")
+    written, runs = (
+        Call(name, args if raw is None else {}, raw=raw),
+        Call(made.name, made.args or {}),
+    )
+    changes = []
+    if made.name != name:
+        changes.append(edit("/name", name or ABSENT, made.name, "a name that providers take"))
+    if raw is not None:
+        changes.append(edit("/args", args, made.args, "arguments that providers take"))
+    tool = tools.get(made.name)
+    slot = slots_of(tool.schema if tool is not None else {})
+    step = Step(written, runs, slot, tools, tool.effect if tool is not None else "mutating")
+    classes = judge(step).classes([each.path for each in changes])
+    return tuple(replace(each, safety=one) for each, one in zip(changes, classes, strict=True))
 
 
 def _is_answer(message: Any) -> bool:

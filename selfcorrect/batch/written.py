@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from selfcorrect import reading
 from selfcorrect.batch.mended import MendedCall
 from selfcorrect.errors import ModelFailed
 from selfcorrect.forms import langchain
@@ -28,12 +27,15 @@ from selfcorrect.forms.calls import (
     parsed,
     slots,
 )
-from selfcorrect.forms.endings import alternatives, endings_said, is_marked_refused
+from selfcorrect.forms.endings import alternatives, is_marked_refused, reasons_in, reasons_said
 from selfcorrect.forms.langchain import is_answer, rewritten, said
 from selfcorrect.forms.texts import Words, words_in
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
+from selfcorrect.reading.contract import Ending, ToolCallKeys
+from selfcorrect.reading.endings import ending_in, ending_of
+from selfcorrect.reading.envelopes import read_call_object
 
 WANTED: Final = (
     "pass the text that a model wrote, a call as an object with name and args, a message or a "
@@ -41,9 +43,7 @@ WANTED: Final = (
 )
 _OWN_KEYS: Final = {"name", "args"}
 """The keys of our own form of a call, which needs no reading."""
-_NAMES: Final = ("name", "tool", "tool_name")
-_ARGUMENTS: Final = ("arguments", "args", "parameters", "params", "tool_args", "input")
-_IDS: Final = ("id", "tool_call_id")
+_KEYS: Final = ToolCallKeys()
 
 Back: TypeAlias = Callable[..., Any]
 """Writes calls into the form in which they came; None leaves what stands there.
@@ -155,7 +155,7 @@ def arguments_of(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     if type(call) is dict and call.keys() - {"id"} == _OWN_KEYS and type(call["args"]) is dict:
         return call["args"] if type(call["name"]) is str else None
-    found = reading.read_call_object(call)
+    found = read_call_object(call)
     return None if found is None else found.args
 
 
@@ -174,8 +174,7 @@ def _first(calls: Sequence[Call | None]) -> Any:
 
 
 def _as_text(calls: Sequence[Call | None]) -> str:
-    made = [{"name": call.name, "arguments": call.args} for call in calls if call is not None]
-    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False)
+    return json.dumps(_as_objects(calls), ensure_ascii=False)
 
 
 def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:
@@ -191,28 +190,28 @@ def _is_plain(item: Any) -> TypeGuard[Call | Mapping[str, Any]]:
 def _plain(item: Call | Mapping[str, Any]) -> One:
     if isinstance(item, Call):
         return _of_call(item).calls[0]
-    found = reading.read_call_object(item)
+    found = read_call_object(item)
     name = found.name if found is not None else ""
-    call_id = next((item[key] for key in (*_IDS, "call_id") if item.get(key)), None)
+    call_id = next((item[key] for key in (*_KEYS.id, "call_id") if item.get(key)), None)
     args = next((item[key] for key in _arguments_keys(item)), None)
     return One(item, name, args, call_id, is_whole=item.keys() - {"id"} == _OWN_KEYS)
 
 
 def _arguments_keys(item: Mapping[str, Any]) -> list[str]:
-    return [key for key in _ARGUMENTS if key in item]
+    return [key for key in (*_KEYS.arguments, "input") if key in item]
 
 
 def _into_plain(item: Call | Mapping[str, Any], calls: Sequence[Call | None]) -> Any:
     call = calls[0]
     if call is None or isinstance(item, Call):
         return call or item
-    name_key = next((key for key in _NAMES if key in item), "name")
+    name_key = next((key for key in _KEYS.name if key in item), "name")
     keys = _arguments_keys(item) or ["args"]
     is_text = isinstance(item.get(keys[0]), str)
     args = json.dumps(call.args, ensure_ascii=False) if is_text else call.args
     # An argument that stood beside the others stands among them now.
     beside = {key: value for key, value in item.items() if key not in call.args or key in keys}
-    own = {key: item[key] for key in (*_IDS, name_key) if key in item}
+    own = {key: item[key] for key in (*_KEYS.id, name_key) if key in item}
     return {**beside, **own, name_key: call.name, keys[0]: args}
 
 
@@ -226,11 +225,16 @@ def _of_slot(slot: Slot) -> One:
         given["id"] = str(slot.id)
     if slot.invalid:
         given["type"] = "invalid_tool_call"
-    beside, status = slot.beside, slot.status
-    whole = not slot.invalid
-    marked = slot.form not in BARE_FORMS
-    one = One(given, slot.name, slot.arguments, slot.id, beside, status, is_whole=whole)
-    return replace(one, is_marked=marked)
+    return One(
+        given,
+        slot.name,
+        slot.arguments,
+        slot.id,
+        slot.beside,
+        slot.status,
+        is_whole=not slot.invalid,
+        is_marked=slot.form not in BARE_FORMS,
+    )
 
 
 def _says_more(value: Any, found: Sequence[Slot]) -> bool:
@@ -281,11 +285,11 @@ def _open(value: Any, found: tuple[Slot, ...]) -> tuple[Slot, ...]:
 
 def _ended(value: Any) -> tuple[str | None, bool]:
     """Why its provider says that nothing of an answer is to be done, and whether it is cut off."""
-    reasons = [each for said in endings_said(value) for each in reading.reasons_in(said)]
+    reasons = list(reasons_said(value))
     refused = next(filter(is_refusal, reasons), None)
     if refused is None and is_marked_refused(value):
         refused = REFUSED
-    return refused, any(not reading.ending_of(each).closers for each in reasons)
+    return refused, any(not ending_of(each).closers for each in reasons)
 
 
 def _of_value(given: Any) -> Written:
@@ -337,11 +341,11 @@ def _as_objects(calls: Sequence[Call | None]) -> Any:
 def _of_langchain(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
-    ending = reading.ending_in(told, reading.Ending())
+    ending = ending_in(told, Ending())
     reason = "length" if not ending.closers else "stop" if ending.complete else None
     if langchain.is_marked_refused(given):
         reason = REFUSED
-    reason = next(filter(is_refusal, reading.reasons_in(told)), reason)
+    reason = next(filter(is_refusal, reasons_in(told)), reason)
     unread = getattr(given, "invalid_tool_calls", None) or ()
     chunks = getattr(given, "tool_call_chunks", None) or ()
     calls = chunks or (*given.tool_calls, *unread)

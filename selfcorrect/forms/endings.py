@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from selfcorrect.forms.access import get, is_record
 from selfcorrect.forms.calls import is_others
-from selfcorrect.model import JsonObject
 
-_TOLD: Final = (
+_REASONS: Final = (
     *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"),
-    *("incomplete_details", "response_metadata"),
 )
+_DETAILS: Final = ("incomplete_details", "response_metadata")
+"""Where a provider's message tells more about its end."""
 _MARKED: Final = ("message", "content", "parts", "output", "value", "additional_kwargs")
 """Under these keys stands what may be marked as a refusal."""
 _ANSWERS: Final = ("choices", "candidates")
@@ -35,28 +35,26 @@ def alternatives(value: Any) -> tuple[str, int] | None:
     return None
 
 
-def endings_said(value: Any) -> Iterator[JsonObject]:
-    """What the objects of a response say of its end; of a conversation, those of its last turn."""
+def reasons_said(value: Any) -> Iterator[str]:
+    """Why the answers of a response ended; of a conversation, those of its last turn."""
     for item in _last_turn(value) if isinstance(value, list | tuple) else (value,):
         answers = [get(item, key) for key in _ANSWERS]
         held = [each for found in answers if isinstance(found, list | tuple) for each in found]
         for each in (item, *held):
-            if is_record(each):
-                yield _told(each, _TOLD)
+            yield from reasons_in(each)
+
+
+def reasons_in(value: Any) -> Iterator[str]:
+    """Every reason for stopping that a message or a response tells, as it is written there."""
+    inner = [get(value, key) for key in _DETAILS]
+    inner += [get(each, key) for each in inner for key in _DETAILS]
+    for told, keys in ((value, _REASONS), *((each, (*_REASONS, "reason")) for each in inner)):
+        yield from (reason for key in keys if isinstance(reason := get(told, key), str))
 
 
 def _last_turn(items: Sequence[Any]) -> Iterator[Any]:
     """What the model said since somebody else spoke, the last first."""
     return takewhile(lambda item: not is_others(item), reversed(items))
-
-
-def _told(value: Any, keys: Sequence[str], depth: int = 2) -> JsonObject:
-    """What an object says under these keys, and the objects under them: those of an SDK, too."""
-    found = {key: told for key in keys if (told := get(value, key)) is not None}
-    return {
-        key: _told(each, (*_TOLD, "reason"), depth - 1) if depth and is_record(each) else each
-        for key, each in found.items()
-    }
 
 
 def is_marked_refused(value: Any, depth: int = 0) -> bool:

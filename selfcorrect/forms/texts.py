@@ -6,17 +6,14 @@ belong, and at the reason for which the model stopped.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from selfcorrect.forms.access import Path, put
-from selfcorrect.forms.calls import is_others
+from selfcorrect.forms.access import Path, part, put
+from selfcorrect.forms.calls import FORMS, is_others
 from selfcorrect.model import Call, JsonObject
 from selfcorrect.plain import digest
-
-MakeCall = Callable[[str, Call], JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +21,36 @@ class Style:
     """How a provider writes a message that makes calls.
 
     Attributes:
-        call: Makes the object of one call, of its id and itself.
+        form: The name of the form of one call.
+        marks: What stands in its object to tell the form.
         within: Calls stand among the parts of the content; else in a list of their own.
         stop: Why the model stopped, in the provider's word; None where it has none for calls.
         empty: What is left of a text that was a call.
         carries: What stands beside the text in its part belongs to the call.
+        has_id: A call has an id; one without takes its arguments as an object.
     """
 
-    call: MakeCall
+    form: str
+    marks: Mapping[str, str] = field(default_factory=dict)
     within: bool = True
     stop: str | None = None
     empty: str | None = None
     carries: bool = False
+    has_id: bool = True
+
+    def call(self, call_id: str, call: Call) -> JsonObject:
+        """The object of one call."""
+        form = FORMS[self.form]
+        args = form.as_written(call.args, None) if self.has_id else call.args
+        made = dict(self.marks)
+        parts = [(form.ids[0], call_id)] if self.has_id else []
+        for path, item in (*parts, (form.name, call.name), (form.arguments, args)):
+            *above, key = path
+            inner: Any = made
+            for each in above:
+                inner = inner.setdefault(each, {})
+            inner[key] = item
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +76,11 @@ class Words:
         ids = [call.id or call_id(self.text, place) for place, call in enumerate(calls)]
         made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
         if self.part is None:
-            before = _at(value, self.path).get("tool_calls") or ()
+            before = part(value, self.path).get("tool_calls") or ()
             value = put(value, (*self.path, "content"), left or self.style.empty)
             value = put(value, (*self.path, "tool_calls"), [*before, *made])
         else:
-            parts = _at(value, self.path)
+            parts = part(value, self.path)
             kept = self._kept(parts[self.part], left)
             if self.style.carries and not left:
                 made[0] = {**_without_text(parts[self.part]), **made[0]}
@@ -97,44 +112,12 @@ def call_id(text: str, place: int) -> str:
     return f"call_{digest(text, place)[:24]}"
 
 
-def _chat(call_id: str, call: Call) -> JsonObject:
-    function = {"name": call.name, "arguments": json.dumps(call.args, ensure_ascii=False)}
-    return {"id": call_id, "type": "function", "function": function}
-
-
-def _ollama(_: str, call: Call) -> JsonObject:
-    return {"function": {"name": call.name, "arguments": call.args}}
-
-
-def _anthropic(call_id: str, call: Call) -> JsonObject:
-    return {"type": "tool_use", "id": call_id, "name": call.name, "input": call.args}
-
-
-def _bedrock(call_id: str, call: Call) -> JsonObject:
-    return {"toolUse": {"toolUseId": call_id, "name": call.name, "input": call.args}}
-
-
-def _gemini(_: str, call: Call) -> JsonObject:
-    return {"functionCall": {"name": call.name, "args": call.args}}
-
-
-def _responses(call_id: str, call: Call) -> JsonObject:
-    arguments = json.dumps(call.args, ensure_ascii=False)
-    return {
-        "type": "function_call",
-        "call_id": call_id,
-        "name": call.name,
-        "arguments": arguments,
-        "status": "completed",
-    }
-
-
-_CHAT: Final = Style(_chat, within=False, stop="tool_calls")
-_OLLAMA: Final = Style(_ollama, within=False, empty="")
-_ANTHROPIC: Final = Style(_anthropic, stop="tool_use")
-_BEDROCK: Final = Style(_bedrock, stop="tool_use")
-_GEMINI: Final = Style(_gemini, carries=True)
-_RESPONSES: Final = Style(_responses)
+_CHAT: Final = Style("chat", {"type": "function"}, within=False, stop="tool_calls")
+_OLLAMA: Final = Style("chat", within=False, empty="", has_id=False)
+_ANTHROPIC: Final = Style("anthropic", {"type": "tool_use"}, stop="tool_use")
+_BEDROCK: Final = Style("bedrock", stop="tool_use")
+_GEMINI: Final = Style("gemini", has_id=False, carries=True)
+_RESPONSES: Final = Style("responses", {"type": "function_call", "status": "completed"})
 
 
 def words_in(value: Any) -> Words | None:
@@ -154,7 +137,7 @@ def words_in(value: Any) -> Words | None:
             if len(answers) != 1 or not isinstance(answers[0], Mapping):
                 return None
             holder: Path = (key, 0)
-            return _of_message(_at(value, (*holder, inner)), (*holder, inner), value, holder)
+            return _of_message(part(value, (*holder, inner)), (*holder, inner), value, holder)
     output = value.get("output")
     if isinstance(output, list):
         return _of_items(output)
@@ -168,7 +151,7 @@ def words_in(value: Any) -> Words | None:
 def _of_message(message: Any, path: Path, whole: Mapping[str, Any], holder: Path) -> Words | None:
     if not isinstance(message, Mapping) or is_others(message):
         return None
-    said = _at(whole, holder)
+    said = part(whole, holder)
     names = ("finish_reason", "stop_reason", "stopReason", "finishReason")
     reason = next(((*holder, name) for name in names if said.get(name) is not None), None)
     content = message.get("content")
@@ -213,9 +196,3 @@ def _of_items(items: Sequence[Any]) -> Words | None:
     if len(texts) != 1:
         return None
     return Words(texts[0][1], ("output",), texts[0][0], _RESPONSES)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for key in path:
-        value = value[key] if isinstance(key, int) else value.get(key)
-    return value

@@ -16,10 +16,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from selfcorrect.forms import langchain
 from selfcorrect.forms.access import get, is_record
+from selfcorrect.forms.endings import reasons_in
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
 from selfcorrect.plain import TwoValues, digest, is_one_of, one_value
-from selfcorrect.reading import ending_of, reasons_in
+from selfcorrect.reading.endings import ending_of
 
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""

@@ -14,13 +14,12 @@ from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
-from selfcorrect.forms.endings import endings_said, is_marked_refused
+from selfcorrect.forms.endings import is_marked_refused, reasons_said
 from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
 from selfcorrect.loop.failures import Live
 from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.model import JSON
 from selfcorrect.plain import plain
-from selfcorrect.reading import reasons_in
 from selfcorrect.routing import EXECUTE
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.gemini import as_json_schema
@@ -52,7 +51,7 @@ class Asked:
         told = [] if reason is None else [str(getattr(reason, "value", reason))]
         for each in said:
             told += [REFUSED] if is_marked_refused(each) else []
-            told += [one for ending in endings_said(each) for one in reasons_in(ending)]
+            told += reasons_said(each)
         # A refusal anywhere counts: nothing of such an answer is to happen.
         why = next(filter(is_refusal, told), next(iter(told), None))
         return replace(self, allows=replace(self.allows, finish_reason=why))

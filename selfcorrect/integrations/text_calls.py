@@ -15,19 +15,16 @@ from selfcorrect.integrations.chat import Written, new_id
 from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
 from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
+from selfcorrect.kernel.standing import said_beside
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.judging import Judged, judged
 from selfcorrect.loop.walk import walk_in
-from selfcorrect.model import Call, Change, Finding, Safety
-from selfcorrect.reading import (
-    Candidate,
-    Offered,
-    Reading,
-    read_calls,
-    said_beside,
-    why_not_allowed,
-)
+from selfcorrect.model import Call, Finding, Safety, edit
+from selfcorrect.reading.allowing import why_not_allowed
+from selfcorrect.reading.contract import Candidate, Offered
+from selfcorrect.reading.outcome import Reading
 from selfcorrect.reading.quoting import MADE, why_not_made
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.state import CorrectionState
 
 _LONGEST_TEXT: Final = 200_000
@@ -58,9 +55,8 @@ async def calls_in_text(
     """
     text = str(message.text)
     policy = context.strategies.reading
-    if not CALL_SIGNS.search(text) or len(text) > _LONGEST_TEXT or not box.specs:
-        return [], text
-    if policy.text == "off":
+    is_read = policy.text != "off" and box.specs and len(text) <= _LONGEST_TEXT
+    if not is_read or not CALL_SIGNS.search(text):
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]
@@ -107,7 +103,7 @@ def _safety(
     text: str, reading: Reading, facts: CorrectionState, context: RunContext, call: Candidate
 ) -> Judged:
     """How certain it is that a text makes a call, as the kernel sees it."""
-    change = Change("/args", {}, call.call.args, Safety.EXACT, "the text was read")
+    change = edit("/args", {}, call.call.args, "the text was read")
     before = Call("", raw=text)
     ask = partial(judged, before, call.call, [change], (), {}, facts, context)
     return ask(extents=reading.written)

@@ -15,7 +15,7 @@ from typing import Final
 from selfcorrect.kernel.covering import WRAPPERS as AROUND
 from selfcorrect.kernel.covering import Cover, covers, covers_calls, loaded
 from selfcorrect.kernel.metadata import is_said, left_out
-from selfcorrect.kernel.standing import classes, spoken, unquoted
+from selfcorrect.kernel.standing import classes, key_of, spoken, unquoted
 from selfcorrect.kernel.verdicts import Step, worst
 from selfcorrect.kernel.wrappers import NAMERS
 from selfcorrect.model import JSON, Call, Extent, JsonObject, Safety
@@ -50,19 +50,14 @@ def whole(step: Step, raw: str) -> Cover:
         if found[-1].safety is None:
             return found[-1]
     made = classes(text, extents, reads=not step.acts, edge=step.edge)
-    key = _key(step.runs.name, step.runs.args)
-    ours = [one for one, safety in zip(extents, made, strict=True) if safety]
-    ours = [one for one in ours if _key(one.name, one.args) == key]
-    if not ours:
+    key = key_of(step.runs)
+    ours = [(one, safety) for one, safety in zip(extents, made, strict=True) if key_of(one) == key]
+    if not any(safety for _, safety in ours):
         return Cover(None, text)
     kinds = [one for one in made if one]
-    again = len({(one.start, one.end) for one in extents if _key(one.name, one.args) == key}) > 1
+    again = len({(one.start, one.end) for one, _ in ours}) > 1
     kinds += [Safety.INFERRED] if again else []
     return Cover(worst([*kinds, *(one.safety for one in found if one.safety)]))
-
-
-def _key(name: str, args: JSON) -> tuple[str, str]:
-    return name, canonical(args)
 
 
 def is_just(given: JSON, call: Call, keys: Collection[str] = ()) -> bool:

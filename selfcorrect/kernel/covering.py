@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from html import unescape
 from typing import Final
 
 from selfcorrect.kernel.forms import OPENING
@@ -46,16 +47,7 @@ _CONSTANTS: Final = {
     None: re.compile("null|none|undefined", re.IGNORECASE),
 }
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_ENTITY: Final = re.compile(r"&(amp|lt|gt|quot|apos|#39|#34);")
-_ENTITIES: Final = {
-    "amp": "&",
-    "lt": "<",
-    "gt": ">",
-    "quot": '"',
-    "apos": "'",
-    "#39": "'",
-    "#34": '"',
-}
+_ENTITY: Final = re.compile(r"&(?:amp|lt|gt|quot|apos|#39|#34);")
 _SHOWN: Final = 60
 _NEAR: Final = 20
 
@@ -99,9 +91,7 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "") -> Cover:
         cursor.loose = True
         again = cursor.closed and cursor.lay(value) and not cursor.rest()
         said = again or (not value and cursor.at == len(text))
-    if not said or cursor.is_amiss:
-        return Cover(None, text[cursor.at :][:_SHOWN].strip())
-    return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
+    return cursor.cover(said)
 
 
 def covers_calls(text: str, calls: Sequence[tuple[str, JsonObject]], *, acts: bool) -> Cover:
@@ -116,9 +106,7 @@ def covers_calls(text: str, calls: Sequence[tuple[str, JsonObject]], *, acts: bo
     keys = [key for _, args in calls for key, is_key in _atoms(args) if is_key]
     cursor.tags = frozenset([*keys, *(name for name, _ in calls)])
     said = all(cursor.name_past(name) and cursor.lay(args) for name, args in calls)
-    if not said or cursor.rest() or cursor.is_amiss:
-        return Cover(None, text[cursor.at :][:_SHOWN].strip())
-    return Cover(Safety.INFERRED if cursor.loose or cursor.open else Safety.EXACT)
+    return cursor.cover(said and not cursor.rest())
 
 
 class _Cursor:
@@ -133,6 +121,12 @@ class _Cursor:
         self.reopened, self.assigned, self.begun = 0, False, False
         self.tags: frozenset[JSON] = frozenset()
         self.tagged = self.opened = False
+
+    def cover(self, is_said: bool) -> Cover:
+        """What comes of it, where all was said or not."""
+        if not is_said or self.is_amiss:
+            return Cover(None, self.text[self.at :][:_SHOWN].strip())
+        return Cover(Safety.INFERRED if self.loose or self.open else Safety.EXACT)
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
@@ -258,14 +252,10 @@ class _Cursor:
         # A backslash that escapes nothing is one, or was to be none.
         raw = "\\" in atom and self.text.startswith(atom, end - len(atom))
         odd = raw or "\\_" in self.text[self.at : end]
-        return self._is_marked(end) and not (odd and self.text[end : end + 1] in _QUOTES)
-
-    def _is_marked(self, end: int) -> bool:
-        """Whether quotes or tags show where a text ends."""
-        behind = self.text[end : end + 1]
-        return behind in _QUOTES or (
-            bool(self.tags) and self.text[end : end + _NEAR].lstrip().startswith("</")
-        )
+        if self.text[end : end + 1] in _QUOTES:
+            return not odd
+        # A tag shows where a text ends, too.
+        return bool(self.tags) and self.text[end : end + _NEAR].lstrip().startswith("</")
 
     def _past(self, at: int) -> int | None:
         """Behind one token of structure, or None where something else stands."""
@@ -398,7 +388,7 @@ def _sign_at(text: str, at: int) -> tuple[str, int]:
     """The sign that stands at a place, with its escape, and how long that is."""
     sign = text[at]
     if sign == "&" and (entity := _ENTITY.match(text, at)) is not None:
-        return _ENTITIES[entity[1]], len(entity[0])
+        return unescape(entity[0]), len(entity[0])
     if sign != "\\" or at + 1 == len(text):
         return sign, 1
     code = text[at + 1]

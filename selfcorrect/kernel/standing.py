@@ -10,7 +10,7 @@ from typing import Final
 
 from selfcorrect.kernel.forms import FORM, TURN_ENDS
 from selfcorrect.kernel.thinking import thought, without_thinking
-from selfcorrect.model import Extent, Safety
+from selfcorrect.model import Call, Extent, Safety
 from selfcorrect.plain import canonical
 
 _REASONED: Final = re.compile(r"\s*Thought:[^\n]*\n(?:(?!Action:|\0)[^\n]*\n)*(?=Action:|\0)")
@@ -123,9 +123,9 @@ class Standing:
         ):
             first = not self._between(0, block[0].start)
             last = not self._between(max(call.end for call in block), end)
-            meant = {_key(call) for call in block}
+            meant = {key_of(call) for call in block}
             if (first or last) and all(self.own_lines(call, joined=True) for call in block):
-                return block if all(_key(call) in meant for call in rest) else ()
+                return block if all(key_of(call) in meant for call in rest) else ()
         return ()
 
     def _between(self, start: int, end: int) -> bool:
@@ -142,7 +142,8 @@ def _is_behind_words(text: str, call: Extent) -> bool:
     return joined and text.startswith(f"{call.name}\n", call.start)
 
 
-def _key(call: Extent) -> tuple[str, str]:
+def key_of(call: Extent | Call) -> tuple[str, str]:
+    """The same for calls of the same name and arguments."""
     return call.name, canonical(call.args)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.covering import covers
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
@@ -23,12 +22,12 @@ from selfcorrect.reading.contract import (
 )
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.tolerant_json import read_json
-from selfcorrect.redaction import quoted
+from selfcorrect.schema.subschema import type_of, types_of
 
-_FENCE: Final = re.compile(r"\A\s*+```[\w-]*+\s|```\s*+\Z")
-_NO_WORDS: Final = re.compile(r"[\"}\])=]|(?<!\w)'|'(?!\w)")
+_BEFORE: Final = re.compile(r"[\s\ufeff]*+(```[\w-]*+\s)?[\s\ufeff]*+(\w++\s*+[:=(]?\s*+(?=\{))?")
+"""What may stand before the JSON: a fence, a word."""
+_FENCE: Final = re.compile(r"```\s*+\Z")
 _FIRST_KEY: Final = re.compile(r"\s*+\"[^\"\\\n]{1,200}\"\s*+:")
-_LABEL: Final = re.compile(r"(\w+)\s*:\s*\Z")
 NO_ARGUMENTS: Final = "there are no arguments"
 
 
@@ -47,8 +46,6 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
         return Arguments(value)
     if isinstance(value, str):
         read = from_text(value, tool, ending)
-        if read.value and (left := _left(value, read.value, tool)):
-            return _broken(0, f"other words stand beside the arguments: {left}")
         note = Deviation(0, "arguments as a JSON string")
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
@@ -56,12 +53,6 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
     if isinstance(value, list):
         return by_position(value, {}, tool)
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
-
-
-def _left(text: str, value: JsonObject, tool: Tool | None) -> str:
-    """What a text of arguments says beside them: inside a message nobody asks again."""
-    found = covers(text, dict(value), acts=not reads(tool), name=tool.name if tool else "call")
-    return "" if found.safety is not None else quoted(found.left, 40)
 
 
 def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
@@ -75,15 +66,12 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
         once = from_text(half, tool, ending)
         note = Deviation(len(half), "the same arguments are written again")
         return replace(once, deviations=(*once.deviations, note))
-    inner, start, notes = _body(text, tool)
+    inner, start, notes = _body(text)
     if not inner:
         return _broken(0, "the arguments are not an object")
     read = read_json(inner, closers=ending.closers, final_number=ending.complete or reads(tool))
     if isinstance(read, Fault):
         return Arguments(None, (), Fault(start + read.offset, read.what, read.cut))
-    if has(read.deviations, Oddity.COMMENT) and not reads(tool):
-        what = "a comment in the arguments, which may take something back"
-        return Arguments(None, (), Fault(start, what))
     if read.unclosed and not (ending.complete or reads(tool)):
         what = "the arguments are not closed, so more may have followed"
         return Arguments(None, (), Fault(start + read.end, what, cut=True))
@@ -168,58 +156,38 @@ def by_position(values: Sequence[JSON], named: Mapping[str, JSON], tool: Tool | 
     bound = dict(zip(names, values, strict=False))
     if twice := bound.keys() & named.keys():
         return _broken(0, f"the argument {min(twice)!r} is given twice")
-    schemas = {name: parameters(tool)[name] for name in bound}
-    spread = len(values) > 1 and any(_lists(bound[name], schemas[name]) for name in bound)
-    if spread or any(_misfits(value, schemas[name]) for name, value in bound.items()):
+    known, alone = parameters(tool), len(values) == 1
+    if any(_misfits(value, known[name], alone=alone) for name, value in bound.items()):
         return _broken(0, "arguments without names that do not fit in this order")
     note = Deviation(0, "arguments bound by position")
     return Arguments({**bound, **named}, (note,))
 
 
-def _body(text: str, tool: Tool | None) -> tuple[str, int, list[Deviation]]:
+def _body(text: str) -> tuple[str, int, list[Deviation]]:
     """The JSON in a text (empty: none for sure), where it starts, and what was odd about that."""
-    start, notes = _start(text, tool)
-    if start < 0:
-        return "", 0, []
+    before = _BEFORE.match(text)
+    fence, word = before.groups() if before else (None, None)
+    start = before.end() if before else 0
+    notes = [Deviation(0, "a code fence")] if fence else []
+    notes += [Deviation(0, "words before the arguments")] if word else []
     body = _FENCE.sub("", text[start:])
+    if not body.startswith(("{", "[", '"', "'")):
+        return "", 0, []
     if _FIRST_KEY.match(body):
         notes.append(Deviation(start, "the opening bracket is missing"))
         return "{" + body, start - 1, notes
     return body, start, notes
 
 
-def _start(text: str, tool: Tool | None) -> tuple[int, list[Deviation]]:
-    """Where the JSON starts in a text (-1: nowhere for sure), and what stands before it."""
-    fence = _FENCE.match(text)
-    start = fence.end() if fence else 0
-    notes = [Deviation(0, "a code fence")] if fence else []
-    head = text[start:].lstrip("\ufeff \t\r\n")
-    if not head.startswith(("{", "[", '"', "'")):
-        brace = text.find("{", start)
-        before = text[start:brace]
-        label = _LABEL.search(before)
-        if brace < 0 or _NO_WORDS.search(before) or (label and label[1] in parameters(tool)):
-            return -1, []
-        notes.append(Deviation(start, "words before the arguments"))
-        start = brace
-    return start, notes
+def _misfits(value: JSON, schema: object, *, alone: bool) -> bool:
+    """Whether a container stands where none of its kind does, or one item of a list among others.
 
-
-def _lists(value: JSON, schema: object) -> bool:
-    """Whether a single value stands where only a list fits: it may be one of several items."""
-    return not isinstance(value, list | dict) and _kinds(schema) == ["array"]
-
-
-def _kinds(schema: object) -> list[object]:
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    return kind if isinstance(kind, list) else [kind] if kind else []
-
-
-def _misfits(value: JSON, schema: object) -> bool:
-    """Whether a container stands where the schema wants none of its kind."""
-    kinds = _kinds(schema)
-    wanted = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
-    return wanted is not None and bool(kinds) and wanted not in kinds
+    A single value where only a list fits may be one of several items.
+    """
+    kinds = types_of(schema) if isinstance(schema, Mapping) else frozenset()
+    if isinstance(value, dict | list):
+        return bool(kinds) and type_of(value) not in kinds
+    return kinds == {"array"} and not alone
 
 
 def _broken(offset: int, what: str) -> Arguments:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from selfcorrect.kernel.forms import FORM
-from selfcorrect.kernel.standing import Standing, spoken
+from selfcorrect.kernel.standing import Standing, key_of, spoken
 from selfcorrect.kernel.thinking import thought
-from selfcorrect.plain import canonical
 from selfcorrect.reading.contract import Candidate, Deviation, Offered
 
 _INVENTED: Final = re.compile(
@@ -37,10 +36,16 @@ _BETWEEN: Final = " \t\r\n,;"
 """What stands between the calls of one row."""
 
 
-def choose(
-    text: str, seen: Iterable[Candidate], tools: Offered
-) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...], str]:
-    """The calls that count, in order; where each was written; the text without what was thought.
+class Found(NamedTuple):
+    """The calls that count, in order; where each was written; the text without what was thought."""
+
+    calls: tuple[Candidate, ...]
+    written: tuple[Candidate, ...]
+    text: str
+
+
+def choose(text: str, seen: Iterable[Candidate], tools: Offered) -> Found:
+    """The calls that a text really holds.
 
     The outermost call counts, not what stands inside its arguments. What a model writes in the
     name of the user or of a tool is not its own. Code counts only where no call is written in a
@@ -60,7 +65,7 @@ def choose(
     if turn < len(text) and chosen:
         note = Deviation(turn, "a turn that the model made up is left out")
         chosen = [_noted(call, note) for call in chosen]
-    return tuple(once(chosen)), tuple(chosen), text
+    return Found(tuple(once(chosen)), tuple(chosen), text)
 
 
 def _outermost(seen: Iterable[Candidate]) -> list[Candidate]:
@@ -84,30 +89,32 @@ def _without_remarks(text: str, calls: list[Candidate]) -> list[Candidate]:
     readable = [call for call in calls if call.fault is None]
     if not readable or len(readable) == len(calls):
         return calls
-    groups: list[list[Candidate]] = []
-    for call in calls:
-        last = groups[-1][-1] if groups else None
-        if last is None or _WORD.search(_NO_WORDS.sub(" ", text[last.end : call.start])):
-            groups.append([])
-        groups[-1].append(call)
     return [
         call
-        for group in groups
+        for group in _rows(text, calls, lambda gap: _WORD.search(_NO_WORDS.sub(" ", gap)))
         if any(c.fault is None or not c.code for c in group)
         for call in group
     ]
 
 
-def _known(text: str, calls: Sequence[Candidate], tools: Offered) -> list[Candidate]:
-    """The calls of offered tools, and those of other tools that stand in one row with them."""
+def _rows(
+    text: str, calls: Iterable[Candidate], is_apart: Callable[[str], object]
+) -> list[list[Candidate]]:
+    """The calls in groups, between which something stands that sets them apart."""
     rows: list[list[Candidate]] = []
+    end = 0
     for call in calls:
-        last = rows[-1][-1] if rows else None
-        if last is None or text[last.end : call.start].strip(_BETWEEN):
+        if not rows or is_apart(text[end : call.start]):
             rows.append([])
         rows[-1].append(call)
+        end = call.end
+    return rows
+
+
+def _known(text: str, calls: Sequence[Candidate], tools: Offered) -> list[Candidate]:
+    """The calls of offered tools, and those of other tools that stand in one row with them."""
     found: list[Candidate] = []
-    for row in rows:
+    for row in _rows(text, calls, lambda gap: gap.strip(_BETWEEN)):
         known = [tools.meant(call.name) is not None for call in row]
         if any(known):
             meant = zip(row, known, strict=True)
@@ -143,7 +150,7 @@ def once(calls: Iterable[Candidate]) -> list[Candidate]:
         if call.args is None:
             kept.append(call)
             continue
-        key = (call.name, canonical(call.args))
+        key = key_of(call)
         index = first.get(key)
         if index is None or _side_by_side(kept, index, call):
             first.setdefault(key, len(kept))

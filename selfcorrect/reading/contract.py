@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
@@ -158,7 +158,6 @@ class Candidate(Extent):
     Attributes:
         deviations: How the text differs from a strictly valid call.
         id: The call's id, if it has one.
-        raw_args: The text of arguments that could not be read.
         fault: Why they could not be read.
         code: Written as a call in code (`f(x=1)`), or only seems to be one.
         tagged: Written as a tag of its own.
@@ -166,7 +165,6 @@ class Candidate(Extent):
 
     deviations: tuple[Deviation, ...] = ()
     id: str | None = None
-    raw_args: str | None = None
     fault: Fault | None = None
     code: bool = False
     tagged: bool = False
@@ -176,29 +174,20 @@ class Candidate(Extent):
         """The call in the form that the loop carries."""
         if self.args is not None:
             return Call(self.name, self.args, self.id)
-        return Call(self.name, {}, self.id, self.raw_args or "")
+        return Call(self.name, {}, self.id, "")
 
 
-class Offered(Mapping[str, Tool]):
+class Offered(dict[str, Tool]):
     """The offered tools, which also answer which of them a written name stands for."""
 
-    __slots__ = ("_forms", "_tools")
+    __slots__ = ("_forms",)
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self._tools = tools
+        super().__init__(tools)
         self._forms: dict[str, Tool | None] = {}
         for name, tool in tools.items():
             form = normal(name)
             self._forms[form] = None if form in self._forms else tool
-
-    def __getitem__(self, name: str) -> Tool:
-        return self._tools[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
-
-    def __len__(self) -> int:
-        return len(self._tools)
 
     def only_reads(self, name: str) -> bool:
         """Whether a call of this name changes nothing, whichever tool is meant."""
@@ -209,7 +198,7 @@ class Offered(Mapping[str, Tool]):
 
     def meant(self, name: str) -> Tool | None:
         """The one tool whose name is equal but for case, separators, namespace and residue."""
-        if (tool := self._tools.get(name)) is not None:
+        if (tool := self.get(name)) is not None:
             return tool
         if len(name) > 200:
             return None

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
-
+from selfcorrect.forms.endings import reasons_in
 from selfcorrect.kernel.metadata import CUT_REASONS, DONE_REASONS
 from selfcorrect.kernel.requests import spelled
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.reading.contract import Ending, Fault
-
-_REASONS: Final = (
-    *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"),
-)
-_INNER: Final = (*_REASONS, "reason")
-_DETAILS: Final = ("incomplete_details", "response_metadata")
-"""Where a provider's message tells more about its end."""
 
 
 def ending_of(reason: str | None) -> Ending:
@@ -57,11 +48,3 @@ def lost(value: JsonObject, given: JSON, ending: Ending, *, failed: bool = False
     if failed or value.get("type") == "invalid_tool_call":
         return Fault(0, "arguments that could not be parsed, and were not kept")
     return None if ending.closers else Fault(0, "cut off before the arguments", cut=True)
-
-
-def reasons_in(value: JsonObject) -> Iterator[str]:
-    """Every reason for stopping that a message or a response tells, as it is written there."""
-    inner = [value[key] for key in _DETAILS if isinstance(value.get(key), dict)]
-    within = [each[key] for each in inner for key in _DETAILS if isinstance(each.get(key), dict)]
-    for told, keys in ((value, _REASONS), *((each, _INNER) for each in (*inner, *within))):
-        yield from (reason for key in keys if isinstance(reason := told.get(key), str))

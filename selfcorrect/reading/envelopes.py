@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.kernel.calls import HOLDERS
@@ -74,28 +74,25 @@ def read_call_object(value: JSON, keys: ToolCallKeys | None = None) -> Call | No
     call = Call(name, {}, call_id)
     given = value[written] if written is not None else None
     ending = ending_in(value, Ending())
-    whole = Call("", {}, call_id, as_text(value))
-    if lost(value, given, ending) is not None:
-        return whole
-    if written is None:
+    is_lost = lost(value, given, ending) is not None
+    if written is None and not is_lost:
         others = beside(value, keys)
         return replace(call, raw=as_text(others)) if others else call
     call = _with_arguments(call, given)
-    return call if call.raw is None or ending.closers else whole
+    if is_lost or (call.raw is not None and not ending.closers):
+        return Call("", {}, call_id, as_text(value))
+    return call
 
 
 def _with_arguments(call: Call, given: JSON) -> Call:
     """The call with its arguments, or with their text where they cannot be taken as they are."""
-    if isinstance(given, str):
-        strict = strict_json(given)
-        if strict is None or not isinstance(strict.value, dict):
-            return replace(call, raw=given)
-        given = strict.value
     if given is None:
-        given = {}
-    if not isinstance(given, Mapping):
-        return replace(call, raw=as_text(given))
-    return replace(call, args=given)
+        return call
+    strict = strict_json(given) if isinstance(given, str) else None
+    args = given if strict is None else strict.value
+    if isinstance(args, Mapping):
+        return replace(call, args=args)
+    return replace(call, raw=given if isinstance(given, str) else as_text(given))
 
 
 def as_text(value: JSON) -> str:
@@ -122,28 +119,27 @@ def calls_in(
     return tuple(_Reader(tools, keys, ending, unclosed).calls(value, 0))
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """The parts of one question that do not change."""
 
-    __slots__ = ("args", "ending", "failed", "ids", "keys", "names", "tools", "unclosed")
+    tools: Offered
+    keys: ToolCallKeys
+    ending: Ending
+    unclosed: Collection[int] = ()
+    failed: bool = False
 
-    def __init__(
-        self,
-        tools: Offered,
-        keys: ToolCallKeys,
-        ending: Ending,
-        unclosed: Collection[int] = (),
-        *,
-        failed: bool = False,
-    ) -> None:
-        self.tools = tools
-        self.keys = keys
-        self.ending = ending
-        self.unclosed = unclosed
-        self.failed = failed
-        self.names = (*keys.name, *NAMES_TOO)
-        self.args = (*keys.arguments, *ARGUMENTS_TOO)
-        self.ids = (CALL_ID, *keys.id, *IDS_TOO)
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.keys.name, *NAMES_TOO)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (CALL_ID, *self.keys.id, *IDS_TOO)
+
+    def key_of(self, value: JsonObject) -> str | None:
+        """The key of the arguments in an object."""
+        return _key_of(value, (*self.keys.arguments, *ARGUMENTS_TOO))
 
     def calls(self, value: JSON, depth: int) -> Iterator[Candidate]:
         if depth > _DEPTH:
@@ -162,10 +158,7 @@ class _Reader:
     def inside(self, value: JsonObject, *, failed: bool = False) -> _Reader:
         """The reader for what stands in an object, which may say how its calls end."""
         ending = ending_in(value, self.ending)
-        if ending == self.ending and failed <= self.failed:
-            return self
-        failed = failed or self.failed
-        return _Reader(self.tools, self.keys, ending, self.unclosed, failed=failed)
+        return replace(self, ending=ending, failed=failed or self.failed)
 
     def kept(self, call: Candidate, value: JsonObject, depth: int) -> Candidate:
         """The call, unless its arguments are empty because they were lost on the way.
@@ -174,7 +167,7 @@ class _Reader:
         """
         if call.args is None or call.args:
             return call
-        key = _key_of(value, self.args)
+        key = self.key_of(value)
         provided = depth > 0 or call.id is not None or "type" in value
         ending = self.ending if provided else ending_in(value, Ending())
         fault = lost(value, value[key] if key else None, ending, failed=self.failed)
@@ -191,19 +184,17 @@ class _Reader:
             for call in reader.calls(value[key], depth + 1):
                 has_met = True
                 yield replace(call, id=call.id or outer)
-        if not has_met and value and all(self.is_wrapper(k, v) for k, v in value.items()):
+        if has_met or not value or any(self.tools.meant(name) is None for name in value):
+            return
+        if all(isinstance(given, dict) for given in value.values()):
             for name, given in value.items():
                 note = Deviation(0, "wrapped in the tool's name")
                 yield self.closed(self.candidate(name, given, {}, None, note), given)
 
-    def is_wrapper(self, name: str, given: JSON) -> bool:
-        tool = self.tools.meant(name)
-        return tool is not None and isinstance(given, dict)
-
     def direct(self, value: JsonObject) -> Candidate | None:
         """The object itself as a call."""
         name_key = next((k for k in self.names if self.names_a_tool(k, value)), None)
-        args_key = _key_of(value, self.args)
+        args_key = self.key_of(value)
         if name_key is None:
             return self.nameless(value.get(args_key) if args_key else None)
         name = str(value[name_key])
@@ -278,8 +269,7 @@ class _Reader:
                 what = "arguments beside the others"
                 notes.append(Deviation(0, what, Oddity.BESIDE))
                 args = {**args, **left}
-        raw = given if args is None and isinstance(given, str) else None
-        return Candidate(name, args, 0, 0, tuple(notes), id_, raw, fault)
+        return Candidate(name, args, 0, 0, tuple(notes), id_, fault)
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:

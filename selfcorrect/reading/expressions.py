@@ -20,11 +20,7 @@ _BODY: Final = "code that may not run"
 _QUOTED: Final = "a call inside a text"
 _LONGEST_BLOCK: Final = 20_000
 _LONGEST_LINE: Final = 2_000
-_NEAR: Final = 200
 _FENCE: Final = re.compile(r"```[\w-]*+")
-_BORDER: Final = re.compile(r"`|</?[\w|\uff5c][^<>\n]{0,80}>|\[/?[A-Z_]{3,20}\]")
-_PREFIX: Final = re.compile(r"\s*(?:>>>|\$|[-*+\u2022]|\d{1,3}[.)])?\s*(?:\w[\w \t]{0,40}:\s+)?")
-_SENTENCE: Final = re.compile(r"[.:!?,]\s")
 _WARNS: Final = re.compile(r"\d(?:and|else|for|i[fns]|not|or)|0[xob]", re.IGNORECASE)
 """Where the parser would warn."""
 _ESCAPE: Final = re.compile(r"\\[^\n]")
@@ -37,18 +33,6 @@ _OPENER: Final = re.compile(
     r"|.*=>\s*\{\s*\Z"
 )
 """A line below which, further in, stands what may not run."""
-_INLINE_BODY: Final = re.compile(
-    r"\s*(?:\}\s*)?(?:(?:elif|else|except|case|default)\b[^\n:]{0,200}:"
-    r"|(?:else\s+)?(?:if|for|while)\s*\([^\n]{0,200}\)\s*\{?\s*_call_)"
-)
-_CHAINED: Final = re.compile(
-    r"[)\]]*+(?:(?:[!?]?\.|::)\w+\(|\s*\n\s*\.[a-z_]\w*\()|[ \t]*[)\]]*(?: (?:&&|\|\||\|>) ?)"
-)
-_DEPENDENT: Final = re.compile(
-    r"(?:\w \? |\w ?(?:&&|\|\|) ?|\([\w, \t]*\)\s*=>\s*|\(\s*\w+\s*=>\s*)[\[({]*\Z"
-)
-_LOOP: Final = re.compile(r"\s*(?:async\s+)?for\s+(?:\w+|\(?\w+(?:\s*,\s*\w+)*\)?)\s+in\b")
-_IN_LIST: Final = re.compile(r"\s*(?:async\s+for|for|if|or|and)\b")
 
 
 def unevaluated(text: str, calls: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -58,8 +42,8 @@ def unevaluated(text: str, calls: Sequence[Candidate]) -> tuple[Candidate, ...]:
     faults: dict[int, str] = {}
     filled = _filled(text, calls)
     for start, end, within in _blocks(filled, calls):
-        found = _by_tree(_code(text, calls, within, start, end), _LONGEST_BLOCK)
-        faults |= _by_lines(text, filled, calls, within, start, end) if found is None else found
+        found = _by_tree(_code(text, calls, within, start, end))
+        faults |= _in_bodies(filled, calls, within, start, end) if found is None else found
     return tuple(
         replace(call, args=None, fault=Fault(call.start, faults[index]))
         if index in faults and call.fault is None
@@ -99,9 +83,9 @@ def _code(text: str, calls: Sequence[Candidate], within: range, start: int, end:
     return "".join([*parts, text[start:end]])
 
 
-def _by_tree(code: str, longest: int) -> dict[int, str] | None:
+def _by_tree(code: str) -> dict[int, str] | None:
     """What is wrong with which call; None where the code is not Python."""
-    if len(code) > longest or _WARNS.search(code):
+    if len(code) > _LONGEST_BLOCK or _WARNS.search(code):
         return None
     try:
         tree = ast.parse(dedent(_NUMBER.sub("", _ESCAPE.sub("xx", code))).strip())
@@ -159,78 +143,14 @@ def _unconditional(node: ast.AST) -> Sequence[ast.AST]:
             return ()
 
 
-def _by_lines(
-    text: str, filled: str, calls: Sequence[Candidate], within: range, start: int, end: int
+def _in_bodies(
+    filled: str, calls: Sequence[Candidate], within: range, start: int, end: int
 ) -> Mapping[int, str]:
-    """What is wrong with which call of a part that is not Python as a whole, line by line."""
-    faults: dict[int, str] = {}
+    """The calls of a part that is not Python as a whole which stand in the body of something."""
     bodies = _bodies(filled[start:end], start)
     lines = [low for low, _ in bodies]
-    done = -1
-    for index in within:
-        call = calls[index]
-        before = filled[max(start, call.start - _NEAR) : call.start]
-        behind = filled[call.end : min(end, call.end + _NEAR)]
-        if (why := _by_neighbours(before, behind)) is not None:
-            faults[index] = why
-        at = bisect_right(lines, call.start) - 1
-        if at >= 0 and call.start < bodies[at][1]:
-            faults[index] = _BODY
-        if index > done:
-            here, low, high = _segment(filled, calls, range(index, within.stop), start, end)
-            done = here[-1]
-            faults |= _by_segment(text, calls, here, low, high)
-    return faults
-
-
-def _by_neighbours(before: str, behind: str) -> str | None:
-    """What is wrong with a call by what stands right before and right behind it."""
-    if _CHAINED.match(behind) or _DEPENDENT.search(before):
-        return _EXPRESSION
-    bracket = before.rstrip(" \t\r\n_,").endswith(("[", "{"))
-    if bracket and _IN_LIST.match(behind):
-        return _EXPRESSION
-    return _EXPRESSION if before.rstrip().endswith("(") and _LOOP.match(behind) else None
-
-
-def _segment(
-    filled: str, calls: Sequence[Candidate], rest: range, start: int, end: int
-) -> tuple[range, int, int]:
-    """The part of a line around a call, up to tags and backticks, and the calls in it."""
-    call = calls[rest[0]]
-    low = max(start, filled.rfind("\n", start, call.start) + 1)
-    before = max(low, call.start - _LONGEST_LINE, calls[rest[0] - 1].end if rest[0] else 0)
-    for border in _BORDER.finditer(filled, before, call.start):
-        low = border.end()
-    line = filled.find("\n", call.end, end)
-    high = end if line < 0 else line
-    following = _BORDER.search(filled, call.end, min(high, call.end + _LONGEST_LINE))
-    high = following.start() if following else high
-    last = rest.start + 1
-    while last < rest.stop and calls[last].start < high:
-        last += 1
-    return range(rest.start, last), low, high
-
-
-def _by_segment(
-    text: str, calls: Sequence[Candidate], here: range, low: int, high: int
-) -> Mapping[int, str]:
-    """What is wrong with which call of a line: the line, its start and its end are looked at."""
-    code = _code(text, calls, here, low, high)
-    found = _by_tree(code, _LONGEST_LINE)
-    bare = code[match.end() :] if (match := _PREFIX.match(code)) else code
-    found = _by_tree(bare, _LONGEST_LINE) if found is None else found
-    if found is not None:
-        return found
-    first, last = calls[here[0]], calls[here[-1]]
-    if _INLINE_BODY.match(code):
-        return dict.fromkeys(here, _BODY)
-    before = _code(text, calls, here[:1], max(low, first.start - _NEAR), first.end)
-    before = _SENTENCE.split(before)[-1]
-    behind = _code(text, calls, here[-1:], last.start, high)
-    behind = re.sub(r"_\s*[)\]]+", "_", behind, count=1)
-    ends = [_by_tree(part, _LONGEST_LINE) or {} for part in (before, behind)]
-    return {**ends[0], **ends[1]}
+    found = ((index, bisect_right(lines, calls[index].start) - 1) for index in within)
+    return {i: _BODY for i, at in found if at >= 0 and calls[i].start < bodies[at][1]}
 
 
 def _bodies(part: str, offset: int) -> list[tuple[int, int]]:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.kernel.calls import is_holder
-from selfcorrect.kernel.standing import Standing
+from selfcorrect.kernel.standing import Standing, key_of
 from selfcorrect.model import JSON
-from selfcorrect.plain import canonical
 from selfcorrect.reading.arguments import surest
 from selfcorrect.reading.contract import (
     ATTEMPT,
@@ -145,9 +144,6 @@ class JsonCalls:
             named = self._named(before, read, tools)
             if named is not None:
                 calls, start = [named], read.start - named.start
-                if _GOES_ON.match(text, read.end):
-                    unclear = Fault(read.end, "brackets that do not match")
-                    calls = [replace(named, args=None, fault=unclear)]
         if not calls:
             calls = self._quoted(read.value, tools)
         mended = has(read.deviations, Oddity.CLOSER_TOO_MANY)
@@ -162,7 +158,8 @@ class JsonCalls:
             return calls
         for rival in read.rivals:
             others = calls_in(rival, tools, self.keys, self.ending)
-            if not others or _same(calls, others) or _worse(others, calls, tools):
+            same = [*map(key_of, calls)] == [*map(key_of, others)]
+            if not others or same or _faults(others, tools) > _faults(calls, tools):
                 continue
             unclear = Fault(read.end, "a bracket is missing that could stand in several places")
             return [replace(call, args=None, fault=unclear) for call in calls]
@@ -248,20 +245,8 @@ def _ends_early(read: JsonRead) -> bool:
     )
 
 
-def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
-    return _plain(some) == _plain(others)
-
-
-def _plain(calls: Sequence[Candidate]) -> list[tuple[str, str]]:
-    return [(call.name, canonical(call.args)) for call in calls]
-
-
-def _worse(some: Sequence[Candidate], others: Sequence[Candidate], tools: Offered) -> bool:
-    """Whether some calls break their tools' schemas in more places than others."""
-    return _faults(some, tools) > _faults(others, tools)
-
-
 def _faults(calls: Sequence[Candidate], tools: Offered) -> int:
+    """In how many places some calls break their tools' schemas."""
     total = 0
     for call in calls:
         tool = tools.meant(call.name)

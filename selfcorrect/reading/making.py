@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from selfcorrect.effects import destroys
 from selfcorrect.kernel.standing import Standing, classes
-from selfcorrect.model import Safety
 from selfcorrect.protocols import TextPolicy
-from selfcorrect.reading.choosing import once
+from selfcorrect.reading.choosing import Found, once
 from selfcorrect.reading.contract import (
     MOST_CALLS,
     Candidate,
@@ -25,14 +24,6 @@ from selfcorrect.reading.outcome import Reading, broken_at, malformed, no_call_i
 
 _GOES_ON: Final = "the text may go on where it ends"
 _NOT_MADE: Final = "the text holds a call; it was not made"
-
-
-class Found(NamedTuple):
-    """What was found in a text: see `choose`."""
-
-    calls: tuple[Candidate, ...]
-    written: tuple[Candidate, ...]
-    text: str
 
 
 def made(
@@ -61,11 +52,9 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     """The calls that stand where they have to, for what their tools do."""
     calls, text = found.calls, found.text
     reads = all(tools.only_reads(call.name) for call in calls)
-    remarked = any(has(call.deviations, Oddity.COMMENT) for call in calls) and not reads
     edge = policy.text == "edge" and (in_context or not _destroy(calls, tools))
     certain = classes(text, found.written, reads=reads, edge=edge)
-    alone = None not in certain and Safety.INFERRED not in certain
-    if alone and not remarked:
+    if Standing(text, found.written).alone():
         return _noted(calls, Deviation(0, "markup around the call", Oddity.WRAPPING))
     around = Deviation(0, "words around the call", Oddity.WRAPPING)
     made = [call for call, safety in zip(found.written, certain, strict=True) if safety]
@@ -73,7 +62,7 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     if reads:
         starts = {one.start for one in made}
         made = [call for call in calls if call.start in starts]
-    if made and not remarked:
+    if made:
         return replace(_noted(once(made), around), wordy=True)
     return Reading((), malformed("no_call", _NOT_MADE), wordy=True, doubted=calls)
 

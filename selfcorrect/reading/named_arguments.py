@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Tool
@@ -12,6 +12,7 @@ from selfcorrect.reading.arguments import surest
 from selfcorrect.reading.code_extents import MOST_MISSING
 from selfcorrect.reading.contract import Deviation, Fault, JsonRead, Oddity, has, parameters
 from selfcorrect.reading.tolerant_json import read_json
+from selfcorrect.schema.subschema import types_of
 from selfcorrect.text import tokens
 
 _PARAMETER: Final = re.compile(r"(?:\A|,)\s*+((?:\w|\\_)++)\s*+(=(?!=)|:)")
@@ -113,7 +114,7 @@ def _value(
         return raw, note
     if _is_listed(raw, schema, said):
         return raw, note
-    if kinds == {None} and said and _stands_in(raw, said.request) and _is_text(raw, said):
+    if not kinds and said and _stands_in(raw, said.request) and _is_text(raw, said):
         return raw, note
     if _QUANTITY.match(raw) or (kinds == {"string"} and _MOMENT.match(raw)):
         return raw, note
@@ -145,7 +146,8 @@ def _lacks_opener(read: JsonRead, schema: object) -> bool:
         return False
     items = schema.get("items") if isinstance(schema, Mapping) else None
     too_many = has(read.deviations, Oddity.CLOSER_TOO_MANY)
-    return too_many and not _types(items).isdisjoint({"array", None})
+    kinds = _types(items)
+    return too_many and (not kinds or "array" in kinds)
 
 
 def _is_text(raw: str, said: _Said | None) -> bool:
@@ -178,7 +180,5 @@ def _stands_in(raw: str, request: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(raw)}(?!\w)", request) is not None
 
 
-def _types(schema: object) -> set[Any]:
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    kinds = set(kind) if isinstance(kind, list) else {kind}
-    return kinds - {"null"}
+def _types(schema: object) -> frozenset[str]:
+    return types_of(schema) - {"null"} if isinstance(schema, Mapping) else frozenset()

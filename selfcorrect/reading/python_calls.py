@@ -7,9 +7,7 @@ slips keep it from being Python, its arguments are read one by one.
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
@@ -121,8 +119,6 @@ class _Attempt:
             tree = _parse(text[paren:end] + missing)
             if tree is not None:
                 notes = [_in_code(start)]
-                if _is_commented(text[start:end]):
-                    notes.append(_comment(start))
                 if missing:
                     fault = self._cut(text, end, missing, tool)
                     what = f"missing {missing!r}"
@@ -166,7 +162,6 @@ class _Attempt:
             read = by_name(text[paren + 1 : end], tool, paren + 1, self.request, self.variables)
             if read is not None:
                 args, notes = read
-                notes += [_comment(start)] if _is_commented(text[start:end]) else []
                 note = _in_code(start)
                 return Candidate(name, args, start, end + 1, (note, *notes), code=True)
         fault = Fault(paren, "this call cannot be read")
@@ -177,21 +172,6 @@ class _Attempt:
 
 def _in_code(start: int) -> Deviation:
     return Deviation(start, "a call in code", Oddity.WRAPPING)
-
-
-def _comment(start: int) -> Deviation:
-    return Deviation(start, "a comment", Oddity.COMMENT)
-
-
-def _is_commented(code: str) -> bool:
-    """Whether there is a comment in code, and not only its sign in a text."""
-    if "#" not in code:
-        return False
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return True
-    return any(token.type == tokenize.COMMENT for token in tokens)
 
 
 def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:

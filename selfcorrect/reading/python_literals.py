@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import DEPTH, two_values
 from selfcorrect.reading.contract import Deviation
+from selfcorrect.reading.strings import SURROGATE
 
 JSON_NAMES: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 """Literals of JSON, which are names in Python."""
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class NotLiteral(Exception):
@@ -90,7 +89,7 @@ def _constant(node: ast.Constant) -> JSON:
         return value
     if isinstance(value, float) and abs(value) != float("inf"):
         return value
-    if isinstance(value, str) and _SURROGATE.search(value) is None:
+    if isinstance(value, str) and SURROGATE.search(value) is None:
         return value
     return _refuse(node)
 

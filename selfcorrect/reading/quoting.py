@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from selfcorrect.forms.access import get, is_record
+from selfcorrect.forms.calls import slots
 from selfcorrect.model import Call
-from selfcorrect.plain import DEPTH, is_one_of
+from selfcorrect.plain import DEPTH
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import Candidate, Offered
 from selfcorrect.reading.envelopes import read_call_object
@@ -23,7 +25,6 @@ QUOTED: Final = "the text holds a call that somebody else wrote; it was not made
 BESIDE: Final = "the text holds a call beside calls that were made as such; it was not made"
 _OWN: Final = frozenset({"ai", "aimessagechunk", "assistant", "model"})
 _TOOL: Final = frozenset({"tool", "function", "toolmessagechunk"})
-_CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call"})
 _SPELLING: Final = re.compile(r"[\s\\\"'`]+")
 """What differs between a text and the same text escaped, indented or in other quotes."""
 
@@ -116,26 +117,11 @@ def _message(item: Any) -> _Message:
         return _Message("user", (item,), ())
     if isinstance(item, tuple | list) and len(item) == 2:
         return _Message(str(item[0]).lower(), tuple(_texts(item[1])), ())
-    if isinstance(item, Mapping):
-        parts = {key: item.get(key) for key in ("content", "tool_calls", "function_call")}
-        role = item.get("role") or item.get("type")
-    else:
-        parts = {key: getattr(item, key, None) for key in ("content", "tool_calls")}
-        role = getattr(item, "type", None)
-    listed = parts.get("tool_calls")
-    content = parts.get("content")
-    blocks = content if isinstance(content, list) else ()
-    written = [
-        *(listed if isinstance(listed, list | tuple) else ()),
-        parts.get("function_call"),
-        *(
-            each
-            for each in blocks
-            if isinstance(each, Mapping) and is_one_of(each.get("type"), _CALL_BLOCKS)
-        ),
-    ]
-    calls = [call for each in written if (call := read_call_object(each)) is not None]
-    return _Message(str(role or "user").lower(), tuple(_texts(content)), tuple(calls))
+    item = item if is_record(item) else getattr(item, "__dict__", {})
+    role = get(item, "role") or get(item, "type")
+    made = (read_call_object({"name": one.name, "args": one.arguments}) for one in slots(item))
+    calls = tuple(call for call in made if call is not None)
+    return _Message(str(role or "user").lower(), tuple(_texts(get(item, "content"))), calls)
 
 
 def _texts(content: Any, depth: int = 0) -> Iterator[str]:

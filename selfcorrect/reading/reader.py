@@ -18,7 +18,7 @@ from selfcorrect.reading.contract import ToolCallKeys
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import as_text, read_call_object
 from selfcorrect.reading.known_tool import read_arguments
-from selfcorrect.reading.outcome import Reading, refusal_of
+from selfcorrect.reading.outcome import Reading, malformed, refusal_of
 from selfcorrect.reading.quoting import why_not_made
 from selfcorrect.reading.texts import read_calls
 
@@ -52,7 +52,7 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
     call_id = None if call.id is None else clean(str(call.id))
     call = Call(clean(call.name), call.args, call_id, raw)
     if (why := why_no_call(_request(beside))) is not None:
-        return ReadCall(call, _malformed(NOT_ALLOWED, why), is_made=False)
+        return ReadCall(call, malformed(NOT_ALLOWED, why), is_made=False)
     return ReadCall(call, None if call.raw is None else _unread(call, tools, beside))
 
 
@@ -63,8 +63,8 @@ def _unread(call: Call, tools: Mapping[str, Tool], beside: Beside) -> Finding | 
         return _reading(raw, tools, replace(beside, policy=TextPolicy()), keyed=True).finding
     read = read_arguments(raw, tools.get(call.name), finish_reason=beside.finish_reason)
     if read.fault is None:
-        return _malformed("malformed_json", _NOT_AN_OBJECT)
-    return _malformed("cut" if read.fault.cut else "malformed_json", refusal_of(raw, read.fault))
+        return malformed("malformed_json", _NOT_AN_OBJECT)
+    return malformed("cut" if read.fault.cut else "malformed_json", refusal_of(raw, read.fault))
 
 
 def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
@@ -74,10 +74,10 @@ def _from_text(raw: str, tools: Mapping[str, Tool], beside: Beside) -> ReadCall:
         reading = replace(_reading(raw, tools, beside, keyed=True), strict=False)
         why = why_not_allowed(reading, _request(beside), tools)
     if why is not None:
-        return _handed_on(raw, _malformed(NOT_ALLOWED, why))
+        return _handed_on(raw, malformed(NOT_ALLOWED, why))
     why = why_not_made(reading, tools, beside.messages, beside.request)
     if why is not None:
-        return _handed_on(raw, _malformed("no_call", why))
+        return _handed_on(raw, malformed("no_call", why))
     if _is_no_call(reading) and reading.refusal is not None:
         return _handed_on(raw, reading.refusal)
     if reading.strict:
@@ -111,7 +111,3 @@ def _reading(
         policy=beside.policy,
         in_context=bool(beside.messages),
     )
-
-
-def _malformed(code: str, text: str) -> Finding:
-    return Finding(text=text, types=("MalformedCall",), code=code, paths=("/raw",))

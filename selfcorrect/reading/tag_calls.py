@@ -22,6 +22,7 @@ from selfcorrect.reading.contract import (
     parameters,
 )
 from selfcorrect.reading.strict import strict_json
+from selfcorrect.schema.subschema import types_of
 
 _NAME: Final = r"[\w.\-:/]{1,200}"
 _ELEMENT: Final = r"[\w.\-]{1,200}"
@@ -117,8 +118,8 @@ def _value(raw: str, schema: object) -> JSON:
     """The value of a tag's text: text where the schema allows it, else JSON if it is JSON."""
     if len(raw) > 1 and raw[0] == raw[-1] == "\n":
         raw = raw[1:-1]
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    if not kind or "string" in ([kind] if isinstance(kind, str) else kind):
+    kinds = types_of(schema) if isinstance(schema, Mapping) else ()
+    if not kinds or "string" in kinds:
         return raw
     read = strict_json(raw.strip())
     if read is not None:

@@ -23,7 +23,7 @@ from selfcorrect.reading.contract import (
 from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.json_calls import JsonCalls
-from selfcorrect.reading.making import Found, made
+from selfcorrect.reading.making import made
 from selfcorrect.reading.outcome import Asked, Reading, malformed
 from selfcorrect.reading.python_calls import PythonCalls
 from selfcorrect.reading.react_calls import react_calls
@@ -97,7 +97,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     used = [reader for form, reader in readers.items() if forms is None or form in forms]
     aloud = without_thinking(text)
     seen = (call for reader in (*used, begun_calls) for call in reader(aloud, offered))
-    found = Found(*choose(aloud, seen, offered))
+    found = choose(aloud, seen, offered)
     told = asked.in_context or asked.request is not None
     reading = made(found, offered, ending, policy, in_context=told)
     reading = replace(reading, text=text, written=found.written)

@@ -19,16 +19,10 @@ from selfcorrect.model import (
     edit,
 )
 from selfcorrect.protocols import RepairContext
-from selfcorrect.reading import (
-    Asked,
-    Candidate,
-    Deviation,
-    Reading,
-    ToolCallKeys,
-    read_arguments,
-    read_calls,
-    refusal_of,
-)
+from selfcorrect.reading.contract import Candidate, Deviation, ToolCallKeys
+from selfcorrect.reading.known_tool import read_arguments
+from selfcorrect.reading.outcome import Asked, Reading, refusal_of
+from selfcorrect.reading.texts import read_calls
 
 _MOST_REASONS: Final = 4
 

@@ -25,7 +25,7 @@ from selfcorrect.model import (
     edit,
 )
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.reading import read_call_object
+from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import normal, similar_names, tool_not_found_feedback
 

@@ -31,7 +31,7 @@ from hostile import text_of
 
 from selfcorrect import Mender, ToolSpec
 from selfcorrect.protocols import TextPolicy
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 
 MAP = "local_model"
 UNSET = object()

@@ -27,7 +27,8 @@ from pydantic import BaseModel
 
 from selfcorrect.batch.checking import repair_loop
 from selfcorrect.batch.mending import mend
-from selfcorrect.reading import JsonRead, read_json
+from selfcorrect.reading.contract import JsonRead
+from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.tools import ToolSpec
 
 ROUNDS = 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.verdicts import Step
 from selfcorrect.model import Call
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.schema.slots import slots_of
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.reading import JsonRead, read_json
+from selfcorrect.reading.contract import JsonRead
+from selfcorrect.reading.tolerant_json import read_json
 
 json_repair = pytest.importorskip("json_repair")
 

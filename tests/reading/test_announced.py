@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 J = '{"name": "pay", "arguments": {"to": "Ann", "amount": 20}}'

@@ -9,8 +9,9 @@ import json
 import pytest
 
 from selfcorrect import repair_call
-from selfcorrect.reading import ending_of, read_call_object, read_calls
-from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS
+from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_of
+from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 

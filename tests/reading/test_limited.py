@@ -12,7 +12,7 @@ import pytest
 
 from selfcorrect import StrategyMap, repair_call
 from selfcorrect.model import Safety
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -82,8 +82,9 @@ def test_messages_of_others_and_choices_hold_no_calls():
 )  # fmt: skip
 def test_a_comment_that_doubts_a_value_is_not_skipped(comment):
     text = '{"name": "lock_user", "arguments": {%s\n"user_id": "u7"}}'
-    assert read_calls(text % comment, tools()).calls == ()
-    assert read_calls(text % "// the user", tools()).calls == ()
+    for each in (comment, "// the user"):
+        assert classes(text % each, tools()) <= {Safety.LOSSY}
+        assert not repair_call(text % each, tools().values()).ready
     assert len(read_calls(text % "// the user", tools("read_only")).calls) == 1
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from selfcorrect.batch.repairing import repair_call
 from selfcorrect.model import Call, Safety
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 TEXT = {"type": "string"}

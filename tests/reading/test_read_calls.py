@@ -14,10 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfcorrect import repair_call
 from selfcorrect.model import Call, Safety
 from selfcorrect.ports import Beside
-from selfcorrect.reading import ToolCallKeys, read_arguments, read_call_object, read_calls
+from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.reader import read_given
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -479,7 +483,8 @@ def test_objects_nested_too_deeply_are_no_arguments(value):
         ('{"city": "Oslo"}', {"city": "Oslo"}),
         ("{'city': 'Oslo',}", {"city": "Oslo"}),
         ('```json\n{"city": "Oslo"}\n```', {"city": "Oslo"}),
-        ('Here you are: {"city": "Oslo"}', {"city": "Oslo"}),
+        ('Here you are: {"city": "Oslo"}', None),
+        ('arguments: {"city": "Oslo"}', {"city": "Oslo"}),
         ('"{\\"city\\": \\"Oslo\\"}"', {"city": "Oslo"}),
         ('{"city": "Oslo"}}', {"city": "Oslo"}),
         ('["Oslo", 3]', {"city": "Oslo", "days": 3}),
@@ -501,7 +506,6 @@ def test_objects_nested_too_deeply_are_no_arguments(value):
         ("get_weather(city='Oslo')", {"city": "Oslo"}),
         ("get_weather(city='Oslo') and more", None),
         ("delete_all(city='Oslo')", None),
-        ('city: {"x": "Oslo"}', None),
         ('{"city": "Oslo"} {"city": "Rome"}', None),
         ("city='Oslo'), delete_all(city='Oslo'", None),
     ],
@@ -510,6 +514,12 @@ def test_arguments_of_a_known_tool(text, value):
     read = read_arguments(text, TOOLS["get_weather"])
     assert read.value == value
     assert (read.fault is None) == (value is not None)
+
+
+@pytest.mark.parametrize("before", ["Here you are:", "city:", "Never", "not", "example ="])
+def test_words_before_the_arguments_of_a_known_tool_keep_them_from_running(before):
+    call = {"name": "get_weather", "arguments": f'{before} {{"city": "Oslo"}}'}
+    assert not repair_call(call, TOOLS.values()).ready
 
 
 ARGUMENTS = st.dictionaries(

@@ -8,7 +8,7 @@ import pytest
 
 from selfcorrect.effects import destroys
 from selfcorrect.protocols import TextPolicy
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 

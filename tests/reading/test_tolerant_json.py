@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from selfcorrect.kernel.covering import covers
 from selfcorrect.model import Safety
-from selfcorrect.reading import Fault, JsonRead, read_json, strict_json
+from selfcorrect.reading.contract import Fault, JsonRead
+from selfcorrect.reading.strict import strict_json
+from selfcorrect.reading.tolerant_json import read_json
 
 READ = [
     ('{"a": 1}', {"a": 1}, set()),

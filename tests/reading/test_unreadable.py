@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -18,7 +18,7 @@ from selfcorrect import StrategyMap, build_graph, repair_call
 from selfcorrect.errors import MapError
 from selfcorrect.model import Safety
 from selfcorrect.protocols import TextPolicy
-from selfcorrect.reading import read_calls
+from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
 sys.path.insert(0, str(Path(__file__).parent))

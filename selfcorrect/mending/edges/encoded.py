@@ -8,7 +8,8 @@ from typing import Final
 
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON
-from selfcorrect.reading import Fault, Oddity, has, read_json
+from selfcorrect.reading.contract import Fault, Oddity, has
+from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import type_of
 from selfcorrect.text import Unclear
