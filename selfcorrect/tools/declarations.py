@@ -87,9 +87,9 @@ def key_argument_of(fn: Callable[..., Any], named: str | None) -> str | None:
     return named or (KEY_ARGUMENT if KEY_ARGUMENT in known else None)
 
 
-def sparing(convert: Converter | None, key: str | None) -> Converter | None:
+def sparing(convert: Converter, key: str | None) -> Converter:
     """Conversion that leaves the idempotency key as it is."""
-    if convert is None or key is None:
+    if key is None:
         return convert
 
     def converted(args: dict[str, Any]) -> dict[str, Any]:

@@ -63,15 +63,14 @@ class Signature:
 
     Attributes:
         schema: JSON Schema of the arguments.
-        convert: Turns a copy of checked arguments into what the function takes; None where they
-            are that already.
+        convert: Turns a copy of checked arguments into what the function takes.
         local_times: Whether the schema is pydantic's, which takes times without an offset.
     """
 
     name: str
     description: str
     schema: Schema
-    convert: Converter | None = None
+    convert: Converter
     local_times: bool = False
 
 

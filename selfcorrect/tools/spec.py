@@ -263,7 +263,7 @@ class ToolSpec:
         convert = sparing(read.convert, takes_key)
 
         def run(args: Arguments, _: str | None) -> Any:
-            return fn(**args) if convert is None else fn(**convert(args))
+            return fn(**convert(args))
 
         return spec_of(
             cls,
