@@ -38,26 +38,10 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 RECALL: Final = "recall"
 """The strategy that does what mended the same error in recorded runs."""
 _ENDS: Final = ("give-up", "escalate")
-_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class Binder:
     """The ladders of all rules, and their strategies."""
-
-    __slots__ = (
-        *(
-            "_absent",
-            "_bound",
-            "_known",
-            "_ladders",
-            "_objects",
-            "_open",
-            "_recalling",
-            "_run",
-            "_used",
-            "recalls",
-        ),
-    )
 
     def __init__(
         self, used: Mapping[str, Factory], recalls: tuple[RecallEntry, ...], *, run: bool
@@ -66,7 +50,6 @@ class Binder:
         self._run = run
         self.recalls = recalls
         self._known = frozenset(entry.tool for entry in recalls)
-        self._recalling: dict[tuple[str | None, tuple[str, ...]], tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
         self._open: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._objects: dict[tuple[str, str], Factory] = {}
@@ -98,11 +81,7 @@ class Binder:
         own = self._ladders[rule_id] if rule_id is not None else ()
         if decided is not None and rule_id in self._open:
             own = ladder_by(decided.kind, decided.category, self._open[rule_id])
-        if tool not in self._known:
-            return own
-        if (rule_id, own) not in self._recalling:
-            self._recalling[rule_id, own] = self._with_recall(rule_id, own)
-        return self._recalling[rule_id, own]
+        return self._with_recall(rule_id, own) if tool in self._known else own
 
     def strategy(
         self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
@@ -141,7 +120,7 @@ class Binder:
             for said, ladder in document.content.ladders.items()
             for rung in ladder
             if isinstance(rung, str) and rung not in broken
-            for fault in self._bind(None, rung, None, _NO_OPTIONS)
+            for fault in self._bind(None, rung, None, {})
         ]
 
     def _add(
@@ -161,7 +140,7 @@ class Binder:
             names.append(name)
             if isinstance(rung, str) and name in broken:
                 continue
-            given = options.get(name, _NO_OPTIONS)
+            given = options.get(name, {})
             found = self._bind(placed.id, name, None if isinstance(rung, str) else rung, given)
             if own or given:
                 faults += [self._placed(fault, placed, name) for fault in found]

@@ -207,8 +207,6 @@ class _Shelf:
 class RuleIndex:
     """Finds the first rule that an error meets, among thousands, without trying them all."""
 
-    __slots__ = ("_by_tool", "_globs", "_patterns", "_plain", "_rules", "_textual", "_with_text")
-
     def __init__(self, rules: Sequence[Conditions]) -> None:
         self._rules = tuple(rules)
         textual = [(n, rule) for n, rule in enumerate(rules) if rule.pattern is not None]
