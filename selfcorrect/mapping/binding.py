@@ -27,7 +27,6 @@ from selfcorrect.mapping.registry import (
     strategy_names,
 )
 from selfcorrect.mapping.rules import STRATEGY_NAME, Rung
-from selfcorrect.mapping.source import read_object, stand_in
 from selfcorrect.model import OWN_CHECKS, Finding
 from selfcorrect.protocols import Strategy
 
@@ -185,6 +184,8 @@ class Binder:
     def _found(self, name: str) -> Factory:
         if not self._run and name not in (*self._used, *built_in_names()):
             if name in installed_names():
+                from selfcorrect.mapping.source import stand_in
+
                 return stand_in(name)
             raise StrategyNotFound(name, close_names(name, strategy_names(self._used)))
         return resolve(name, extra=self._used)
@@ -242,11 +243,8 @@ def _brought_along(
                 continue
             wrong = _unusable(name, value, document, code)
             if wrong is None:
-                look_up = read_object if code == "read" else load_object
                 try:
-                    used[name] = (
-                        look_up(value, document.folder) if isinstance(value, str) else value
-                    )
+                    used[name] = _looked_up(value, document, code)
                 except LookupError as error:
                     wrong = str(error.args[0])
                 else:
@@ -256,6 +254,16 @@ def _brought_along(
                 broken.add(name)
                 faults.append(document.fault(wrong, key=f"use.{name}"))
     return used, broken, faults
+
+
+def _looked_up(value: Any, document: Document, code: Code) -> Any:
+    if not isinstance(value, str):
+        return value
+    if code == "read":
+        from selfcorrect.mapping.source import read_object
+
+        return read_object(value, document.folder)
+    return load_object(value, document.folder)
 
 
 def _unusable(name: str, value: Any, document: Document, code: Code) -> str | None:

@@ -13,7 +13,6 @@ from selfcorrect.hints import near
 from selfcorrect.model import JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
-from selfcorrect.tools.gemini import as_json_schema
 from selfcorrect.tools.signatures import Converter
 
 KEY_ARGUMENT: Final = "idempotency_key"
@@ -156,6 +155,8 @@ def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
     found = _NO_PARAMETERS if key is None else body[key]
     if isinstance(found, Mapping) and set(found) == {"json"}:
         found = found["json"]
+    from selfcorrect.tools.gemini import as_json_schema
+
     return body["name"], body.get("description"), as_json_schema(found)
 
 
