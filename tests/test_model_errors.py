@@ -23,7 +23,7 @@ from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.recovery import Answer, Turn
-from selfcorrect.models.transport import TransportRetry, client_retries, wait_before
+from selfcorrect.models.transport import client_retries, wait_before
 from selfcorrect.policies import RespondWith, Rethrow, RetryModel
 from selfcorrect.testing import ScriptedModel, VirtualTime
 
@@ -41,6 +41,17 @@ def run(script: list[Any], on_model_error: Any = None, **options: Any) -> Any:
     chosen = Options(model=model, time=time, on_model_error=on_model_error, **options)
     loop = assemble([ToolSpec.from_function(book)], chosen)
     return walk(loop, BROKEN), model, time.slept
+
+
+def port(model, sleep=None, **limits):
+    """A port to a model, and what it counts."""
+    counts: dict[str, Any] = {}
+
+    async def invoke(asked, messages, seconds=None):
+        return await asked.ainvoke(messages)
+
+    more = {} if sleep is None else {"sleep": sleep}
+    return CountingModel(model, counts, Limits.model_validate(limits), invoke, **more), counts
 
 
 class TestHandler:
@@ -219,48 +230,36 @@ class TestTransport:
         model = Client([ConnectionError("x")] * 9)
         assert client_retries(model)
         assert client_retries(model.bind(stop=["x"]))
-        with pytest.raises(ConnectionError):
-            TransportRetry(model, sleep=lambda seconds: None).invoke("?")
+        with pytest.raises(ModelFailed):
+            asyncio.run(port(model)[0].messages("?"))
         assert len(model.prompts) == 1
         build_graph([book], model=model).invoke(BROKEN)
         assert len(model.prompts) == 2
 
-    def test_the_wrapper_keeps_the_original_exception(self):
+    def test_the_original_exception_is_kept(self):
         errors = [ConnectionError(str(n)) for n in range(3)]
-        model = ScriptedModel(errors)
-        with pytest.raises(ConnectionError) as caught:
-            TransportRetry(model, sleep=lambda seconds: None).invoke("?")
-        assert caught.value is errors[2]
+        with pytest.raises(ModelFailed) as caught:
+            asyncio.run(port(ScriptedModel(errors))[0].messages("?"))
+        assert caught.value.__cause__ is errors[2]
 
-    def test_awaited_bound_and_streamed(self):
+    def test_awaited_and_bound(self):
         slept = []
 
         async def asleep(seconds):
             slept.append(seconds)
 
         model = ScriptedModel([ConnectionError("x"), "here", ConnectionError("y")])
-        retrying = TransportRetry(model, asleep=asleep).bind_tools([])
-        assert asyncio.run(retrying.ainvoke("?")).content == "here"
-        assert slept == [0.25]
-        with pytest.raises(ConnectionError):
-            list(retrying.stream("?"))
-        assert len(model.prompts) == 3
+        asking, counts = port(model, sleep=asleep)
+        assert asyncio.run(asking.messages("?", model.bind_tools([]))).content == "here"
+        assert (slept, counts["model_calls"], len(model.prompts)) == ([0.25], 2, 2)
 
 
 class TestUsage:
-    def port(self, model, **limits):
-        counts: dict[str, Any] = {}
-
-        async def invoke(asked, messages, seconds=None):
-            return await asked.ainvoke(messages)
-
-        return CountingModel(model, counts, Limits.model_validate(limits), invoke), counts
-
     def test_failed_answers_are_counted_too(self):
-        port, counts = self.port(ScriptedModel(["prose", {"a": 1}]))
+        asking, counts = port(ScriptedModel(["prose", {"a": 1}]))
         with pytest.raises(ModelFailed):
-            asyncio.run(port("?", {}))
-        assert asyncio.run(port("?", {})) == {"a": 1}
+            asyncio.run(asking("?", {}))
+        assert asyncio.run(asking("?", {})) == {"a": 1}
         assert (counts["model_calls"], counts["tokens"]) == (2, 20)
         assert counts["model_seconds"] >= 0
 
@@ -270,18 +269,18 @@ class TestUsage:
         usage = {"input_tokens": 1000, "output_tokens": 500, "total_tokens": 1500}
         answer = AIMessage('{"a": 1}', usage_metadata=usage, response_metadata={"model_name": "m"})
         prices = {"m": {"input": 1.0, "output": 4.0}, "*": {"input": 9.0, "output": 9.0}}
-        port, counts = self.port(ScriptedModel([answer, answer]), prices=prices, cost=0.003)
-        asyncio.run(port("?", {}))
+        asking, counts = port(ScriptedModel([answer, answer]), prices=prices, cost=0.003)
+        asyncio.run(asking("?", {}))
         assert counts["cost"] == pytest.approx(0.003)
         with pytest.raises(BudgetSpent, match="money"):
-            asyncio.run(port("?", {}))
+            asyncio.run(asking("?", {}))
 
     @pytest.mark.parametrize("limits", [{"tokens": 5}, {"tokens": 0}, {"model_calls": 0}])
     def test_bounds_hold_before_anything_is_paid(self, limits):
         model = ScriptedModel([{"a": 1}])
-        port, _ = self.port(model, **limits)
+        asking, _ = port(model, **limits)
         with pytest.raises(BudgetSpent):
-            asyncio.run(port("a prompt of some length", {}))
+            asyncio.run(asking("a prompt of some length", {}))
         assert model.prompts == []
 
     @pytest.mark.parametrize(

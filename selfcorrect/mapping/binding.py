@@ -27,7 +27,6 @@ from selfcorrect.mapping.registry import (
     strategy_names,
 )
 from selfcorrect.mapping.rules import STRATEGY_NAME, Rung
-from selfcorrect.mapping.source import read_object, stand_in
 from selfcorrect.model import OWN_CHECKS, Finding
 from selfcorrect.protocols import Strategy
 
@@ -38,26 +37,10 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 RECALL: Final = "recall"
 """The strategy that does what mended the same error in recorded runs."""
 _ENDS: Final = ("give-up", "escalate")
-_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class Binder:
     """The ladders of all rules, and their strategies."""
-
-    __slots__ = (
-        *(
-            "_absent",
-            "_bound",
-            "_known",
-            "_ladders",
-            "_objects",
-            "_open",
-            "_recalling",
-            "_run",
-            "_used",
-            "recalls",
-        ),
-    )
 
     def __init__(
         self, used: Mapping[str, Factory], recalls: tuple[RecallEntry, ...], *, run: bool
@@ -66,7 +49,6 @@ class Binder:
         self._run = run
         self.recalls = recalls
         self._known = frozenset(entry.tool for entry in recalls)
-        self._recalling: dict[tuple[str | None, tuple[str, ...]], tuple[str, ...]] = {}
         self._ladders: dict[str, tuple[str, ...]] = {}
         self._open: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._objects: dict[tuple[str, str], Factory] = {}
@@ -98,11 +80,7 @@ class Binder:
         own = self._ladders[rule_id] if rule_id is not None else ()
         if decided is not None and rule_id in self._open:
             own = ladder_by(decided.kind, decided.category, self._open[rule_id])
-        if tool not in self._known:
-            return own
-        if (rule_id, own) not in self._recalling:
-            self._recalling[rule_id, own] = self._with_recall(rule_id, own)
-        return self._recalling[rule_id, own]
+        return self._with_recall(rule_id, own) if tool in self._known else own
 
     def strategy(
         self, rule_id: str | None, name: str, options: Mapping[str, Any] | None = None
@@ -141,7 +119,7 @@ class Binder:
             for said, ladder in document.content.ladders.items()
             for rung in ladder
             if isinstance(rung, str) and rung not in broken
-            for fault in self._bind(None, rung, None, _NO_OPTIONS)
+            for fault in self._bind(None, rung, None, {})
         ]
 
     def _add(
@@ -161,7 +139,7 @@ class Binder:
             names.append(name)
             if isinstance(rung, str) and name in broken:
                 continue
-            given = options.get(name, _NO_OPTIONS)
+            given = options.get(name, {})
             found = self._bind(placed.id, name, None if isinstance(rung, str) else rung, given)
             if own or given:
                 faults += [self._placed(fault, placed, name) for fault in found]
@@ -206,6 +184,8 @@ class Binder:
     def _found(self, name: str) -> Factory:
         if not self._run and name not in (*self._used, *built_in_names()):
             if name in installed_names():
+                from selfcorrect.mapping.source import stand_in
+
                 return stand_in(name)
             raise StrategyNotFound(name, close_names(name, strategy_names(self._used)))
         return resolve(name, extra=self._used)
@@ -263,11 +243,8 @@ def _brought_along(
                 continue
             wrong = _unusable(name, value, document, code)
             if wrong is None:
-                look_up = read_object if code == "read" else load_object
                 try:
-                    used[name] = (
-                        look_up(value, document.folder) if isinstance(value, str) else value
-                    )
+                    used[name] = _looked_up(value, document, code)
                 except LookupError as error:
                     wrong = str(error.args[0])
                 else:
@@ -277,6 +254,16 @@ def _brought_along(
                 broken.add(name)
                 faults.append(document.fault(wrong, key=f"use.{name}"))
     return used, broken, faults
+
+
+def _looked_up(value: Any, document: Document, code: Code) -> Any:
+    if not isinstance(value, str):
+        return value
+    if code == "read":
+        from selfcorrect.mapping.source import read_object
+
+        return read_object(value, document.folder)
+    return load_object(value, document.folder)
 
 
 def _unusable(name: str, value: Any, document: Document, code: Code) -> str | None:

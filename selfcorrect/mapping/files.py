@@ -251,10 +251,13 @@ def _lenient(
     try:
         return model.model_validate(raw), []
     except ValidationError as error:
-        faults = [_fault(item, model, raw, file, rule) for item in _errors(error)]
+        found = error.errors(include_url=False, include_input=False)
+        # For a key that may be left out, pydantic also complains that the value is not None.
+        errors: list[Any] = [item for item in found if item["type"] != "none_required"]
+        faults = [_fault(item, model, raw, file, rule) for item in errors]
         if not isinstance(raw, Mapping):
             return None, faults
-        bad = {item["loc"][0] for item in _errors(error) if item["loc"]}
+        bad = {item["loc"][0] for item in errors if item["loc"]}
         usable = {key: value for key, value in raw.items() if key not in bad}
         if model is MapDocument and "format" in bad:
             usable["format"] = 1
@@ -262,12 +265,6 @@ def _lenient(
             return (model.model_validate(usable) if bad else None), faults
         except ValidationError:
             return None, faults
-
-
-def _errors(error: ValidationError) -> list[Any]:
-    found = error.errors(include_url=False, include_input=False)
-    # For a key that may be left out, pydantic also complains that the value is not None.
-    return [item for item in found if item["type"] != "none_required"]
 
 
 def _fault(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final, TypeVar
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Final, TypeAlias, TypeVar
 
 from selfcorrect.errors import MapFault
 from selfcorrect.mapping.merging import MapRule
@@ -167,66 +169,48 @@ def entry_of(table: Mapping[str, T], tool: str) -> T | None:
     return next((entry for glob, entry in table.items() if takes((glob,), tool)), None)
 
 
-@dataclass(slots=True, eq=False)
-class _Shelf:
+Key: TypeAlias = tuple[str, str]
+"""A condition by name, and what it names."""
+_ALWAYS: Final = ("", "")
+"""Where rules are found that ask for nothing by name."""
+
+
+def _shelved(rules: Sequence[tuple[int, Conditions]]) -> dict[Key, list[int]]:
     """Rules by their rarest condition, so that a look-up yields few that do not apply."""
-
-    by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    always: list[int] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, rules: Sequence[tuple[int, Conditions]]) -> _Shelf:
-        shelf = cls()
-        often = Counter(
-            (name, value)
-            for _, rule in rules
-            for name, values in rule.named.items()
-            for value in values
-        )
-        for position, rule in rules:
-            if not rule.named:
-                shelf.always.append(position)
-                continue
-            name, values = min(
-                rule.named.items(), key=lambda key: sum(often[key[0], v] for v in key[1])
-            )
-            for value in values:
-                shelf.by_key.setdefault((name, value), []).append(position)
-        return shelf
-
-    def buckets(self, evidence: Evidence, globs: Iterable[str]) -> list[list[int]]:
-        asked = [
-            (name, value)
-            for name, values in {**evidence.named, "tool": globs}.items()
-            for value in values
-        ]
-        found = [self.by_key[key] for key in asked if key in self.by_key]
-        return [*found, self.always] if self.always else found
+    keys = {
+        position: [[(name, value) for value in values] for name, values in rule.named.items()]
+        for position, rule in rules
+    }
+    often = Counter(key for each in keys.values() for key in chain.from_iterable(each))
+    shelf: dict[Key, list[int]] = {}
+    for position, each in keys.items():
+        rarest = min(each, key=lambda names: sum(often[key] for key in names), default=[_ALWAYS])
+        for key in rarest:
+            shelf.setdefault(key, []).append(position)
+    return shelf
 
 
 class RuleIndex:
     """Finds the first rule that an error meets, among thousands, without trying them all."""
 
-    __slots__ = ("_by_tool", "_globs", "_patterns", "_plain", "_rules", "_textual", "_with_text")
-
     def __init__(self, rules: Sequence[Conditions]) -> None:
         self._rules = tuple(rules)
         textual = [(n, rule) for n, rule in enumerate(rules) if rule.pattern is not None]
-        self._plain = _Shelf.of([(n, rule) for n, rule in enumerate(rules) if not rule.pattern])
-        self._textual = _Shelf.of(textual)
+        self._plain = _shelved([(n, rule) for n, rule in enumerate(rules) if not rule.pattern])
+        self._textual = _shelved(textual)
         self._with_text = [n for n, _ in textual]
         self._patterns = PatternSet([rule.pattern for _, rule in textual if rule.pattern])
-        shelves = (self._plain, self._textual)
-        self._globs = {v for shelf in shelves for name, v in shelf.by_key if name == "tool"}
-        self._by_tool: dict[str, tuple[str, ...]] = {}
+        globs = {glob for name, glob in (*self._plain, *self._textual) if name == "tool"}
+        self._globs_of = lru_cache(maxsize=_MOST_TOOLS)(partial(_fitting, globs))
 
     def first(self, evidence: Evidence) -> tuple[int, Mapping[str, str]] | None:
         """The position of the first rule that is met, and its captures."""
-        globs = {glob for tool in evidence.named["tool"] for glob in self._matching_globs(tool)}
-        plain = {n for bucket in self._plain.buckets(evidence, globs) for n in bucket}
+        named = {**evidence.named, "tool": chain(*map(self._globs_of, evidence.named["tool"]))}
+        keys = [_ALWAYS, *((name, value) for name, values in named.items() for value in values)]
+        plain = {n for key in keys for n in self._plain.get(key, ())}
         met = (n for n in sorted(plain) if not isinstance(self._rules[n].met(evidence), str))
         end = next(met, len(self._rules))
-        for position in self._textual_before(end, evidence, globs):
+        for position in self._textual_before(end, evidence, keys):
             captures = self._rules[position].met(evidence)
             if not isinstance(captures, str):
                 return position, captures
@@ -236,20 +220,16 @@ class RuleIndex:
         """For every rule in order, its captures, or the first condition that does not hold."""
         return (rule.met(evidence) for rule in self._rules)
 
-    def _textual_before(self, end: int, evidence: Evidence, globs: Iterable[str]) -> Sequence[int]:
+    def _textual_before(self, end: int, evidence: Evidence, keys: Iterable[Key]) -> Sequence[int]:
         """Rules before this position whose pattern may match, in order."""
-        near = [
-            bucket[: bisect_left(bucket, end)] for bucket in self._textual.buckets(evidence, globs)
-        ]
+        buckets = (self._textual.get(key, []) for key in keys)
+        near = [bucket[: bisect_left(bucket, end)] for bucket in buckets]
         if sum(map(len, near)) <= _FEW:
             return sorted({n for bucket in near for n in bucket})
         found = (self._with_text[n] for n in self._patterns.matching(evidence.text))
         return [n for n in found if n < end]
 
-    def _matching_globs(self, tool: str) -> tuple[str, ...]:
-        known = self._by_tool.get(tool)
-        if known is None:
-            known = tuple(glob for glob in self._globs if takes((glob,), tool))
-            if len(self._by_tool) < _MOST_TOOLS:
-                self._by_tool[tool] = known
-        return known
+
+def _fitting(globs: Iterable[str], tool: str) -> tuple[str, ...]:
+    """The globs that a tool's name fits."""
+    return tuple(glob for glob in globs if takes((glob,), tool))

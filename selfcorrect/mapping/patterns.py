@@ -130,8 +130,6 @@ class PatternSet:
     half-matches makes it slow.
     """
 
-    __slots__ = ("_patterns", "_shards")
-
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._patterns = tuple(patterns)
         self._shards: list[tuple[int, Any]] | None = None

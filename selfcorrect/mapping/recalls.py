@@ -12,8 +12,6 @@ from pydantic import Field, StrictBool, StringConstraints, model_validator
 from selfcorrect.mapping.rules import MapModel
 from selfcorrect.model import JSON
 from selfcorrect.plain import digest
-from selfcorrect.recalling.binding import fault_of
-from selfcorrect.recalling.template import is_template
 
 _MOST_STEPS = 4
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -70,6 +68,9 @@ class RecallEntry(MapModel):
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
+        from selfcorrect.recalling.binding import fault_of
+        from selfcorrect.recalling.template import is_template
+
         if not self.first and not self.edits:
             raise ValueError("says nothing: give it first, edits or both")
         if not is_template(self.error):

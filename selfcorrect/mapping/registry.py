@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
-import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
@@ -252,37 +251,20 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits(3, int), fits(True, int), fits("x", int | None), fits([1], list[str])
     (True, False, False, False)
     """
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any or isinstance(hint, str | TypeVar):
+    kind = typing.get_origin(hint) or hint
+    if isinstance(hint, str | TypeVar) or getattr(kind, "_is_protocol", False):
         return True
-    if origin in (typing.Union, types.UnionType):
-        return any(fits(value, arg) for arg in args)
-    if origin is typing.Annotated:
-        return fits(value, args[0])
-    if origin is typing.Literal:
-        return any(value == arg and type(value) is type(arg) for arg in args)
-    if hint is None or hint is type(None):
-        return value is None
-    kind = origin or hint
-    if not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
-        return True
-    if kind in (int, float):
-        accepted = int if kind is int else (int, float)
-        return isinstance(value, accepted) and not isinstance(value, bool)
-    if issubclass(kind, Enum):
-        return isinstance(value, kind) or value in [item.value for item in kind]
-    return isinstance(value, kind) and _items_fit(value, args)
+    if kind is typing.Literal:  # True is not 1
+        return any(value == one and type(value) is type(one) for one in typing.get_args(hint))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return value in [*kind, *(item.value for item in kind)]
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-
-def _items_fit(value: Any, args: tuple[Any, ...]) -> bool:
-    if not args:
+    as_written = ConfigDict(strict=True, arbitrary_types_allowed=True)
+    try:
+        TypeAdapter(hint, config=as_written).validate_python(value)
+    except ValidationError:
+        return False
+    except Exception:  # an annotation may be one that nobody can check
         return True
-    if isinstance(value, str):
-        return False  # a text is a sequence of texts, but never meant as one
-    if isinstance(value, Mapping) and len(args) == 2:
-        return all(fits(key, args[0]) and fits(item, args[1]) for key, item in value.items())
-    if isinstance(value, tuple) and args[-1] is not Ellipsis:
-        return len(value) == len(args) and all(map(fits, value, args))
-    if isinstance(value, list | tuple | set | frozenset):
-        return all(fits(item, args[0]) for item in value)
     return True

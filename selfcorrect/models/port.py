@@ -97,32 +97,25 @@ class CountingModel:
         """
         model = model if model is not None else self._model
         turn = Turn(self._on_error)
+        attempt = 1
         while True:
             try:
-                return await self._over_transport(model, messages, through or model)
+                return await self._once(model, messages, through or model)
             except BudgetSpent:
                 raise
             except Exception as error:
                 if is_control_flow(error):
                     raise
-                if held_call(error) is not None:
-                    raise ModelFailed("the provider could not read the model's call") from error
-                settled = _settled(turn, error)
-            if isinstance(settled, Answer):
-                return settled.value
-            await self._wait(settled)
-
-    async def _over_transport(self, model: Any, messages: Any, through: Any) -> Any:
-        attempt = 1
-        while True:
-            try:
-                return await self._once(model, messages, through)
-            except Exception as error:
                 wait = None if client_retries(model) else wait_before(error, attempt)
-                if wait is None or is_control_flow(error):
-                    raise
+                attempt += 1
+                if wait is None:
+                    if held_call(error) is not None:
+                        raise ModelFailed("the provider could not read the model's call") from error
+                    settled = _settled(turn, error)
+                    if isinstance(settled, Answer):
+                        return settled.value
+                    wait, attempt = settled, 1
             await self._wait(wait)
-            attempt += 1
 
     async def _once(self, model: Any, messages: Any, through: Any) -> Any:
         seconds = self._left(messages)

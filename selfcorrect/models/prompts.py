@@ -60,6 +60,7 @@ class Question:
         before: What stands there, or `ABSENT`.
         schema: What the answer has to be.
         finding: What is wrong.
+        place: The place in the arguments; None for the name of the tool.
     """
 
     key: str
@@ -67,6 +68,7 @@ class Question:
     before: JSON
     schema: JsonObject
     finding: Finding
+    place: Place | None = None
 
 
 def questions(
@@ -112,17 +114,14 @@ def _question(call: Call, path: str, finding: Finding, context: RepairContext) -
         if not names or len(names) > _MOST_TOOLS or call.raw is not None:
             return GiveUp("there are no tools, or too many, to choose from")
         return Question("tool", path, call.name or ABSENT, {"enum": names}, finding)
-    place = place_of(call, _at(finding, path), context)
+    alone = Finding(finding.text, finding.types, paths=(path,), constraint=finding.constraint)
+    place = place_of(call, alone, context)
     if isinstance(place, GiveUp):
         return place
     if not place.declared:
         return GiveUp("the schema does not know an argument at fault")
     key = ".".join(pointer.split(path)[1:])
-    return Question(key, path, place.value, _schema_of(place), finding)
-
-
-def _at(finding: Finding, path: str) -> Finding:
-    return Finding(finding.text, finding.types, paths=(path,), constraint=finding.constraint)
+    return Question(key, path, place.value, _schema_of(place), finding, place)
 
 
 def _schema_of(place: Place) -> JsonObject:
@@ -271,17 +270,12 @@ def _misfit(
     call: Call, asked: Sequence[Question], given: JsonObject, context: RepairContext
 ) -> str | None:
     """Why the answer cannot be used, or None."""
-    for one in asked:
-        if one.path == "/name" and given[one.key] not in one.schema["enum"]:
-            return "the model named a tool that is not on offer"
-    values = {one.path: given[one.key] for one in asked if one.path != "/name"}
+    if any(one.place is None and given[one.key] not in one.schema["enum"] for one in asked):
+        return "the model named a tool that is not on offer"
+    values = {one.path: given[one.key] for one in asked if one.place is not None}
     tool: Tool | None = context.tool
     if values and (tool is None or not fits(tool, call, values)):
         return "the model's answer does not fit the schema"
-    for one in asked:
-        if one.path == "/name":
-            continue
-        place = place_of(call, _at(one.finding, one.path), context)
-        if isinstance(place, GiveUp) or not place.meets(given[one.key]):
-            return "the model's answer does not keep to what the error asks for"
+    if any(one.place is not None and not one.place.meets(given[one.key]) for one in asked):
+        return "the model's answer does not keep to what the error asks for"
     return None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -109,57 +107,3 @@ def _retry_after(error: Exception) -> float | None:
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
-
-
-class TransportRetry:
-    """A chat model whose calls survive a dropped connection or a busy server.
-
-    Three attempts, 0.25 and 0.5 s apart; `Retry-After` is a floor. The original exception is
-    raised in the end. Where the model's client retries by itself (`max_retries`), this adds
-    nothing. Streaming passes through: what was told once must not be told again.
-
-    >>> from selfcorrect.testing import ScriptedModel
-    >>> slept = []
-    >>> model = TransportRetry(ScriptedModel([ConnectionError(), "here"]), sleep=slept.append)
-    >>> model.invoke("hello?").content, slept
-    ('here', [0.25])
-    """
-
-    def __init__(self, model: Any, *, sleep: Any = time.sleep, asleep: Any = asyncio.sleep) -> None:
-        self._model = model
-        self._sleep = sleep
-        self._asleep = asleep
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def bind_tools(self, *args: Any, **kwargs: Any) -> TransportRetry:
-        """The same for the model with tools bound to it."""
-        bound = self._model.bind_tools(*args, **kwargs)
-        return TransportRetry(bound, sleep=self._sleep, asleep=self._asleep)
-
-    def invoke(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the model, again where the transport failed."""
-        attempt = 1
-        while True:
-            try:
-                return self._model.invoke(*args, **kwargs)
-            except Exception as error:
-                wait = None if client_retries(self._model) else wait_before(error, attempt)
-                if wait is None:
-                    raise
-            self._sleep(wait)
-            attempt += 1
-
-    async def ainvoke(self, *args: Any, **kwargs: Any) -> Any:
-        """Like `invoke`, awaited."""
-        attempt = 1
-        while True:
-            try:
-                return await self._model.ainvoke(*args, **kwargs)
-            except Exception as error:
-                wait = None if client_retries(self._model) else wait_before(error, attempt)
-                if wait is None:
-                    raise
-            await self._asleep(wait)
-            attempt += 1

@@ -39,8 +39,6 @@ class Checker:
         ToolDefinitionError: If the schema cannot be used.
     """
 
-    __slots__ = ("_engine", "_local_times", "_opened", "_schema", "_tool")
-
     def __init__(
         self, schema: Schema, tool: str, *, local_times: bool = False, inside: bool = True
     ) -> None:

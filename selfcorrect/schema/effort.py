@@ -89,7 +89,8 @@ class Effort:
         """How many parts of a schema speak of a value of this depth, and of all below it."""
         key = id(schema), depth
         if key not in self._visits:
-            found = 1 + len(schema)
+            # A value is compared with each that is listed.
+            found = 1 + sum(len(said) if isinstance(said, list) else 1 for said in schema.values())
             for keyword, each in edges(self.root, schema):
                 below = depth if keyword in SAME_PLACE else depth - 1
                 if below >= 0 and found <= _MOST_VISITS:

@@ -1,6 +1,7 @@
 """The engine of a checker: jsonschema-rs says whether arguments fit, jsonschema what does not.
 
-jsonschema also says whether they fit where jsonschema-rs cannot, or is missing.
+jsonschema also says whether they fit where jsonschema-rs cannot, or is missing. It is loaded when
+it is first needed: a healthy call needs it not.
 """
 
 from __future__ import annotations
@@ -11,12 +12,10 @@ from typing import Any
 
 from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import join
-from selfcorrect.schema import by_jsonschema
 from selfcorrect.schema.closing import Schema
 from selfcorrect.schema.effort import Effort
 from selfcorrect.schema.formats import FormatCheck
 from selfcorrect.schema.normal_form import unusable
-from selfcorrect.schema.violations import unlisted, violations
 
 
 class Engine:
@@ -35,14 +34,19 @@ class Engine:
         self._effort = Effort(schema)
         self._fast = _fast(schema, formats, tool) if self._effort.can_compile() else None
         if self._fast is None:
-            by_jsonschema.check_schema(schema, tool)
+            from selfcorrect.schema.by_jsonschema import check_schema
+
+            check_schema(schema, tool)
         self.fits: Callable[[JSON], bool] = self._fits
         if self._fast is not None and self._effort.is_tame:
             self.fits = self._fast.is_valid
 
     def findings(self, args: JSON) -> tuple[Finding, ...]:
         """Everything that is wrong with arguments that do not fit."""
-        listed = partial(by_jsonschema.listed, self._schema, self._formats)
+        from selfcorrect.schema.by_jsonschema import listed as listed_by
+        from selfcorrect.schema.violations import unlisted, violations
+
+        listed = partial(listed_by, self._schema, self._formats)
         try:
             return violations(self._schema, args, listed)
         except RecursionError:
@@ -53,7 +57,9 @@ class Engine:
     def _fits(self, args: JSON) -> bool:
         if self._fast is not None and self._effort.can_answer(args):
             return bool(self._fast.is_valid(args))
-        return by_jsonschema.fits(self._schema, self._formats, args)
+        from selfcorrect.schema.by_jsonschema import fits
+
+        return fits(self._schema, self._formats, args)
 
 
 def _fast(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Any | None:

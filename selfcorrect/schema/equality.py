@@ -11,10 +11,10 @@ from typing import Final
 from selfcorrect.model import JSON, Call, JsonObject
 from selfcorrect.plain import digest
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.subschema import Alternatives, alternatives, declared, is_number, types_of
+from selfcorrect.schema.subschema import Alternatives, alternatives, declared, is_number, kinds_of
 
 _NUMBERS: Final = frozenset({"integer", "number"})
-_NOT_TEXT: Final = _NUMBERS | {"boolean", "null"}
+_NOT_TEXT: Final = _NUMBERS | {"boolean"}
 _DEEPEST: Final = 64
 _BEGINS_NUMBER: Final = re.compile(r"[ \t\n\r]*-?[0-9]").match
 
@@ -80,7 +80,7 @@ def _text(value: str, here: Alternatives) -> JSON:
 
 
 def _asks_for_number(here: Alternatives) -> bool:
-    kinds = frozenset().union(*map(types_of, here)) if all(map(types_of, here)) else frozenset()
+    kinds = kinds_of(here)
     return bool(kinds & _NUMBERS) and kinds <= _NOT_TEXT
 
 

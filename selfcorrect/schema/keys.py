@@ -17,6 +17,7 @@ from selfcorrect.kernel.likeness import (
 from selfcorrect.kernel.spellings import TRUTH
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
+from selfcorrect.schema.closing import WORDS
 from selfcorrect.schema.subschema import Alternatives, has_type, types_of
 from selfcorrect.text import LONGEST, distance, rivals, spelling, tokens
 from selfcorrect.words import number_word
@@ -174,5 +175,4 @@ def _lacks_digits(value: str, schema: JsonObject) -> bool:
 
 def is_open(schemas: Sequence[JsonObject]) -> bool:
     """Whether an object may have keys that are not declared, because the schema says so."""
-    words = ("additionalProperties", "unevaluatedProperties", "patternProperties")
-    return any(schema.get(word) not in (None, False) for schema in schemas for word in words)
+    return any(schema.get(word) not in (None, False) for schema in schemas for word in WORDS)

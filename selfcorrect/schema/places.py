@@ -157,10 +157,7 @@ def place_of(call: Call, finding: Finding, context: RepairContext) -> Place | Gi
     path = finding.path
     if path is None or not path.startswith("/args/"):
         return GiveUp("the error does not say which argument is at fault")
-    try:
-        tokens = pointer.split(path)[1:]
-    except ValueError:
-        return GiveUp("the error does not say which argument is at fault")
+    tokens = pointer.split(path)[1:]
     own = finding.types[:1] == ("InvalidArgs",)
     known = _known(Root(tool.schema), tokens)
     schemas, kinds = known.schemas, known.kinds

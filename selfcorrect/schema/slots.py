@@ -31,11 +31,8 @@ _LONGEST: Final = 1_000
 
 def slots_of(schema: JsonObject) -> Callable[[tuple[str | int, ...]], Slot]:
     """What a schema says of each place in the arguments, looked up when it is asked for."""
-    return partial(_slot, Root(schema))
-
-
-def _slot(root: Root, path: tuple[str | int, ...]) -> Slot:
-    return _made(root, tuple(map(str, path)))
+    root = Root(schema)
+    return lambda path: _made(root, tuple(map(str, path)))
 
 
 @lru_cache(maxsize=4_096)

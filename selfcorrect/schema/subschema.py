@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import ge, gt, le, lt
 from typing import Any, Final, TypeGuard
 
 from selfcorrect.model import ABSENT, JSON, JsonObject
@@ -298,14 +299,20 @@ def meets(value: JSON, schema: JsonObject) -> bool:
     if (kinds := types_of(schema)) and not has_type(value, kinds):
         return False
     if is_number(value):
-        return _in_range(value, schema)
-    if isinstance(value, str | list | tuple):
-        low, high = ("minLength", "maxLength") if isinstance(value, str) else _ITEMS
-        return _at_least(len(value), schema.get(low)) and _at_most(len(value), schema.get(high))
-    return True
+        return _keeps(value, schema, _BOUNDS)
+    if isinstance(value, str):
+        return _keeps(len(value), schema, _LENGTHS)
+    return not isinstance(value, list | tuple) or _keeps(len(value), schema, _COUNTS)
 
 
-_ITEMS: Final = ("minItems", "maxItems")
+_BOUNDS: Final = {"minimum": ge, "maximum": le, "exclusiveMinimum": gt, "exclusiveMaximum": lt}
+_LENGTHS: Final = {"minLength": ge, "maxLength": le}
+_COUNTS: Final = {"minItems": ge, "maxItems": le}
+
+
+def _keeps(size: float, schema: JsonObject, bounds: Mapping[str, Callable[..., bool]]) -> bool:
+    said = [(holds, schema.get(keyword)) for keyword, holds in bounds.items()]
+    return all(not is_number(bound) or holds(size, bound) for holds, bound in said)
 
 
 def has_type(value: JSON, kinds: Iterable[str]) -> bool:
@@ -317,24 +324,6 @@ def has_type(value: JSON, kinds: Iterable[str]) -> bool:
     if kind == "integer":
         return "number" in kinds
     return kind == "number" and "integer" in kinds and float(value).is_integer()
-
-
-def _in_range(value: float, schema: JsonObject) -> bool:
-    low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    return (
-        _at_least(value, schema.get("minimum"))
-        and _at_most(value, schema.get("maximum"))
-        and not (is_number(low) and value <= low)
-        and not (is_number(high) and value >= high)
-    )
-
-
-def _at_least(value: float, bound: Any) -> bool:
-    return not is_number(bound) or bool(value >= bound)
-
-
-def _at_most(value: float, bound: Any) -> bool:
-    return not is_number(bound) or bool(value <= bound)
 
 
 def shown(schema: JSON, root: JsonObject, limit: int = 1_500) -> JsonObject:

@@ -22,14 +22,13 @@ def tool_specs(tools: Any) -> dict[str, ToolSpec]:
     Raises:
         ToolDefinitionError: If one of them cannot be used, or two have the same name.
     """
-    if isinstance(tools, ToolSpec | str | bytes) or callable(tools) or _is_langchain(tools):
+    is_one = isinstance(tools, ToolSpec | str | bytes) or callable(tools) or _is_langchain(tools)
+    if is_one or not isinstance(tools, Iterable):
         raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}: write [tool]")
     if isinstance(tools, Mapping):
         specs = [_named(name, tool) for name, tool in tools.items()]
-    elif isinstance(tools, Iterable):
-        specs = [_as_spec(tool) for each in tools for tool in _several(each)]
     else:
-        raise ToolDefinitionError(f"tools must be a list of tools, not {tools!r}")
+        specs = [_as_spec(tool) for each in tools for tool in _several(each)]
     found: dict[str, ToolSpec] = {}
     for spec in specs:
         if spec.name in found:

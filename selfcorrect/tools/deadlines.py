@@ -24,13 +24,10 @@ def in_time(work: Callable[[], Any], seconds: float, tool: str) -> Any:
     context = contextvars.copy_context()
     done: list[tuple[Any, BaseException | None]] = []
 
-    def outcome() -> None:
-        try:
-            done.append((context.run(work), None))
-        except BaseException as error:
-            done.append((None, error))
+    def run() -> None:
+        done.append(context.run(outcome_of, work))
 
-    thread = threading.Thread(target=outcome, name=f"tool {tool}", daemon=True)
+    thread = threading.Thread(target=run, name=f"tool {tool}", daemon=True)
     thread.start()
     thread.join(seconds)
     if not done:
@@ -39,6 +36,14 @@ def in_time(work: Callable[[], Any], seconds: float, tool: str) -> Any:
     if error is not None:
         raise error
     return value
+
+
+def outcome_of(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    """What something returns, or raises."""
+    try:
+        return work(), None
+    except BaseException as error:
+        return None, error
 
 
 class StillRunning(TimeoutError):

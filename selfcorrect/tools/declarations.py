@@ -13,7 +13,6 @@ from selfcorrect.hints import near
 from selfcorrect.model import JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Effect
-from selfcorrect.tools.gemini import as_json_schema
 from selfcorrect.tools.signatures import Converter
 
 KEY_ARGUMENT: Final = "idempotency_key"
@@ -87,9 +86,9 @@ def key_argument_of(fn: Callable[..., Any], named: str | None) -> str | None:
     return named or (KEY_ARGUMENT if KEY_ARGUMENT in known else None)
 
 
-def sparing(convert: Converter | None, key: str | None) -> Converter | None:
+def sparing(convert: Converter, key: str | None) -> Converter:
     """Conversion that leaves the idempotency key as it is."""
-    if convert is None or key is None:
+    if key is None:
         return convert
 
     def converted(args: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +155,8 @@ def schema_parts(schema: Any) -> tuple[Any, Any, Any]:
     found = _NO_PARAMETERS if key is None else body[key]
     if isinstance(found, Mapping) and set(found) == {"json"}:
         found = found["json"]
+    from selfcorrect.tools.gemini import as_json_schema
+
     return body["name"], body.get("description"), as_json_schema(found)
 
 

@@ -25,16 +25,10 @@ class Adapted:
     """A LangChain tool in the parts that a `ToolSpec` is made of.
 
     Attributes:
-        is_async: Whether it has no sync form.
-        local_times: Whether pydantic reads the arguments, which takes times without an offset.
         takes_key: Whether it has an injected argument for the idempotency key.
     """
 
-    name: str
-    description: str
     schema: JsonObject
-    is_async: bool
-    local_times: bool
     takes_key: bool
     run: Callable[[dict[str, Any], str | None], Any]
     arun: Callable[[dict[str, Any], str | None], Awaitable[Any]]
@@ -76,16 +70,7 @@ def adapted(tool: Any) -> Adapted:
     async def arun(args: dict[str, Any], call_id: str | None) -> Any:
         return _value(await tool.ainvoke(prepared(args, call_id)))
 
-    return Adapted(
-        name=tool.name,
-        description=tool.description,
-        schema=schema,
-        is_async=is_async_only(tool),
-        local_times=not isinstance(tool.args_schema, dict),
-        takes_key=takes_key,
-        run=run,
-        arun=arun,
-    )
+    return Adapted(schema, takes_key, run, arun)
 
 
 def _schema(tool: Any) -> JsonObject:

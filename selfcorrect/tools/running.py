@@ -6,11 +6,12 @@ import copy
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JsonObject
-from selfcorrect.tools.deadlines import in_time, late
+from selfcorrect.tools.deadlines import in_time, late, outcome_of
 
 Arguments: TypeAlias = dict[str, Any]
 Run: TypeAlias = Callable[[Arguments, str | None], Any]
@@ -84,14 +85,9 @@ async def in_thread(work: Callable[[], Any], seconds: float | None, name: str) -
 async def _outcome(work: Callable[[], Any], seconds: float | None, name: str) -> Any:
     import asyncio
 
-    def outcome() -> tuple[Any, BaseException | None]:
-        # A future refuses StopIteration and would never be done.
-        try:
-            return (work() if seconds is None else in_time(work, seconds, name)), None
-        except BaseException as error:
-            return None, error
-
-    value, error = await asyncio.to_thread(outcome)
+    bounded = work if seconds is None else partial(in_time, work, seconds, name)
+    # Not raised in there: a future refuses StopIteration and would never be done.
+    value, error = await asyncio.to_thread(outcome_of, bounded)
     if error is not None:
         raise error
     return value

@@ -63,15 +63,14 @@ class Signature:
 
     Attributes:
         schema: JSON Schema of the arguments.
-        convert: Turns a copy of checked arguments into what the function takes; None where they
-            are that already.
+        convert: Turns a copy of checked arguments into what the function takes.
         local_times: Whether the schema is pydantic's, which takes times without an offset.
     """
 
     name: str
     description: str
     schema: Schema
-    convert: Converter | None = None
+    convert: Converter
     local_times: bool = False
 
 
@@ -258,41 +257,23 @@ def _object_of(parameters: list[_Parameter], schemas: list[Schema]) -> Schema:
     return {**schema, "required": required} if required else schema
 
 
-def _to_whole_numbers(parameters: list[_Parameter]) -> Converter | None:
+def _to_whole_numbers(parameters: list[_Parameter]) -> Converter:
     """For JSON 1.0 is an integer; for a Python function that takes an int it has to be 1."""
-    whole = {
-        each.name: step for each in parameters if (step := _whole(each.annotation)) is not None
-    }
-    if not whole:
-        return None
-
-    def convert(args: Arguments) -> Arguments:
-        return {
-            name: whole[name](value) if name in whole else value for name, value in args.items()
-        }
-
-    return convert
+    kinds = {each.name: each.annotation for each in parameters}
+    return lambda args: {name: _whole(value, kinds.get(name)) for name, value in args.items()}
 
 
-def _whole(annotation: Any) -> Callable[[Any], Any] | None:
+def _whole(value: Any, annotation: Any) -> Any:
     origin, args = get_origin(annotation), get_args(annotation)
-    if annotation is int or (origin is Literal and any(type(each) is int for each in args)):
-        return lambda value: int(value) if type(value) is float else value
-    if origin is list and (item := _whole(args[0])):
-        return lambda value: [item(each) for each in value] if type(value) is list else value
-    if origin is dict and (entry := _whole(args[1])):
-        return lambda value: (
-            {key: entry(each) for key, each in value.items()} if type(value) is dict else value
-        )
     if origin in (Union, types.UnionType):
-        steps = [
-            step
-            for each in args
-            if not (each is int and float in args) and (step := _whole(each)) is not None
-        ]
-        if steps:
-            return lambda value: functools.reduce(lambda so_far, step: step(so_far), steps, value)
-    return None
+        kinds = [each for each in args if not (each is int and float in args)]
+        return functools.reduce(_whole, kinds, value)
+    if type(value) is list and origin is list:
+        return [_whole(each, args[0]) for each in value]
+    if type(value) is dict and origin is dict:
+        return {key: _whole(each, args[1]) for key, each in value.items()}
+    is_whole = annotation is int or (origin is Literal and int in map(type, args))
+    return int(value) if is_whole and type(value) is float else value
 
 
 def _by_pydantic(tool: str, parameters: list[_Parameter]) -> tuple[Schema, Converter]:

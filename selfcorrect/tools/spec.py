@@ -266,7 +266,7 @@ class ToolSpec:
         convert = sparing(read.convert, takes_key)
 
         def run(args: Arguments, _: str | None) -> Any:
-            return fn(**args) if convert is None else fn(**convert(args))
+            return fn(**convert(args))
 
         return spec_of(
             cls,
@@ -392,22 +392,23 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
         """
-        from selfcorrect.tools.langchain import adapted
+        from selfcorrect.tools.langchain import adapted, is_async_only
 
         found = adapted(tool)
         metadata = metadata_of(tool)
         return spec_of(
             cls,
-            found.name,
-            found.description,
+            tool.name,
+            tool.description,
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else stated_effect(metadata, found.name),
+            effect=effect if effect is not None else stated_effect(metadata, tool.name),
             on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
-            is_async=found.is_async,
-            local_times=found.local_times,
+            is_async=is_async_only(tool),
+            # pydantic reads the arguments, and takes times without an offset
+            local_times=not isinstance(tool.args_schema, dict),
             takes_key=KEY_ARGUMENT if found.takes_key else None,
             verify=verify if verify is not None else stated(metadata, "verify"),
             asks_first=asks_first,
