@@ -29,8 +29,17 @@ from selfcorrect.proxy.answers import (
     value_of,
 )
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
-from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request, result
-from selfcorrect.proxy.revisions import capabilities_in, complete, version_in
+from selfcorrect.proxy.frames import (
+    CLOSED,
+    Frame,
+    capabilities_in,
+    complete,
+    error,
+    mapping,
+    request,
+    result,
+    version_in,
+)
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.sizes import json_bytes
 from selfcorrect.tools import ToolSpec

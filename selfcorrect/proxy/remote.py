@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
-from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, key_of, mapping
-from selfcorrect.proxy.revisions import headers_of
+from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, headers_of, key_of, mapping
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Tasks
 from selfcorrect.redaction import redact
 
