@@ -117,10 +117,6 @@ class Call:
         own = request(self.line.own_id(), method, params, self.frame.headers)
         return await self.line.ask_server(own, self)
 
-    async def execute(self, name: str, args: Mapping[str, JSON]) -> Frame:
-        """The server's answer to the call with another name or other arguments."""
-        return await self.ask("tools/call", {**self.frame.params, "name": name, "arguments": args})
-
     async def _answer(self) -> Frame:
         params, tools = self.frame.params, self.tools
         if (kept := self.tools.paused(params.get("requestState"))) is not None:
@@ -293,7 +289,8 @@ class Mending(AsyncHost):
             known = self._known.pop(0)
         else:
             self._made = {"name": tool.name, "arguments": dict(args)}
-            begin = partial(self.original.execute, tool.name, args)
+            params = {**self.original.frame.params, **self._made}
+            begin = partial(self.original.ask, "tools/call", params)
             known = await ended(begin, tool, trusted=self.original.tools.policy.trust)
         self._last = known.answer
         if known.error is not None:
