@@ -49,6 +49,29 @@ class Over:
     is_asked: bool = False
 
 
+class _Clock:
+    """How long runs have been going, but for the pauses between two invocations of the graph.
+
+    What a run took in earlier invocations is in its counters; what it takes in this one is here.
+    """
+
+    def __init__(self) -> None:
+        self._begun = Live[tuple[Any, float, float]](_MOST_RUNS)
+
+    def seconds(self, turn: Turn) -> float:
+        now, before = turn.context.time.monotonic(), float(turn.counters.spent.get("seconds", 0.0))
+        # LangGraph makes one of these for each invocation.
+        invocation = getattr(getattr(turn.request, "runtime", None), "control", None)
+        if invocation is None:
+            return before
+        begun = self._begun.of(turn.run)
+        if begun is None or begun[0] is not invocation:
+            begun = invocation, now, before
+            self._begun.keep(turn.run, begun)
+        _, start, earlier = begun
+        return round(earlier + max(0.0, now - start), 3)
+
+
 @dataclass(frozen=True, slots=True)
 class Spending:
     """Counts what a run spends, in its turns' counters.
@@ -62,7 +85,7 @@ class Spending:
     budget: AgentBudget | None
     on_limit: OnLimit | None
     hooks: Hooks | None
-    _begun: Live[tuple[Any, float, float]] = field(default_factory=lambda: Live(_MOST_RUNS))
+    _clock: _Clock = field(default_factory=_Clock)
 
     def begin(self, turn: Turn) -> None:
         """Count what the answers of the tools cost since the last turn."""
@@ -107,7 +130,7 @@ class Spending:
     async def _take(self, turn: Turn, taking: Taking) -> Over | None:
         if self.budget is None:
             return None
-        turn.count(spent={**turn.counters.spent, "seconds": self._seconds(turn)})
+        turn.count(spent={**turn.counters.spent, "seconds": self._clock.seconds(turn)})
         while True:
             budget, spent = in_force(self.budget, turn.counters.spent), turn.counters.spent
             after, why = taking(budget, spent)
@@ -123,23 +146,6 @@ class Spending:
             if more is None:
                 return Over(why)
             turn.count(spent={key: value for key, value in more.items() if key != _OVER})
-
-    def _seconds(self, turn: Turn) -> float:
-        """How long the run has been going, but for the pauses between two invocations of the graph.
-
-        What it took in earlier invocations is in its counters; what it takes in this one is here.
-        """
-        now, before = turn.context.time.monotonic(), float(turn.counters.spent.get("seconds", 0.0))
-        # LangGraph makes one of these for each invocation.
-        invocation = getattr(getattr(turn.request, "runtime", None), "control", None)
-        if invocation is None:
-            return before
-        begun = self._begun.of(turn.run)
-        if begun is None or begun[0] is not invocation:
-            begun = invocation, now, before
-            self._begun.keep(turn.run, begun)
-        _, start, earlier = begun
-        return round(earlier + max(0.0, now - start), 3)
 
     async def _decided(self, turn: Turn, budget: AgentBudget, why: str) -> Over | Mapping[str, Any]:
         """The larger bounds that are wished, or that the run ends here or asks a person."""
