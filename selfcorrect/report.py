@@ -100,10 +100,3 @@ class FailureReport:
                 constraint = finding.get("constraint") or {}
                 raise ToolNotFoundError(self.tool or "", constraint.get("enum", ()), self)
         raise CorrectionFailed(message, self)
-
-
-def changes_in(out: Mapping[str, Any]) -> list[JSON]:
-    """What a run changed, in order."""
-    changes = (out.get("failure") or {}).get("changes")
-    trail = out.get("trail") or ()
-    return list(changes or (each for event in trail for each in event.get("changes") or ()))

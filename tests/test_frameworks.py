@@ -114,11 +114,11 @@ class Part:
 
 ITEMS = Items(
     lambda part: bool(part.name),
+    lambda name, args: Part("new", name, args),
     ("id",),
     ("name",),
     ("args",),
     lambda part: [part.text],
-    lambda name, args: Part("new", name, args),
 )
 TOOLS = [{"name": "double", "parameters": {"properties": {"n": {"type": "integer"}}}}]
 

@@ -25,7 +25,6 @@ from selfcorrect.policies import (
     ToolNotFoundPolicy,
 )
 from selfcorrect.tools import tool_specs
-from selfcorrect.tools.langchain import is_async_only
 from selfcorrect.tools.running import awaited, called
 
 try:
@@ -127,8 +126,6 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """Run the call; where it fails, correct it."""
-        if request.tool is not None and is_async_only(request.tool):
-            return handler(request)  # LangChain's own error says what to do
         return self._calls.call(request, self._in_time(handler))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:

@@ -22,11 +22,11 @@ from selfcorrect.kernel.requests import runs_elsewhere
 _CONTENTS: Final = Items(
     # What a service has done itself is only told here: the client must not do it again.
     lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(c),
+    lambda name, args: Content.from_function_call(new_id(), name, arguments=json.dumps(args)),
     ("call_id",),
     ("name",),
     ("arguments",),
     lambda c: [c.text] if getattr(c, "type", None) == "text" else (),
-    lambda name, args: Content.from_function_call(new_id(), name, arguments=json.dumps(args)),
 )
 
 

@@ -144,18 +144,16 @@ def is_blank(message: AIMessage) -> bool:
     """Whether a message says nothing and calls nothing; thoughts alone say nothing."""
     if message.tool_calls or message.invalid_tool_calls or message.additional_kwargs.get("refusal"):
         return False
-    if isinstance(message.content, str):
-        return not message.content.strip()
-    for block in message.content:
-        if isinstance(block, str):
-            if block.strip():
-                return False
-        elif block.get("type") in ("text", "output_text"):
-            if str(block.get("text") or "").strip():
-                return False
-        elif not is_one_of(block.get("type"), _THOUGHTS):
-            return False
-    return True
+    content = message.content
+    return all(map(_is_silent, [content] if isinstance(content, str) else content))
+
+
+def _is_silent(block: str | dict[str, Any]) -> bool:
+    if isinstance(block, str):
+        return not block.strip()
+    if block.get("type") in ("text", "output_text"):
+        return not str(block.get("text") or "").strip()
+    return is_one_of(block.get("type"), _THOUGHTS)
 
 
 def rewritten(

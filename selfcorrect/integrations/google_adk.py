@@ -14,11 +14,11 @@ from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
     lambda p: p.function_call is not None,
+    lambda name, args: Part(function_call=FunctionCall(name=name, args=args)),
     ("function_call", "id"),
     ("function_call", "name"),
     ("function_call", "args"),
     lambda p: [p.text] if p.text and not p.thought else (),
-    lambda name, args: Part(function_call=FunctionCall(name=name, args=args)),
 )
 
 

@@ -14,10 +14,6 @@ from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
     lambda p: getattr(p, "function", None) is not None,
-    ("id",),
-    ("function", "name"),
-    ("function", "arguments"),
-    lambda p: [p] if isinstance(p, str) else (),
     lambda name, args: ChatCompletionMessageToolCall(
         Function(name=name, arguments=json.dumps(args)), new_id(), "function"
     ),

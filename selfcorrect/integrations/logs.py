@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
+from selfcorrect.integrations.pausing import running_config
 from selfcorrect.redaction import quoted, redact
 
 _LONGEST: Final = 2_000
@@ -49,12 +50,7 @@ def _keyed(key: Any, value: Any, depth: int) -> Any:
 
 
 def _of_graph() -> dict[str, Any]:
-    from langgraph.config import get_config
-
-    try:
-        config = get_config()
-    except RuntimeError:  # no graph runs here
-        return {}
+    config = running_config()
     found = {
         "thread_id": (config.get("configurable") or {}).get("thread_id"),
         "graph_node": (config.get("metadata") or {}).get("langgraph_node"),

@@ -116,13 +116,9 @@ def protocol_error(error: BaseException, *, trusted: bool = False) -> MCPProtoco
     number = getattr(data, "code", None)
     if not isinstance(number, int):
         return None
-    message = as_text(getattr(data, "message", error))
-    return MCPProtocolError(number, message, _data(data), trusted=trusted)
-
-
-def _data(error: Any) -> Any:
-    data = getattr(error, "data", None)
-    return data if isinstance(data, str | int | float | bool | dict | list) else None
+    message, more = as_text(getattr(data, "message", error)), getattr(data, "data", None)
+    told = more if isinstance(more, str | int | float | bool | dict | list) else None
+    return MCPProtocolError(number, message, told, trusted=trusted)
 
 
 def _spec(

@@ -100,23 +100,23 @@ def _form(answer: Any) -> JSON:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """How a framework writes the parts of an answer.
+    """How a framework writes the parts of an answer; by default as a chat completion does.
 
     Attributes:
         is_call: Whether a part is a call that the framework would run.
+        made: A part of a call that stood in the text: of its name and its arguments.
         id: The way to a call's id.
         name: The way to its tool's name.
         args: The way to its arguments.
         texts: The texts that a part holds.
-        made: A part of a call that stood in the text: of its name and its arguments.
     """
 
     is_call: Callable[[Any], bool]
-    id: Path
-    name: Path
-    args: Path
-    texts: Callable[[Any], Sequence[str]]
     made: Callable[[str, dict[str, Any]], Any]
+    id: Path = ("id",)
+    name: Path = ("function", "name")
+    args: Path = ("function", "arguments")
+    texts: Callable[[Any], Sequence[str]] = lambda part: [part] if isinstance(part, str) else ()
 
 
 class Menders:

@@ -15,13 +15,13 @@ from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 
 _ITEMS: Final = Items(
     lambda i: getattr(i, "type", None) == "function_call",
+    lambda name, args: ResponseFunctionToolCall(
+        type="function_call", call_id=new_id(), name=name, arguments=json.dumps(args)
+    ),
     ("call_id",),
     ("name",),
     ("arguments",),
     lambda i: [p.text for p in getattr(i, "content", None) or () if p.type == "output_text"],
-    lambda name, args: ResponseFunctionToolCall(
-        type="function_call", call_id=new_id(), name=name, arguments=json.dumps(args)
-    ),
 )
 _ARGUMENTS: Final = (
     *("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs"),

@@ -1,4 +1,4 @@
-"""A graph that pauses to ask a person, for a caller that is a plain loop."""
+"""A graph that pauses to ask a person, for a caller that is a plain loop; and what runs here."""
 
 from __future__ import annotations
 
@@ -33,3 +33,13 @@ def resume(answer: JSON) -> Any:
     from langgraph.types import Command
 
     return Command(resume=answer)
+
+
+def running_config() -> Mapping[str, Any]:
+    """The configuration of the graph that runs here; empty outside of one."""
+    from langgraph.config import get_config
+
+    try:
+        return get_config()
+    except RuntimeError:
+        return {}

@@ -12,11 +12,11 @@ from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, a
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, ToolCallPart),
+    ToolCallPart,
     ("tool_call_id",),
     ("tool_name",),
     ("args",),
     lambda p: [p.content] if isinstance(p, TextPart) else (),
-    ToolCallPart,
 )
 
 

@@ -13,10 +13,6 @@ from selfcorrect.kernel.requests import why_no_call
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, models.ChatMessageToolCall),
-    ("id",),
-    ("function", "name"),
-    ("function", "arguments"),
-    lambda p: [p] if isinstance(p, str) else (),
     lambda name, args: models.ChatMessageToolCall(
         models.ChatMessageToolCallFunction(args, name), new_id(), "function"
     ),

@@ -89,9 +89,7 @@ class Spending:
 
     def begin(self, turn: Turn) -> None:
         """Count what the answers of the tools cost since the last turn."""
-        if self.budget is not None:
-            tokens = sum(_tokens_of(message) for message in turn.answers)
-            turn.count(spent=paid(turn.counters.spent, tokens=tokens))
+        self._pay(turn, sum(_tokens_of(message) for message in turn.answers))
 
     async def ask(self, turn: Turn) -> Over | None:
         """Take what one more call of the model costs, before it is made."""
@@ -107,13 +105,15 @@ class Spending:
         if self.budget is None:
             return
         said = sum(usage_of(each).total for each in messages if isinstance(each, AIMessage))
-        tokens = said or estimated(turn.messages) + estimated(messages)
-        turn.count(spent=paid(turn.counters.spent, tokens=tokens))
+        self._pay(turn, said or estimated(turn.messages) + estimated(messages))
 
     def mended(self, turn: Turn, calls: Sequence[Mended]) -> None:
         """Count the tokens of the models that mended these calls."""
+        self._pay(turn, sum(call.tokens for call in calls))
+
+    def _pay(self, turn: Turn, tokens: int) -> None:
         if self.budget is not None:
-            turn.count(spent=paid(turn.counters.spent, tokens=sum(call.tokens for call in calls)))
+            turn.count(spent=paid(turn.counters.spent, tokens=tokens))
 
     async def make(self, turn: Turn, calls: Sequence[Mended]) -> Over | None:
         """Take what these calls cost before any of them is made: all of them, or none."""

@@ -43,15 +43,17 @@ from selfcorrect.integrations.history import (
     stand_in,
 )
 from selfcorrect.integrations.toolbox import Toolboxes
+from selfcorrect.integrations.trails import changes_in
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
 from selfcorrect.plain import as_text
-from selfcorrect.report import FailureReport, changes_in
+from selfcorrect.report import FailureReport
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
+from selfcorrect.tools.langchain import is_async_only
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_WAITING: Final = 256
@@ -90,6 +92,8 @@ class ToolCalls:
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
+        if request.tool is not None and is_async_only(request.tool):
+            return handler(request)  # LangChain's own error says what to do
         return run_sync(self._called(request, handler, SyncHandled))
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:

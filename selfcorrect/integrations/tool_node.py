@@ -31,7 +31,6 @@ from selfcorrect.integrations.toolbox import (
 from selfcorrect.kernel.requests import is_refusal
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.model import JSON
-from selfcorrect.tools.langchain import is_async_only
 
 
 class SelfCorrectingToolNode(ToolNode):
@@ -145,8 +144,6 @@ class SelfCorrectingToolNode(ToolNode):
 def _called(
     calls: ToolCalls, boxes: Toolboxes, request: ToolCallRequest, handler: Handler
 ) -> Response:
-    if request.tool is not None and is_async_only(request.tool):
-        return handler(request)  # LangChain's own error says what to do
     return calls.call(_without_key(boxes, request), handler)
 
 

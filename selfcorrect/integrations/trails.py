@@ -1,4 +1,4 @@
-"""Trails as JSON lines: one record per run, as `selfcorrect run --record` writes them."""
+"""Trails: what a run changed; and as JSON lines, as `selfcorrect run --record` writes them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,13 @@ class TrailFile:
 
     def __call__(self, record: Mapping[str, JSON]) -> None:
         """Append one record."""
-        line = json.dumps(dict(record), ensure_ascii=False, default=_text)
+        line = json.dumps(dict(record), ensure_ascii=False, default=as_text)
         with self._lock, self._path.open("a", encoding="utf-8") as file:
             file.write(line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029") + "\n")
 
 
-def _text(value: Any) -> str:
-    return as_text(value)
+def changes_in(out: Mapping[str, Any]) -> list[JSON]:
+    """What a run changed, in order."""
+    changes = (out.get("failure") or {}).get("changes")
+    trail = out.get("trail") or ()
+    return list(changes or (each for event in trail for each in event.get("changes") or ()))

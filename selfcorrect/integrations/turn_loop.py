@@ -14,6 +14,7 @@ from selfcorrect.forms.langchain import has_broken_copy
 from selfcorrect.integrations.chat import OURS, is_blank, note_of, request_of
 from selfcorrect.integrations.mending import Mended, mended_calls
 from selfcorrect.integrations.not_found import NotFound
+from selfcorrect.integrations.pausing import running_config
 from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
 from selfcorrect.integrations.toolbox import (
@@ -101,7 +102,7 @@ class TurnLoop:
             GraphSetupError: If a person may be asked and nothing keeps the question.
         """
         box = self.boxes.of(request.tools)
-        configurable = _config().get("configurable") or {}
+        configurable = running_config().get("configurable") or {}
         if self.ask_person and configurable.get(_CHECKPOINTER) is None:
             raise GraphSetupError(
                 "SelfCorrection(ask_person=True) needs a checkpointer, which keeps the question: "
@@ -343,7 +344,7 @@ class TurnLoop:
 
 def _is_streamed() -> bool:
     """Whether somebody reads the model's tokens while they come."""
-    callbacks = _config().get("callbacks")
+    callbacks = running_config().get("callbacks")
     handlers = callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ())
     return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
@@ -355,15 +356,6 @@ def _terminal(answers: Sequence[ToolMessage]) -> str | None:
         if note.get("reason") == "terminal_kind":
             return f"{message.name}: {note.get('detail')}"
     return None
-
-
-def _config() -> Mapping[str, Any]:
-    from langgraph.config import get_config
-
-    try:
-        return get_config()
-    except RuntimeError:  # called outside a graph
-        return {}
 
 
 def _context(box: Toolbox, configurable: Mapping[str, Any], *, is_async: bool) -> RunContext:

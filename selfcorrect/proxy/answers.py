@@ -9,11 +9,10 @@ from typing import Any, Final
 from selfcorrect.errors import NotDone
 from selfcorrect.integrations import mcp
 from selfcorrect.integrations.mcp import MCPProtocolError
+from selfcorrect.integrations.trails import changes_in
 from selfcorrect.model import JSON
 from selfcorrect.plain import as_text
-from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, made, mapping, result
-from selfcorrect.proxy.revisions import complete
-from selfcorrect.report import changes_in
+from selfcorrect.proxy.frames import INVALID_PARAMS, Frame, complete, made, mapping, result
 
 OURS: Final = "selfcorrect"
 """The key of `_meta` under which a client finds what was changed."""

@@ -29,8 +29,17 @@ from selfcorrect.proxy.answers import (
     value_of,
 )
 from selfcorrect.proxy.asking import Question, again, can_be_asked, question_of
-from selfcorrect.proxy.frames import CLOSED, Frame, error, mapping, request, result
-from selfcorrect.proxy.revisions import capabilities_in, complete, version_in
+from selfcorrect.proxy.frames import (
+    CLOSED,
+    Frame,
+    capabilities_in,
+    complete,
+    error,
+    mapping,
+    request,
+    result,
+    version_in,
+)
 from selfcorrect.proxy.sides import Disconnected
 from selfcorrect.sizes import json_bytes
 from selfcorrect.tools import ToolSpec
@@ -107,10 +116,6 @@ class Call:
         """
         own = request(self.line.own_id(), method, params, self.frame.headers)
         return await self.line.ask_server(own, self)
-
-    async def execute(self, name: str, args: Mapping[str, JSON]) -> Frame:
-        """The server's answer to the call with another name or other arguments."""
-        return await self.ask("tools/call", {**self.frame.params, "name": name, "arguments": args})
 
     async def _answer(self) -> Frame:
         params, tools = self.frame.params, self.tools
@@ -284,7 +289,8 @@ class Mending(AsyncHost):
             known = self._known.pop(0)
         else:
             self._made = {"name": tool.name, "arguments": dict(args)}
-            begin = partial(self.original.execute, tool.name, args)
+            params = {**self.original.frame.params, **self._made}
+            begin = partial(self.original.ask, "tools/call", params)
             known = await ended(begin, tool, trusted=self.original.tools.policy.trust)
         self._last = known.answer
         if known.error is not None:

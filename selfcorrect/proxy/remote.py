@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
-from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, key_of, mapping
-from selfcorrect.proxy.revisions import headers_of
+from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, headers_of, key_of, mapping
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Tasks
 from selfcorrect.redaction import redact
 
@@ -136,7 +135,8 @@ class Remote:
             if response.status_code >= 400:
                 await self.inbox.put(Come(await self._refused(frame, response), frame.id))
                 return None
-            self._note_session(frame, response)
+            if frame.method == "initialize" and _SESSION in response.headers:
+                self._client.headers[_SESSION] = response.headers[_SESSION]
             if not _is_stream(response):
                 return await self._whole(frame, await response.aread())
             done, mark, pause = await self._read(response, frame)
@@ -189,20 +189,12 @@ class Remote:
 
     async def _answer(self, frame: Frame, come: Frame) -> None:
         """Hand on an answer, behind the progress that may have been told on another stream."""
-        self._note_version(frame, come)
+        version = mapping(come.data.get("result")).get("protocolVersion")
+        if frame.method == "initialize" and isinstance(version, str):
+            self._client.headers[_VERSION] = version
         if "progressToken" in frame.meta and self._has_session:
             await asyncio.sleep(_BEHIND)
         await self.inbox.put(Come(come, frame.id))
-
-    def _note_session(self, frame: Frame, response: httpx.Response) -> None:
-        if frame.method == "initialize" and _SESSION in response.headers:
-            self._client.headers[_SESSION] = response.headers[_SESSION]
-
-    def _note_version(self, frame: Frame, come: Frame) -> None:
-        if frame.method == "initialize" and come.is_answer:
-            version = mapping(come.data.get("result")).get("protocolVersion")
-            if isinstance(version, str):
-                self._client.headers[_VERSION] = version
 
     async def _refused(self, frame: Frame, response: httpx.Response) -> Frame:
         """What an HTTP status means to the client: the server's own error, or one that says it."""

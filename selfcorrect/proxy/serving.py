@@ -6,8 +6,8 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -133,7 +133,9 @@ async def _http(proxy: Proxy, listening: socket.socket, host: str) -> None:
         server_header=False,
         timeout_graceful_shutdown=_LEAVE,
     )
-    server = _quiet(config)
+    server = uvicorn.Server(config)
+    # Signals are ours to take.
+    server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
     _on_signals(partial(setattr, server, "should_exit", True))
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(
@@ -149,18 +151,6 @@ async def _http(proxy: Proxy, listening: socket.socket, host: str) -> None:
     finally:
         sweeping.cancel()
         await sessions.close()
-
-
-def _quiet(config: Any) -> Any:
-    """An HTTP server that leaves signals to us."""
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-    return Server(config)
 
 
 def _on_signals(work: Callable[[], Any]) -> None:

@@ -53,6 +53,8 @@ class Stream:
 class Session:
     """One client: what it sends comes from its posts, what it gets goes to its open streams."""
 
+    task: asyncio.Task[None]
+
     def __init__(self) -> None:
         self.id = secrets.token_hex(16)
         self.seen = time.monotonic()
@@ -133,12 +135,11 @@ class Sessions:
 
     def __init__(self, relay: Callable[[Session], Relay]) -> None:
         self._relay = relay
-        self._open: dict[str, tuple[Session, asyncio.Task[None]]] = {}
+        self._open: dict[str, Session] = {}
 
-    def of(self, key: str | None) -> Session | None:
+    def of(self, key: str) -> Session | None:
         """The session of this id, or None."""
-        found = self._open.get(key or "")
-        return found[0] if found is not None else None
+        return self._open.get(key)
 
     def begin(self) -> Session:
         """A new session.
@@ -149,7 +150,8 @@ class Sessions:
         if len(self._open) >= _MOST:
             raise Disconnected(f"there are {_MOST} sessions already")
         session = Session()
-        self._open[session.id] = (session, asyncio.create_task(self._run(session)))
+        self._open[session.id] = session
+        session.task = asyncio.create_task(self._run(session))
         return session
 
     async def _run(self, session: Session) -> None:
@@ -166,23 +168,21 @@ class Sessions:
 
     async def end(self, session: Session) -> None:
         """End a session and its server."""
-        found = self._open.get(session.id)
         session.end()
-        if found is not None:
-            await asyncio.wait({found[1]})
+        await asyncio.wait({session.task})
 
     async def sweep(self) -> None:
         """End sessions that nobody uses any more, for as long as this runs."""
         while True:
             await asyncio.sleep(_LOOK)
-            for session, _ in list(self._open.values()):
+            for session in list(self._open.values()):
                 if session.is_idle:
                     session.end()
 
     async def close(self) -> None:
         """End all sessions."""
-        tasks = [task for _, task in self._open.values()]
-        for session, task in list(self._open.values()):
+        sessions = list(self._open.values())
+        for session in sessions:
             session.end()
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            session.task.cancel()
+        await asyncio.gather(*(session.task for session in sessions), return_exceptions=True)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import IO, Final, cast
 
 from selfcorrect.drawing.visible import visible
@@ -159,24 +160,21 @@ def own_pipe() -> Pipe:
     return Pipe("the client", given, taken, is_client=True)
 
 
+@dataclass
 class Process:
     """A server in a process of its own, on its stdin and stdout.
 
-    Args:
+    Attributes:
         command: The program and its arguments.
         env: What its environment has beside our own.
         cwd: Where it runs.
     """
 
-    _process: subprocess.Popen[bytes]
-    _pipe: Pipe
-
-    def __init__(
-        self, command: Sequence[str], env: Mapping[str, str], cwd: str | None = None
-    ) -> None:
-        self._command = tuple(command)
-        self._env = env
-        self._cwd = cwd
+    command: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str | None
+    _process: subprocess.Popen[bytes] = field(init=False)
+    _pipe: Pipe = field(init=False)
 
     async def start(self) -> None:
         """Start the process, in a group of its own: what reaches us does not reach it.
@@ -184,22 +182,22 @@ class Process:
         Raises:
             Disconnected: If it cannot be started.
         """
-        env = {**os.environ, **self._env}
-        program = shutil.which(self._command[0], path=env.get("PATH")) or self._command[0]
+        env = {**os.environ, **self.env}
+        program = shutil.which(self.command[0], path=env.get("PATH")) or self.command[0]
         try:
             process = await asyncio.to_thread(
                 lambda: subprocess.Popen(  # noqa: S603 -- what the user names is what runs
-                    (program, *self._command[1:]),
+                    (program, *self.command[1:]),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     env=env,
-                    cwd=self._cwd,
+                    cwd=self.cwd,
                     bufsize=0,
                     start_new_session=os.name == "posix",
                 )
             )
         except (OSError, ValueError) as error:
-            raise Disconnected(f"{self._command[0]} cannot be started: {error}") from error
+            raise Disconnected(f"{self.command[0]} cannot be started: {error}") from error
         self._process = process
         given, taken = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin)
         self._pipe = Pipe("the server", given.fileno(), os.dup(taken.fileno()))

@@ -19,8 +19,7 @@ from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Ledger
 from selfcorrect.proxy.answers import OURS
-from selfcorrect.proxy.frames import mapping
-from selfcorrect.proxy.revisions import envelope_of
+from selfcorrect.proxy.frames import envelope_of, mapping
 from selfcorrect.tools import ToolSpec
 
 if TYPE_CHECKING:

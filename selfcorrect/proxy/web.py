@@ -13,14 +13,15 @@ from starlette.types import Receive, Scope, Send
 from selfcorrect.proxy.events import PING, event
 from selfcorrect.proxy.frames import (
     CLOSED,
+    HANDSHAKES,
     INVALID_REQUEST,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     Frame,
     error,
     frames,
+    version_in,
 )
-from selfcorrect.proxy.revisions import HANDSHAKES, version_in
 from selfcorrect.proxy.sessions import Session, Sessions, Stream
 from selfcorrect.proxy.sides import Disconnected
 
