@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from selfcorrect.batch.files import source, target
-from selfcorrect.batch.lines import Line, parse, write
+from selfcorrect.batch.lines import Line, clip, dump, parse, write
 from selfcorrect.cli import app
-from selfcorrect.cli.screen import clip, dump, row, short
+from selfcorrect.cli.screen import row, short
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT
 

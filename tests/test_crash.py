@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 from effects import killing
 from effects.figures import show
-from effects.simulation import checkpointed, simulate, table, walked
+from effects.simulation import checkpointed, fragile_saver, simulate, table, walked
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import build_graph, resume
 from selfcorrect.ledger import SqliteLedger
-from selfcorrect.testing.crashes import POINTS, Crash, Crashes, fragile_saver
+from selfcorrect.testing.crashes import POINTS, Crash, Crashes
 from selfcorrect.testing.world import World
 
 WALKER_POINTS = tuple(point for point in POINTS if not point.startswith("checkpoint"))

@@ -143,8 +143,10 @@ def test_the_lines_of_the_batch_command_are_told_in_one_way() -> None:
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
+    from selfcorrect.batch.recorded_calls import SHOWN
     from selfcorrect.cli import app, repair
 
+    assert repair.ANSWERED["changes"].endswith(", ".join(SHOWN))
     given, answered = BATCH.split("A line of `OUT`")
     assert dict(ROW.findall(given)) == repair.GIVEN
     assert dict(ROW.findall(answered)) == repair.ANSWERED

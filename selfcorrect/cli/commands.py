@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from selfcorrect.cli.screen import log_to_stderr, refuse
+from selfcorrect.cli.screen import TEXTS, log_to_stderr, refuse
 from selfcorrect.errors import SelfCorrectError
 
 _SETTINGS: Final[dict[str, Any]] = {
@@ -20,27 +20,7 @@ _SETTINGS: Final[dict[str, Any]] = {
 }
 _HOMES: Final = {"maps": "listing", "strategies": "listing"}
 """The file of a command that is not named after it."""
-EXAMPLES: Final = {
-    "run": """selfcorrect run graphs/mine.py --call '{"name": "order", "args": {"count": "2"}}'
-selfcorrect run mine --jsonl calls.jsonl --record trail.jsonl""",
-    "replay": "selfcorrect replay trail.jsonl --html page.html",
-    "graph": "selfcorrect graph mine --format svg > mine.svg",
-    "repair": "selfcorrect repair --jsonl calls.jsonl --out mended.jsonl",
-    "diagnose": "selfcorrect diagnose --jsonl errors.jsonl --out read.jsonl",
-    "explain": """selfcorrect explain default 'too many requests' --status 429
-selfcorrect explain --tools tools.json --change CALL CALL""",
-    "check": "selfcorrect check strategies/mine.toml",
-    "maps": "selfcorrect maps",
-    "strategies": "selfcorrect strategies convert-type",
-    "audit": "selfcorrect audit conversations.jsonl --html audit.html",
-    "learn": "selfcorrect learn calls.jsonl -o learned.toml && selfcorrect check learned.toml",
-    "ledger": "selfcorrect ledger ledger.db --doubts",
-    "propose": "selfcorrect propose calls.jsonl --model openai:gpt-4.1 -o proposed.toml",
-    "train": "selfcorrect train errors.jsonl -o witness.bin",
-    "proxy": """selfcorrect proxy -- npx -y @modelcontextprotocol/server-filesystem /data
-selfcorrect proxy --http 9000 --url https://mcp.example.org/mcp""",
-    "init": "selfcorrect init shop && cd shop && selfcorrect run mine",
-}
+EXAMPLES: Final = TEXTS["examples"]
 """The commands, in the order of the help, and how each is called; its own help ends with it."""
 
 

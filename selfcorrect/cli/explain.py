@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from selfcorrect.cli.screen import clip, console, counted, refuse, row, short, show
+from selfcorrect.batch.lines import clip
+from selfcorrect.cli.screen import console, counted, refuse, row, short, show
 from selfcorrect.drawing.visible import visible
 from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.explanation import Explanation

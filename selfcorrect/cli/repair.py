@@ -6,38 +6,15 @@ from typing import Annotated, Final
 
 import typer
 
-from selfcorrect.batch.recorded_calls import JOB, SHOWN
+from selfcorrect.batch.recorded_calls import JOB
 from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, answer_file
 from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.screen import listed
+from selfcorrect.cli.screen import TEXTS, listed
 
-GIVEN: Final = {
-    "id": "anything; the answer has it too",
-    "tools": "the tools on offer, a list: name, description, parameters, effect",
-    "raw": "what the model wrote, as text; a line has this or call",
-    "call": "a call, a message or a response as an object, or a list of calls",
-    "request": "what the user asked for",
-    "messages": "the last messages of the conversation, a list",
-    "finish_reason": 'why the model stopped; "length": the text is cut',
-    "tool_choice": 'what the request said of calls, as its provider has it; "none": no call',
-    "answer": "the form that the answer was to have: a JSON Schema, or a response format",
-    "error": "what the tool said to this call, which is then not valid as it is",
-}
+GIVEN: Final = TEXTS["repair"]["given"]
 """The keys of a line that is read."""
-ANSWERED: Final = {
-    "id": "the line's own",
-    "outcome": "valid, repaired, ask (a person has to decide) or failed",
-    "calls": "the calls to run, each name and arguments; none if ask or failed",
-    "changes": f"what was changed, each {', '.join(SHOWN)}",
-    "reason": "why not, in one word, if ask or failed",
-    "detail": "the same in a sentence: what is wrong, and where",
-    "question": "what a person would have to answer, if ask",
-    "model_calls": "how often a model was asked",
-    "each": "of several calls that are not all ready: outcome, calls and reason of each",
-}
+ANSWERED: Final = TEXTS["repair"]["answered"]
 """The keys of a line that is written; those of a reason, and `each`, only where there is one."""
-
-
 HELP: Final = "\n\n".join(
     (
         listed("A line of IN is an object in JSON; null means absent:", GIVEN),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any, Final, NoReturn
 
 import typer
@@ -14,7 +16,10 @@ from selfcorrect.batch.lines import clip, dump
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT
 
-__all__ = ["clip", "console", "dump", "listed", "log_to_stderr", "refuse", "row", "short", "show"]
+TEXTS: Final[dict[str, Any]] = tomllib.loads(
+    files("selfcorrect.cli").joinpath("help.toml").read_text("utf-8")
+)
+"""What the help says: how each command is called, and what the keys of lines are."""
 
 
 def short(value: Any, width: int = 120) -> str:

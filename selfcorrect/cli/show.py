@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from rich.text import Text
 
-from selfcorrect.cli.screen import clip, counted, row, short
+from selfcorrect.batch.lines import clip
+from selfcorrect.cli.screen import counted, row, short
 from selfcorrect.drawing.visible import visible
 from selfcorrect.model import ABSENT, JSON
 

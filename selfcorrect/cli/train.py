@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from selfcorrect.batch.files import source
+from selfcorrect.batch.lines import clip
 from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.screen import clip, listed, refuse
+from selfcorrect.cli.screen import listed, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap

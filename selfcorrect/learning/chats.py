@@ -64,13 +64,10 @@ def of_chat(value: Any, start: int, known: set[str]) -> Iterator[RecordedCall]:
 
 def _messages(value: Any) -> Sequence[Any] | None:
     if isinstance(value, list):
-        return value if value and all(_is_message(each) for each in value) else None
+        return value if value and all(map(_is_message, value)) else None
     if not isinstance(value, Mapping):
         return None
-    own = value.get("messages")
-    if isinstance(own, list) and own and all(_is_message(each) for each in own):
-        return own
-    inner = (value.get(key) for key in _AROUND)
+    inner = (value.get(key) for key in ("messages", *_AROUND))
     return next((found for each in inner if (found := _messages(each)) is not None), None)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from itertools import islice
+from typing import Final
 
+from selfcorrect.echoes import leaves
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Effect
@@ -140,18 +142,10 @@ def words_of(text: str) -> set[str]:
 
 def _words_of_data(value: JSON) -> Iterator[str]:
     """Words of the texts in a value that may be data: all of short ones, names in longer ones."""
-    stack: list[Any] = [value]
-    for _ in range(_MOST_LEAVES):
-        if not stack:
-            return
-        item = stack.pop()
+    for _, item in islice(leaves(value, ""), _MOST_LEAVES):
         if isinstance(item, str):
             short = len(item) <= _LONGEST_VALUE and item.count(" ") < _MOST_WORDS
             yield from words_of(item) if short else _names_in(item[:_LONGEST_TEXT])
-        elif isinstance(item, Mapping):
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
 
 
 def _names_in(text: str) -> Iterator[str]:

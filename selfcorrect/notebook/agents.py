@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from selfcorrect.forms.access import get
 from selfcorrect.notebook.frame import MOST, Frame, change_row, listed
 from selfcorrect.notebook.shown import cut, plain_text
 
@@ -115,8 +116,5 @@ def _note_of(message: Any) -> Mapping[str, Any]:
 
 def _part(message: Any, *names: str) -> Any:
     """A part of a message, be it an object or plain JSON."""
-    for name in names:
-        found = message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
-        if found is not None:
-            return found
-    return None
+    found = (get(message, name) for name in names)
+    return next((each for each in found if each is not None), None)

@@ -64,8 +64,8 @@ class Executions:
         line: Collection[int],
         used: Collection[int],
         *,
-        really: bool = False,
-        fresh: bool = False,
+        really: bool,
+        fresh: bool,
     ) -> None:
         """Say where the next step starts.
 

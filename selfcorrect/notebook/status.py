@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 from selfcorrect.drawing import label_of
@@ -72,9 +73,7 @@ def _names(nodes: tuple[str, ...]) -> str:
     >>> _names(("select_strategy",)), _names(("a", "b", "c"))
     ('select strategy', 'a, b, c')
     """
-    counts: dict[str, int] = {}
-    for node in nodes:
-        counts[node] = counts.get(node, 0) + 1
+    counts = Counter(nodes)
     named = [f"{label_of(node)} ×{n}" if n > 1 else label_of(node) for node, n in counts.items()]
     return ", ".join(named[:6]) + (" …" if len(named) > 6 else "")
 

@@ -73,10 +73,7 @@ def graph_of(shape: Shape) -> dict[str, Any]:
         "format": FORMAT,
         "svg": picture(shape, live=True),
         "nodes": {name: cut(label_of(name), 120) for name in shape.nodes},
-        "edges": [
-            {"source": edge.source, "target": edge.target, "label": edge.label, "rare": edge.rare}
-            for edge in shape.edges
-        ],
+        "edges": [asdict(edge) for edge in shape.edges],
     }
 
 

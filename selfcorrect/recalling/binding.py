@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.recalling.named import equal
 
 SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
     "date": re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])"),
@@ -133,9 +134,7 @@ def _is_whole(found: JSON, name: str, sources: Sources) -> bool:
 def _same(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return sorted(map(repr, one)) == sorted(map(repr, other))
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other)
+    return equal(one, other)
 
 
 def _source(name: str, sources: Sources) -> JSON:

@@ -43,7 +43,7 @@ def is_named(value: JSON, schema: JsonObject, listed: JsonObject | None = None) 
     if isinstance(value, Mapping):
         return False
     spoken = str((listed or {}).get("description") or "") + str(schema.get("description") or "")
-    return any(_equal(value, each) for each in (*_values(schema), *_spoken(spoken[:_LONGEST])))
+    return any(equal(value, each) for each in (*_values(schema), *_spoken(spoken[:_LONGEST])))
 
 
 def schema_mark(schema: JsonObject) -> str:
@@ -92,7 +92,8 @@ def _spoken(description: str) -> Iterator[JSON]:
         yield float(match[0])
 
 
-def _equal(one: JSON, other: JSON) -> bool:
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are one; a truth value is no number."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     return bool(one == other)
