@@ -11,6 +11,8 @@ from selfcorrect.pointer import join
 _SHORTEST_ECHO: Final = 3
 _MOST_LEAVES: Final = 20_000
 _MOST_ECHOES: Final = 50
+TOO_MANY: Final = object()
+"""Stands for what is not looked at any more."""
 
 
 def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
@@ -22,6 +24,22 @@ def echoes_of(values: Iterable[JSON]) -> tuple[str, ...]:
     }
     kept = sorted((t for t in texts if len(t) >= _SHORTEST_ECHO), key=lambda t: (-len(t), t))
     return tuple(kept[:_MOST_ECHOES])
+
+
+def parts(*values: Any, most: int = _MOST_LEAVES) -> Iterator[Any]:
+    """Everything inside these values, they first; `TOO_MANY` in place of what is beyond `most`."""
+    stack = [*values]
+    for _ in range(most):
+        if not stack:
+            return
+        item = stack.pop()
+        yield item
+        if isinstance(item, Mapping):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+    if stack:
+        yield TOO_MANY
 
 
 def leaves(value: Any, path: str) -> Iterator[tuple[str, JSON]]:

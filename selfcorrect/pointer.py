@@ -112,12 +112,12 @@ def apply(call: Call, changes: Sequence[Change]) -> Call:
     """
     for change in changes:
         tokens = split(change.path)
-        if tokens == ("name",):
-            call = replace(call, name="" if change.after is ABSENT else change.after)
-        elif tokens == ("raw",):
-            call = replace(call, raw=None if change.after is ABSENT else change.after)
-        elif tokens == ("id",) and ABSENT in (change.before, change.after):
-            call = replace(call, id=None if change.after is ABSENT else change.after)
+        sets_id = tokens == ("id",) and ABSENT in (change.before, change.after)
+        if sets_id or tokens in (("name",), ("raw",)):
+            after: Any = change.after
+            if after is ABSENT:
+                after = "" if tokens == ("name",) else None
+            call = replace(call, **{tokens[0]: after})
         elif tokens[:1] == ("args",):
             args: Any = put(call.args, change.path.removeprefix("/args"), change.after)
             call = replace(call, args={} if args is ABSENT else args)

@@ -77,12 +77,9 @@ def _says_error(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _says_not_ok(value: Mapping[str, Any]) -> bool:
-    return value.get("ok") is False
-
-
-def _is_mcp_error(value: Mapping[str, Any]) -> bool:
-    return value.get("isError") is True
+def _says_so(value: Mapping[str, Any]) -> bool:
+    """`ok`, or MCP's `isError`."""
+    return value.get("ok") is False or value.get("isError") is True
 
 
 def _says_no_success(value: Mapping[str, Any]) -> bool:
@@ -106,8 +103,7 @@ def _is_problem(value: Mapping[str, Any]) -> bool:
 
 _SHAPES: Final = (
     _says_error,
-    _says_not_ok,
-    _is_mcp_error,
+    _says_so,
     _says_no_success,
     _is_graphql,
     _is_problem,

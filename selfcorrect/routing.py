@@ -190,6 +190,3 @@ class Table:
                 seen.add(node)
                 todo += self.routes.get(node, {}).values()
         return seen
-
-
-DEFAULT: Final = Table(ROUTES)

@@ -116,8 +116,5 @@ class CorrectionState(CorrectionInput, total=False):
 
 STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
 INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))
-ENDS: Final = ("result", "failure")
-"""What a run ends with, of which the next run on the same thread must see nothing."""
-
-LASTS_ONE_STEP: Final = INPUT_KEYS | {"phase", *ENDS}
-"""Keys that only the next node sees."""
+LASTS_ONE_STEP: Final = INPUT_KEYS | {"phase", "result", "failure"}
+"""Keys that only the next node sees; the next run on a thread sees nothing of how one ended."""

@@ -11,12 +11,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import ToolSpec, build_graph
 from selfcorrect.loop.failures import FailureMemory, fingerprint, noted
+from selfcorrect.loop.nodes.retry import waiting
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import awalk, walk
 from selfcorrect.model import Call, Diagnosis, Finding
 from selfcorrect.policies.retry_budget import Budgets, RetryBudget, budget_of
-from selfcorrect.policies.waiting import waiting
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.wait import Wait
 from selfcorrect.testing import VirtualTime

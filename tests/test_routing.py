@@ -9,7 +9,7 @@ import pytest
 from selfcorrect import build_graph
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.loop.nodes import NODES
-from selfcorrect.routing import DEFAULT, END, ENTRIES, ROUTES
+from selfcorrect.routing import END, ENTRIES, ROUTES, Table
 
 
 def look(place: str) -> str:
@@ -31,7 +31,7 @@ def test_every_node_reaches_a_report() -> None:
 @pytest.mark.parametrize("outcome", ["nope", None, 3, ["done"]])
 def test_an_unknown_outcome_names_the_known_ones(outcome: object) -> None:
     with pytest.raises(GraphSetupError, match="execute must return an outcome of 'done'"):
-        DEFAULT.next_node("execute", outcome)
+        Table(ROUTES).next_node("execute", outcome)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_an_unknown_outcome_names_the_known_ones(outcome: object) -> None:
 )
 def test_the_report_comes_before_the_host_runs_out_of_steps(left: int, target: str) -> None:
     state = {"remaining_steps": left}
-    update, chosen = DEFAULT.advance("execute", state, {"outcome": "failed"})
+    update, chosen = Table(ROUTES).advance("execute", state, {"outcome": "failed"})
     assert chosen == target
     assert ("stop" in update) == (target == "report_failure")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from selfcorrect.ledger.transactions import Transactions
+
 TABLE: Final = """
     CREATE TABLE IF NOT EXISTS selfcorrect_recalls (
         entry TEXT PRIMARY KEY, seen INTEGER NOT NULL, mended INTEGER NOT NULL,
@@ -48,3 +50,32 @@ class RecallCount:
         row = self.in_a_row + 1 if failed else 0
         more = (self.seen + 1, self.mended + 1 - failed, self.failed + failed, row)
         return RecallCount(self.entry, *more)
+
+
+class RecallCounting(Transactions):
+    """Counts of what was learnt, in the transactions of a ledger that has these parts."""
+
+    def count_recall(self, entry: str, helped: bool) -> None:
+        """Note that what was learnt was done, and whether it helped.
+
+        Raises:
+            LedgerError: If the database cannot be written.
+        """
+        failed = 0 if helped else 1
+        self._done(lambda cursor: cursor.execute(COUNT, (entry, 1 - failed, failed, failed)))
+
+    def recall_count(self, entry: str) -> RecallCount | None:
+        """What became of an entry so far, or None.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        return next(iter(self._read(RecallCount, READ, entry)), None)
+
+    def recall_counts(self) -> list[RecallCount]:
+        """What became of all entries, those first that were done most often.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        return self._read(RecallCount, READ_ALL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect.ledger.records import split
 from selfcorrect.ledger.transactions import Transactions
@@ -55,10 +55,4 @@ class Intents(Transactions):
         Raises:
             LedgerError: If the database cannot be read.
         """
-        statement = _LIST + (_IN_DOUBT if in_doubt else "") + _NEWEST
-
-        def work(cursor: Any) -> list[Intent]:
-            cursor.execute(statement, (most,))
-            return [Intent(*found) for found in cursor.fetchall()]
-
-        return self._done(work)
+        return self._read(Intent, _LIST + (_IN_DOUBT if in_doubt else "") + _NEWEST, most)

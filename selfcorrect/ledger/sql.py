@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger.counting import RecallCounting
+from selfcorrect.ledger.counts import RecallCounting
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.intents import Intents
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
@@ -149,21 +149,15 @@ class SqlLedger(RecallCounting, Intents, ABC):
         (scope, key), asking = split(clean(key)), owner()
         with self._lock:
             self._check_process()
-            active = self._is_at_it(key, asking)
             claimed = False
             answer: Record | None = None
 
             def work(cursor: Cursor) -> tuple[bool, Record | None]:
                 nonlocal claimed, answer
-                cursor.execute(_READ, (key,))
-                values = cursor.fetchone()
-                found = Row(*values) if values is not None else None
+                found, mine, told = self._judged(cursor, key, asking)
                 if claimed and found is not None and found.holder == self._me.id:
                     # The transaction went through, but its answer was lost with the connection.
                     return True, answer
-                mine, told = judge(
-                    found, self._me.id, is_active=active, sight=self._sight(cursor, self._beats)
-                )
                 if mine:
                     me = self._me
                     cursor.execute(_ENTER, (me.id, me.host, me.pid, me.started))
@@ -228,6 +222,16 @@ class SqlLedger(RecallCounting, Intents, ABC):
             return "there" if self._is_at_it(key, asking) else "gone"
         return sight(holder)
 
+    def _judged(
+        self, cursor: Cursor, key: str, asking: Owner
+    ) -> tuple[Row | None, bool, Record | None]:
+        """The row of an intent, whether who asks may hold it now, and what is to be told."""
+        cursor.execute(_READ, (key,))
+        values = cursor.fetchone()
+        found = Row(*values) if values is not None else None
+        active, sight = self._is_at_it(key, asking), self._sight(cursor, self._beats)
+        return found, *judge(found, self._me.id, is_active=active, sight=sight)
+
     def _is_at_it(self, key: str, asking: Owner) -> bool:
         """Whether another task or thread of this process is at an intent."""
         held = self._held.get(key)
@@ -243,11 +247,9 @@ class SqlLedger(RecallCounting, Intents, ABC):
 
         def work(cursor: Cursor) -> Record | None:
             for key in keys:
-                cursor.execute(_READ, (key,))
-                if (values := cursor.fetchone()) is not None:
-                    active = self._is_at_it(key, asking)
-                    sight = self._sight(cursor, self._beats)
-                    return judge(Row(*values), self._me.id, is_active=active, sight=sight)[1]
+                found, _, told = self._judged(cursor, key, asking)
+                if found is not None:
+                    return told
             return None
 
         if self._has_first is None:

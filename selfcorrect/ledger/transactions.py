@@ -22,3 +22,12 @@ class Transactions:
             self._check_process()
             found: Found = self._run(work, patience)
         return found
+
+    def _read(self, kind: Callable[..., Found], statement: str, *values: Any) -> list[Found]:
+        """The rows that a statement finds."""
+
+        def work(cursor: Any) -> list[Found]:
+            cursor.execute(statement, values)
+            return [kind(*found) for found in cursor.fetchall()]
+
+        return self._done(work)

@@ -11,6 +11,7 @@ from selfcorrect.errors import is_control_flow
 from selfcorrect.json_forms import to_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import (
+    ABSENT,
     JSON,
     Ask,
     Call,
@@ -18,6 +19,7 @@ from selfcorrect.model import (
     Changed,
     Diagnosis,
     Escalate,
+    Finding,
     First,
     GiveUp,
     Repair,
@@ -28,7 +30,7 @@ from selfcorrect.model import (
     Wait,
 )
 from selfcorrect.plain import as_text, clean, problem, storable
-from selfcorrect.pointer import split
+from selfcorrect.pointer import apply, look, split
 from selfcorrect.protocols import RepairContext
 
 _MOST: Final = 8
@@ -132,3 +134,36 @@ def _change(change: Any) -> Change:
 def options_of(options: Sequence[Any]) -> list[JSON]:
     """The options of a question as JSON; changes stay recognisable, alone or together."""
     return [[to_json(item)] if isinstance(item, Change) else to_json(item) for item in options]
+
+
+def mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call | str:
+    """The call after these changes, or why they cannot be made."""
+    if not changes:
+        return "changed nothing"
+    now = call
+    for change in changes:
+        if look(now, change.path) != change.before:
+            return f"{change.path} is not what the strategy took it for"
+        if not storable(change.after):
+            return f"{change.path}: a number of more than 64 bits"
+        if change.after is not ABSENT and (wrong := problem(change.after)) is not None:
+            return f"{change.path}: {wrong[1]}"
+        if change.safety is Safety.MODEL and not _within(change.path, group):
+            return f"the model changed {change.path}, which it was not asked about"
+        try:
+            now = apply(now, (change,))
+        except (LookupError, ValueError) as error:
+            return str(error)
+    args: Any = now.args
+    if not isinstance(args, Mapping):
+        return "the arguments would no longer be an object"
+    return now
+
+
+def _within(path: str, group: list[Finding]) -> bool:
+    """Whether a model was asked about this place; of a call that cannot be read, about all."""
+    if any(place == "/raw" for item in group for place in item.paths):
+        return True
+    return any(
+        path == place or path.startswith(place + "/") for item in group for place in item.paths
+    )

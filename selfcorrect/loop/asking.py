@@ -29,10 +29,10 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
         "errors": [_text(item.get("text")) for item in state["findings"][:_MOST]],
         "tried": [
             {key: _text(item.get(key)) for key in ("strategy", "outcome", "reason")}
-            for item in (state.get("tried") or ())[-_MOST:]
+            for item in state["tried"][-_MOST:]
         ],
-        "refused": without_secrets((state.get("refused") or [])[-_MOST:]),
-        "executions": len(state.get("attempts") or ()),
+        "refused": without_secrets(state["refused"][-_MOST:]),
+        "executions": len(state["attempts"]),
         "acted": acted(state, tool),
         "answers": list(ANSWERS),
     }
@@ -40,7 +40,7 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
         told["effect"] = tool.effect
     if original != call:
         told["original"] = without_secrets(original)
-        made = [*(state.get("changes") or ()), *(state.get("pending") or ())]
+        made = [*state["changes"], *state["pending"]]
         told["changes"] = without_secrets(made[-_MOST:])
     if request := state["given"].get("request"):
         told["request"] = _text(request)
@@ -52,9 +52,9 @@ def acted(state: Mapping[str, Any], tool: Tool | None) -> str:
 
     Where it may have, and must not act twice, the run is barred from calling it again.
     """
-    if not state.get("attempts") or (tool is not None and tool.effect == "read_only"):
+    if not state["attempts"] or (tool is not None and tool.effect == "read_only"):
         return "no"
-    if (barred := state.get("barred")) is not None:
+    if (barred := state["barred"]) is not None:
         return "refused" if barred["reason"] == "refused" else "maybe"
     harmless = tool is not None and tool.effect == "idempotent"
     return "maybe" if harmless else "no"

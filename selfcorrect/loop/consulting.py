@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from selfcorrect.echoes import TOO_MANY, parts
 from selfcorrect.errors import (
     BudgetSpent,
     Escalation,
@@ -64,6 +65,7 @@ from selfcorrect.state import CorrectionState
 
 REDACTED: Final = "[secret]"
 _MOST_ASKS: Final = 8
+_MOST_VALUES: Final = 100_000
 _LONGEST: Final = 300
 
 
@@ -81,7 +83,7 @@ async def consulted(
     handler, tool = context.on_error.of(call.name), context.tools.get(call.name)
     if handler is None or tool is None:
         return GiveUp("there is no handler any more"), ""
-    attempts = state.get("attempts") or ()
+    attempts = state["attempts"]
     ours = group[0].types[:1] in (("InvalidArgs",), ("MalformedCall",))
     raised = context.errors.of(state["run"])
     told = group[0].types[0].rpartition(".")[2] if group[0].types else "Exception"
@@ -290,7 +292,8 @@ def _as_changes(answer: Any, fix: Fix, call: Call) -> Repair:
         raise _Unread(str(error), answer) from error
     if (wrong := problem(new)) is not None:
         raise ModelFailed(f"the fixer answered what is not JSON: {wrong[1]}")
-    if _has_redacted(new):
+    values = parts(new, most=_MOST_VALUES)
+    if any(item is TOO_MANY or (isinstance(item, str) and REDACTED in item) for item in values):
         raise ModelFailed("the fixer answered with a value that it was not shown")
     safety = Safety.INFERRED if is_code(fix.fixer) else Safety.MODEL
     reason = f"fixer {name_of(fix.fixer)}"
@@ -302,20 +305,6 @@ def _as_changes(answer: Any, fix: Fix, call: Call) -> Repair:
     if not changes:
         raise ModelFailed("the fixer changed nothing")
     return Changed(changes)
-
-
-def _has_redacted(value: Any) -> bool:
-    stack, seen = [value], 0
-    while stack and seen < 100_000:
-        item = stack.pop()
-        seen += 1
-        if isinstance(item, str) and REDACTED in item:
-            return True
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-    return bool(stack)
 
 
 def _short(error: BaseException) -> str:

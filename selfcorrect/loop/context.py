@@ -23,7 +23,7 @@ from selfcorrect.limits import Limits
 from selfcorrect.log import Sink
 from selfcorrect.loop.failures import FailureMemory, Live, LiveErrors
 from selfcorrect.loop.senses import SENSES
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, Call, Safety
 from selfcorrect.policies.retry_budget import Budgets
 from selfcorrect.ports import Senses
 from selfcorrect.protocols import Ledger, ToolWords
@@ -285,6 +285,12 @@ class RunContext:
             return self.policy
         said = ToolErrorPolicy.of_map(self.strategies.policy)
         return self.policy.policy(self.tenant).joined(said, self.tools)
+
+    def key_of(self, call: Call) -> str:
+        """What a call has in common with every equal one."""
+        from selfcorrect.schema.equality import call_key
+
+        return call_key(call, self.tools.get(call.name))
 
     def is_handler(self, strategy: str | None) -> bool:
         """Whether this name on a ladder is that of the tool's own handler, who speaks for it."""

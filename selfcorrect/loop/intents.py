@@ -375,7 +375,7 @@ async def concluded(
         What changes in the state: the attempts, the failures of the thread, and what bars the tool
         from being called again by the run.
     """
-    error, call = state.get("error") or {}, call_from_json(state["current"])
+    error, call = state["error"] or {}, call_from_json(state["current"])
     ledger, key = ledger_of(state, context), error.get("intent") or ""
     await settle(ledger, context, key, _STATUS[outcome])
     update: dict[str, Any] = {"attempts": attempts}

@@ -14,14 +14,14 @@ from selfcorrect.echoes import leaves
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_to_json
 from selfcorrect.limits import Limits, remaining, spent
+from selfcorrect.loop.answers import mended
 from selfcorrect.loop.context import Host, RunContext
 from selfcorrect.loop.judging import judged, judged_step
 from selfcorrect.loop.masking import Mask
-from selfcorrect.loop.mended import mended
 from selfcorrect.loop.recalls import retired
 from selfcorrect.model import JSON, Call, Finding, First, Safety
+from selfcorrect.policies.safety import words_of
 from selfcorrect.redaction import literal
-from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
 
 MOST_NESTED: Final = 3
@@ -73,17 +73,17 @@ async def prepared(
     if why is not None:
         return Prepared(counts, [("advised", _sentence(first, context)), ("gave_up", why)])
     made = [*(counts.get("made") or ())]
-    keys = [call_key(step, context.tools.get(step.name)) for step in first.calls]
+    keys = [context.key_of(step) for step in first.calls]
     if not {*made, *context.under}.isdisjoint(keys) or len(set(keys)) < len(keys):
         return Prepared(counts, [("gave_up", "the same call came first before, in this run")])
     if (bound := _bound(first, counts, context)) is not None:
         return Prepared(counts, [("gave_up", bound)])
     counts = {**counts, "made": [*made, *keys]}
     if first.entry is not None:
-        recalled = {"entry": first.entry, "attempt": len(state.get("attempts") or ())}
+        recalled = {"entry": first.entry, "attempt": len(state["attempts"])}
         counts["recalled"] = [*(counts.get("recalled") or ()), recalled]
     shown: list[JSON] = []
-    under = (*context.under, call_key(call, context.tools.get(call.name)))
+    under = (*context.under, context.key_of(call))
     for step in first.calls:
         number = counts.get("steps", 0) + 1
         output, used = await _made(step, number, state, context, counts, under)
@@ -110,7 +110,7 @@ def _forbidden(
 ) -> str | None:
     """Why this may not be done unasked, or None."""
     tool = context.tools.get(call.name)
-    if (barred := state.get("barred")) is not None:
+    if (barred := state["barred"]) is not None:
         return f"the call may not be made again: {barred['detail']}"
     if first.calls and context.inner is None:
         return "no other tool is called here"
@@ -131,8 +131,7 @@ def _forbidden(
             return new
         found = judged(call, new, first.then, group, {}, state, context)
         refusals = context.safety.refusals(found.changes, context.tools, tool, allow)
-        whys = sorted({why for _, why in refusals})
-        return "; ".join([found.words] if found.words else whys) or None
+        return found.words or words_of(refusals) or None
     return None
 
 

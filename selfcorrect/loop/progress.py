@@ -26,12 +26,6 @@ def try_key(call: str, finding: Finding, strategy: str) -> str:
     return "|".join((call, finding.rule or "", finding.code or "", strategy, *finding.paths))
 
 
-def tried(call: str, finding: Finding, strategy: str, outcome: str, reason: str) -> dict[str, Any]:
-    """What is written down of a strategy that was tried against a finding of this call."""
-    said = {"rule": finding.rule, "strategy": strategy, "path": finding.path}
-    return said | {"outcome": outcome, "reason": reason, "key": try_key(call, finding, strategy)}
-
-
 def readings_of(
     tried: Iterable[Mapping[str, Any]], paths: Container[str | None]
 ) -> Mapping[str, JSON]:

@@ -38,7 +38,7 @@ async def count_recalls(
 
     It helped if the call that it mended succeeded, or got further: failed with another error.
     """
-    attempts = list(state.get("attempts") or ())
+    attempts = list(state["attempts"])
     for item in counts.get("recalled") or ():
         before, after = attempts[: item["attempt"]], attempts[item["attempt"] :]
         if not after:

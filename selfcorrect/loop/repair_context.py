@@ -42,12 +42,12 @@ def repair_context(
         request=given.get("request"),
         messages=tuple((given.get("messages") or [])[-_LAST_MESSAGES:]),
         finish_reason=given.get("finish_reason"),
-        written=given.get("written") or (state.get("original") or {}).get("raw"),
+        written=given.get("written") or (state["original"] or {}).get("raw"),
         reading=_reading(context),
         read=context.readings.of(state.get("run", "")),
-        attempts=tuple(_attempt(item) for item in state.get("attempts") or ()),
-        refused=tuple(change_from_json(item) for item in state.get("refused") or ()),
-        proposals=_proposals(state.get("refused") or ()),
+        attempts=tuple(_attempt(item) for item in state["attempts"]),
+        refused=tuple(change_from_json(item) for item in state["refused"]),
+        proposals=_proposals(state["refused"]),
         hidden=_hidden(state, context),
         ask_model=ask_model,
         now=context.time.now,
@@ -108,7 +108,7 @@ def _hidden(state: CorrectionState, context: RunContext) -> frozenset[str]:
         return frozenset()
     mask = Mask(tool, context.safety)
     found = {path for path, _ in leaves(state["current"]["args"], "/args") if mask.hides(path)}
-    asked = {path for item in state.get("findings") or () for path in item.get("paths") or ()}
+    asked = {path for item in state["findings"] for path in item.get("paths") or ()}
     return frozenset(found | {path for path in asked if mask.hides(path)})
 
 

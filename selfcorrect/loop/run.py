@@ -11,7 +11,7 @@ from selfcorrect.log import summary
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.masking import masked
-from selfcorrect.loop.starting import started
+from selfcorrect.loop.starting import BLANK, started
 from selfcorrect.loop.watching import extended, more_room, tell, tell_raised, with_costs
 from selfcorrect.plain import copied, problem
 from selfcorrect.report import REASONS
@@ -33,7 +33,7 @@ async def run_node(
             f"this run was started with state format {state.get('format')}, not {FORMAT}"
         )
     fresh = started(state, context) if node == loop.table.into(ENTRY) else {}
-    state = {**state, **fresh} if fresh else state  # type: ignore[typeddict-item]
+    state = {**BLANK, **state, **fresh}  # type: ignore[typeddict-item]
     context = extended(state, context)
     returned = await _returned(loop, node, state, context)
     if node == ENTRY:
@@ -46,13 +46,13 @@ async def run_node(
         return {"counts": roomier["counts"], **again}, target
     if target == END:
         context.readings.forget(state.get("run", ""))
-        if "recalled" in (counts := update.get("counts") or state.get("counts") or {}):
+        if "recalled" in (counts := update.get("counts") or state["counts"]):
             from selfcorrect.loop.recalls import count_recalls
 
             await count_recalls({**state, **update}, counts, context)
     with_costs(state, update)
     # Trails are read by people and sent to logs: no secrets, and nothing of sensitive fields.
-    call = update.get("current") or state.get("current") or {}
+    call = update.get("current") or state["current"] or {}
     name = call.get("name") if isinstance(call, Mapping) else None
     tool = context.tools.get(name) if isinstance(name, str) else None
     update["trail"] = masked(update["trail"], call, tool, context.safety)
@@ -77,7 +77,7 @@ async def _returned(
         if (update := not_made(state, context)) is not None:
             return update  # nobody is asked about a call that cannot be made
     # A call of its own: what a foreign node does to it in place must show.
-    own: CorrectionState = {**state, "current": copied(state.get("current"))} if foreign else state
+    own: CorrectionState = {**state, "current": copied(state["current"])} if foreign else state
     try:
         value = run(own, context)
         returned: Any = await value if inspect.isawaitable(value) else value
@@ -113,13 +113,13 @@ def _of_own_node(
         update["outcome"] = loop.table.only_outcome(node)
     event: dict[str, Any] = {}
     new = update.setdefault("current", seen.get("current"))
-    if new is not None and new != state.get("current"):
+    if new is not None and new != state["current"]:
         from selfcorrect.loop.judging import by_node
 
-        change, rejected = by_node(node, state.get("current"), new, context)
+        change, rejected = by_node(node, state["current"], new, context)
         if rejected is not None and stop is None:
             update |= {"stop": rejected, "outcome": STOPPED}
-        update["changes"] = [*(state.get("changes") or ()), change]
+        update["changes"] = [*state["changes"], change]
         event["changes"] = [change]
     update["trail"] = [event]
     return held_on(state) | update

@@ -5,15 +5,33 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
-from selfcorrect.plain import digest, plain
+from selfcorrect.plain import copied, digest, plain
 from selfcorrect.state import FORMAT, CorrectionState
 
+BLANK: Final[dict[str, JSON]] = {
+    "current": None,
+    "original": None,
+    "error": None,
+    "findings": [],
+    "selected": [],
+    "changes": [],
+    "pending": [],
+    "refused": [],
+    "tried": [],
+    "attempts": [],
+    "counts": {},
+    "wait": 0.0,
+    "barred": None,
+    "question": None,
+    "stop": None,
+}
+"""What a node finds of each of these keys where nothing was written; never changed in place."""
 _BESIDE = ("request", "messages", "finish_reason", "task_id")
 
 
@@ -25,21 +43,7 @@ def started(state: CorrectionState, context: RunContext) -> dict[str, Any]:
         "format": FORMAT,
         "run": os.urandom(12).hex(),
         "given": beside | _written(state),
-        "current": None,
-        "original": None,
-        "error": None,
-        "findings": [],
-        "selected": [],
-        "changes": [],
-        "pending": [],
-        "refused": [],
-        "tried": [],
-        "attempts": [],
-        "counts": {},
-        "wait": 0.0,
-        "barred": None,
-        "question": None,
-        "stop": None,
+        **copied(BLANK),
     }
 
 

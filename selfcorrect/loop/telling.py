@@ -30,7 +30,7 @@ def told(
     context: RunContext,
 ) -> dict[str, Any]:
     """The texts of a report: for the model, and advice for a person."""
-    stop = state.get("stop") or {}
+    stop = state["stop"] or {}
     return {
         "advice": tuple(advice(report, refused)),
         "for_model": for_model(report, _known(state, stop, report, mask, context)),
@@ -50,6 +50,7 @@ def _known(
     words = context.senses.words(errors[-1]) if errors else ""
     said = stop.get("escalation") or stop.get("said")
     open_ones = {path for one in report.findings for path in one.get("paths") or (None,)}
+    advised = (item.get("reason") for item in report.tried if item.get("outcome") == "advised")
     return Known(
         tool_words=context.tool_words,
         said=mask.text(str(said)) if said else None,
@@ -59,12 +60,8 @@ def _known(
         readings=tuple(readings_of(report.tried, open_ones)),
         refusal=refusal_of(report.tried, open_ones),
         destroys=tool is not None and destroys(tool),
-        before=next((str(item["reason"]) for item in report.tried if _is_advice(item)), None),
+        before=next(filter(None, advised), None),
     )
-
-
-def _is_advice(item: Mapping[str, Any]) -> bool:
-    return item.get("outcome") == "advised" and bool(item.get("reason"))
 
 
 def _kinds_by_structure(

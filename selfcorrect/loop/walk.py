@@ -58,13 +58,9 @@ class Walk:
 
     def __init__(self, loop: Loop, given: Mapping[str, Any], node: str | None = None) -> None:
         self._loop = loop
-        state: dict[str, Any] = {**given}
-        for key, own in loop.own.items():
-            if own.empty is not None:
-                state[key] = own.empty()
-            if key in given:
-                state[key] = own.joined(state.get(key), given[key])
-        self.state: CorrectionState = state  # type: ignore[assignment]
+        empty = {key: own.empty() for key, own in loop.own.items() if own.empty is not None}
+        self.state: CorrectionState = empty  # type: ignore[assignment]
+        _merge(loop, self.state, {**given})
         start = node or loop.table.enter(given.get("phase"))
         self.node = loop.table.missed(start, self.state) or start
 

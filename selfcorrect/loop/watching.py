@@ -20,7 +20,7 @@ _PURE: Final = ("select_strategy", "retry")
 
 def extended(state: Mapping[str, Any], context: RunContext) -> RunContext:
     """The context with the limits that this run was given on the way."""
-    more = (state.get("counts") or {}).get("extended")
+    more = state["counts"].get("extended")
     return context if not more else replace(context, limits=context.limits.merged(more))
 
 
@@ -29,9 +29,9 @@ def with_costs(state: Mapping[str, Any], update: dict[str, Any]) -> None:
     after = update.get("counts")
     if not after or not update.get("trail"):
         return
-    before = (state.get("counts") or {}) if update["trail"][0].get("step") != 0 else {}
-    paid = {key: after[key] - before.get(key, 0) for key in _COSTS if key in after}
-    paid = {key: round(value, 9) for key, value in paid.items() if value > 0}
+    before = state["counts"] if update["trail"][0].get("step") != 0 else {}
+    more = {key: after.get(key, 0) - before.get(key, 0) for key in _COSTS}
+    paid = {key: round(value, 9) for key, value in more.items() if value > 0}
     if paid:
         update["trail"] = [*update["trail"][:-1], {**update["trail"][-1], **paid}]
 
@@ -82,7 +82,7 @@ async def tell(
     hooks = context.hooks
     if hooks is None:
         return
-    counts = update.get("counts") or state.get("counts") or {}
+    counts = update.get("counts") or state["counts"]
     if hooks.on_threshold is not None:
         from selfcorrect.policies.hooks import nearly_spent
 
@@ -94,7 +94,7 @@ async def tell(
             await call_hook(context, hooks.on_threshold, *each)
     if target != END:
         return
-    call = update.get("current") or state.get("current") or {}
+    call = update.get("current") or state["current"] or {}
     name, args = str(call.get("name") or ""), dict(call.get("args") or {})
     failure = update.get("failure")
     if failure is not None and hooks.on_error is not None:
@@ -107,8 +107,8 @@ async def tell(
 async def tell_raised(state: CorrectionState, context: RunContext) -> None:
     """Call the listener for errors where the report is about to be raised."""
     if context.hooks is not None and context.hooks.on_error is not None:
-        name = str((state.get("current") or {}).get("name") or "")
-        await call_hook(context, context.hooks.on_error, name, dict(state.get("stop") or {}))
+        name = str((state["current"] or {}).get("name") or "")
+        await call_hook(context, context.hooks.on_error, name, dict(state["stop"] or {}))
 
 
 async def call_hook(context: RunContext, hook: Any, *args: Any) -> None:

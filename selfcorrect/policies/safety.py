@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Final
 
+from selfcorrect.echoes import TOO_MANY, parts
 from selfcorrect.model import ABSENT, Change, Finding, Safety
 from selfcorrect.pointer import split
 from selfcorrect.policies.marks import marked_field
@@ -16,7 +17,6 @@ from selfcorrect.protocols import Tool
 DEFAULT_ALLOW: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LEARNED})
 DEFAULT_SURE: Final = 0.7
 
-_MOST_VALUES: Final = 20_000
 _MADE: Final = {
     Safety.EXACT: "the same would be spelled in another way",
     Safety.INFERRED: "the value would be inferred",
@@ -102,9 +102,7 @@ class SafetyPolicy:
             if name:
                 return f"{name} is sensitive"
         if safety is Safety.MODEL:
-            if tool is not None and tool.effect == "destructive":
-                return "a model may not change the call of a destructive tool"
-            return None if Safety.MODEL in classes else "no model may decide here"
+            return no_model(tool, classes)
         if safety not in classes:
             return f"{_MADE[safety]}, and the policy lets no such change run unasked"
         return _unfit(safety, tool)
@@ -114,9 +112,8 @@ class SafetyPolicy:
         tokens = split(path)
         if tokens[:1] != ("args",):
             return None
-        names = [token for token in tokens[1:] if not token.isdigit()]
-        for name in names:
-            if any(fnmatchcase(name, pattern) for pattern in self.sensitive):
+        for name in tokens[1:]:
+            if not name.isdigit() and self._names(name):
                 return name
         known: Any = tool
         if tool is not None and marks_sensitive(known):
@@ -125,20 +122,27 @@ class SafetyPolicy:
 
     def _sensitive_inside(self, change: Change) -> str | None:
         """The sensitive field that lies inside a changed object, or None."""
-        if not self.sensitive:
-            return None
-        stack, seen = [change.before, change.after], 0
-        while stack and seen < _MOST_VALUES:
-            item = stack.pop()
-            seen += 1
-            if isinstance(item, Mapping):
-                for name in item:
-                    if any(fnmatchcase(name, pattern) for pattern in self.sensitive):
-                        return str(name)
-                stack.extend(item.values())
-            elif isinstance(item, list):
-                stack.extend(item)
-        return "an object too large to check" if stack else None
+        for item in parts(change.before, change.after) if self.sensitive else ():
+            if item is TOO_MANY:
+                return "an object too large to check"
+            if isinstance(item, Mapping) and (name := next(filter(self._names, item), None)):
+                return str(name)
+        return None
+
+    def _names(self, field: str) -> bool:
+        return any(fnmatchcase(field, pattern) for pattern in self.sensitive)
+
+
+def no_model(tool: Tool | None, classes: Container[Safety]) -> str | None:
+    """Why no model may decide about a call of this tool, or None."""
+    if tool is not None and tool.effect == "destructive":
+        return "a model may not change the call of a destructive tool"
+    return None if Safety.MODEL in classes else "no model may decide here"
+
+
+def words_of(refusals: Iterable[tuple[Change, str]]) -> str:
+    """Why changes are refused, each reason once."""
+    return "; ".join(sorted({why for _, why in refusals}))
 
 
 def _unfit(safety: Safety, tool: Tool | None) -> str | None:
@@ -153,14 +157,7 @@ def _unfit(safety: Safety, tool: Tool | None) -> str | None:
 @lru_cache(maxsize=1_024)
 def marks_sensitive(tool: Any) -> bool:
     """Whether a tool's schema marks anything with `x-sensitive`, or is too large to tell."""
-    stack, seen = [tool.schema], 0
-    while stack and seen < _MOST_VALUES:
-        item = stack.pop()
-        seen += 1
-        if isinstance(item, Mapping):
-            if "x-sensitive" in item:
-                return True
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
-    return bool(stack)
+    return any(
+        item is TOO_MANY or (isinstance(item, Mapping) and "x-sensitive" in item)
+        for item in parts(tool.schema)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
@@ -18,6 +18,9 @@ from selfcorrect.plain import as_text, clean
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
+if TYPE_CHECKING:
+    from selfcorrect.tools import ToolSpec
+
 _MOST_SHOWN = 200
 _LONGEST = 1_000
 
@@ -26,13 +29,14 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """All findings of the error, each with kind, category, rule and ladder."""
     error = state.get("error") or {"source": "tool", "findings": []}
     call, source = state["current"], error["source"]
+    tool = context.tools.get(call["name"])
     raw = [finding_from_json(item) for item in error["findings"][: context.limits.findings + 1]]
     findings = _distinct([_decided(item, call, source, context) for item in raw])
-    is_value = bool(error.get("value")) and not _may_mend_value(findings, call, context)
+    is_value = bool(error.get("value")) and not _may_mend_value(findings, tool, context)
     if is_value:
         findings = [replace(item, ladder=()) for item in findings]
     if error.get("fault"):
-        findings = [_as_fault(item, call, context) for item in findings]
+        findings = [_as_fault(item, tool, context) for item in findings]
     update: dict[str, Any] = {
         "outcome": "diagnosed",
         "findings": [finding_to_json(finding) for finding in findings],
@@ -56,7 +60,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if source == "tool" and (ended := _ended(state, context)) is not None:
         update |= ended
     elif terminal is None or is_value:
-        handled = _handled(state, findings, update, source, context)
+        handled = _handled(state, findings, update, source, tool, context)
         update |= handled
         if is_value and not handled and update["outcome"] != "stopped":
             update |= stopped("refused", "the tool answered with an error")
@@ -77,20 +81,18 @@ def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunCo
     return context.senses.interpret(finding, context.strategies, call["name"], call["args"], schema)
 
 
-def _may_mend_value(findings: list[Finding], call: Mapping[str, Any], context: RunContext) -> bool:
+def _may_mend_value(findings: list[Finding], tool: ToolSpec | None, context: RunContext) -> bool:
     """Whether the deployment lets an error that came as a value be mended or repeated."""
-    tool = context.tools.get(call["name"])
     told = any(context.strategies.is_told(item.rule) for item in findings)
     return told or (tool is not None and tool.mends_values)
 
 
-def _as_fault(finding: Finding, call: Mapping[str, Any], context: RunContext) -> Finding:
+def _as_fault(finding: Finding, tool: ToolSpec | None, context: RunContext) -> Finding:
     """A fault of the tool's own code is no fault of an argument, but where the map's owner says so.
 
     A tool that does not act may choke on a value that it parses: where the error repeats an
     argument, it is told like any other refusal.
     """
-    tool = context.tools.get(call["name"])
     parsing = "ValueError" in finding.types and bool(finding.paths)
     harmless = tool is not None and not acts(tool)
     if context.strategies.is_told(finding.rule) or (harmless and parsing):
@@ -112,7 +114,7 @@ def _noted(
     state: CorrectionState, findings: list[Finding], context: RunContext
 ) -> list[dict[str, Any]]:
     """The attempts, the last one with what was learnt of its error."""
-    attempts = [dict(item) for item in state.get("attempts") or ()]
+    attempts = [dict(item) for item in state["attempts"]]
     if attempts and findings:
         attempts[-1]["kind"] = findings[0].kind.value
         attempts[-1]["retryable"] = all(is_retryable(item, context.strategies) for item in findings)
@@ -140,11 +142,11 @@ def _handled(
     findings: list[Finding],
     update: Mapping[str, Any],
     source: str,
+    tool: ToolSpec | None,
     context: RunContext,
 ) -> dict[str, object]:
     """The tool's handler comes before the map; where the tool may not run again, alone."""
-    tool = context.tools.get(state["current"]["name"])
-    attempts = state.get("attempts") or ()
+    attempts = state["attempts"]
     type_name = attempts[-1].get("type") if source == "tool" and attempts else None
     if not context.on_error.handles(tool, source, type_name):
         return {}

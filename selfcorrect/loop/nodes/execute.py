@@ -53,7 +53,7 @@ class _Execution(Intent):
 
     @property
     def number(self) -> int:
-        return len(self.state.get("attempts") or ()) + 1
+        return len(self.state["attempts"]) + 1
 
     async def note(self, *, ok: bool | None) -> None:
         """Note for the service's circuit whether it answered."""
@@ -88,7 +88,7 @@ def not_made(state: CorrectionState, context: RunContext) -> Update | None:
         return _failed("schema", violations, {"call": state["current"]})
 
     ceiling = context.limits.ceiling
-    if len(state.get("attempts") or ()) >= ceiling:
+    if len(state["attempts"]) >= ceiling:
         return _stopped("attempts_exhausted", f"{ceiling} of at most {ceiling} executions")
     if not may_call_again(Outcome.LOST, tool.effect) and (why := _is_barred(state)) is not None:
         return _stopped(*why)
@@ -112,16 +112,16 @@ async def _executed(
     if admission is not None and admission.wait:
         await this.settle("not_done")
         return {**settled_before, **held_back(context, admission)}
-    if not state.get("attempts"):
+    if not state["attempts"]:
         await count_call(context, call.name)
     return {**settled_before, **await _call_tool(this)}
 
 
 def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
     """Why a tool that acts may not be called again by this run, or None."""
-    if (barred := state.get("barred")) is not None:
+    if (barred := state["barred"]) is not None:
         return str(barred["reason"]), str(barred["detail"])
-    unknown = any(item["outcome"] == "unknown" for item in state.get("attempts") or ())
+    unknown = any(item["outcome"] == "unknown" for item in state["attempts"])
     if unknown and not state["counts"].get("even_if_lost"):
         # Also a changed call may do once more what an earlier one has done.
         return "unknown_outcome", "an earlier execution of this run may have acted"
@@ -184,7 +184,7 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
 def _in_doubt(this: _Execution, detail: str) -> Update:
     attempt = {"number": this.number, "call": this.state["current"], "outcome": "unknown"}
     return stopped("unknown_outcome", detail) | {
-        "attempts": [*(this.state.get("attempts") or ()), attempt | {"replayed": True}],
+        "attempts": [*this.state["attempts"], attempt | {"replayed": True}],
         "trail": [{"ok": False, "replayed": True, "unknown": True}],
     }
 
@@ -246,7 +246,7 @@ def _done(
         said = {"seconds": round(seconds, 6)}
     return {
         **update,
-        "attempts": [*(state.get("attempts") or ()), attempt | (said or {"replayed": True})],
+        "attempts": [*state["attempts"], attempt | (said or {"replayed": True})],
         "counts": counts,
         "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
     }
@@ -284,7 +284,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     noted = {"key": call_key(call, tool), "type": type(error).__name__}
     if ending.where is not None:
         noted["where"] = ending.where
-    update["attempts"] = [*(state.get("attempts") or ()), to_json(attempt) | noted]
+    update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
     counts = {**state["counts"], "rounds": 0}
     update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
     return update
@@ -308,11 +308,11 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     _, past = failed_before(state, context)
     if not past or state["counts"].get("steps"):
         return None
-    key = call_key(call, context.tools.get(call.name))
+    key = context.key_of(call)
     item = past.get(key)
     if item is None or item["times"] < MOST_TIMES:
         return None
-    if any(attempt.get("key") == key for attempt in state.get("attempts") or ()):
+    if any(attempt.get("key") == key for attempt in state["attempts"]):
         return None
     detail = f"the same call failed in the same way in {item['times']} runs before this one"
     if item.get("run") == state["run"]:

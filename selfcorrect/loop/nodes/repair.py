@@ -20,10 +20,9 @@ from selfcorrect.json_forms import (
     to_json,
 )
 from selfcorrect.limits import spent
-from selfcorrect.loop.answers import answered, options_of, who_answered
+from selfcorrect.loop.answers import answered, mended, options_of, who_answered
 from selfcorrect.loop.context import RunContext, Update
-from selfcorrect.loop.mended import mended
-from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, stopped, tried
+from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, stopped, try_key
 from selfcorrect.loop.repair_context import also, is_ours, repair_context, together
 from selfcorrect.model import (
     JSON,
@@ -45,8 +44,8 @@ from selfcorrect.model import (
     Wait,
 )
 from selfcorrect.plain import as_text, clean, own_copy, plain, storable
+from selfcorrect.policies.safety import words_of
 from selfcorrect.redaction import redact
-from selfcorrect.schema.equality import call_key
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
@@ -97,12 +96,12 @@ class _Round:
         self.call = call_from_json(self.state["current"])
         self.findings = [finding_from_json(item) for item in self.state["findings"]]
         self.counts = dict(self.state["counts"])
-        self.barred = self.state.get("barred")
+        self.barred = self.state["barred"]
 
     def _key(self) -> str:
         """Marks what was tried against the call as it is now."""
         if self.call is not self._keyed[0]:
-            self._keyed = (self.call, call_key(self.call, self.context.tools.get(self.call.name)))
+            self._keyed = (self.call, self.context.key_of(self.call))
         return self._keyed[1]
 
     async def run(self) -> None:
@@ -297,7 +296,7 @@ class _Round:
     def _was_executed(self) -> bool:
         """Whether a tool that acts was called: no rule turns what it refused into a result."""
         tool = self.context.tools.get(self.call.name)
-        return bool(self.state.get("attempts")) and (tool is None or acts(tool))
+        return bool(self.state["attempts"]) and (tool is None or acts(tool))
 
     @property
     def _is_lost(self) -> bool:
@@ -344,7 +343,7 @@ class _Round:
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
             self.refused += refused(verdict, refusals, len(self._all_refused()))
-            why = verdict.words or "; ".join(sorted({why for _, why in refusals}))
+            why = verdict.words or words_of(refusals)
             self._not_made(asked, "refused", why, **({"law": verdict.law} if verdict.law else {}))
             return
         if self._by_handler or any(each.safety is Safety.HUMAN for each in made):
@@ -362,7 +361,7 @@ class _Round:
             self.note("gave_up", f"{name}: {why}")
 
     def _all_refused(self) -> list[dict[str, Any]]:
-        return [*(self.state.get("refused") or ()), *self.refused]
+        return [*self.state["refused"], *self.refused]
 
     def _settle(self) -> None:
         ours = set(map(id, self.group))
@@ -377,16 +376,19 @@ class _Round:
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
         said, name = clean(reason[:500]), self.item["strategy"]
-        self.tried += [tried(key, each, name, outcome, said) | more for each in self.group]
+        for each in self.group:
+            about: dict[str, JSON] = {"rule": each.rule, "strategy": name, "path": each.path}
+            about |= {"outcome": outcome, "reason": said, "key": try_key(key, each, name)}
+            self.tried.append(about | more)
 
     def update(self) -> Update:
         """What the round came to."""
         out: dict[str, Any] = {
             "current": call_to_json(self.call),
             "findings": [finding_to_json(finding) for finding in self.findings],
-            "tried": [*(self.state.get("tried") or ()), *self.tried],
+            "tried": [*self.state["tried"], *self.tried],
             "refused": self._all_refused(),
-            "pending": [*(self.state.get("pending") or ()), *self.changes],
+            "pending": [*self.state["pending"], *self.changes],
             "question": self.question,
             "barred": self.barred,
             "selected": [],
@@ -405,7 +407,7 @@ class _Round:
         if self.changes and self.question is None and own:
             return "changed"
         if self.wait is not None and not self.findings:
-            return "changed" if self.changes or self.state.get("pending") else "wait"
+            return "changed" if self.changes or self.state["pending"] else "wait"
         return "gave_up"
 
 

@@ -42,7 +42,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
             context.is_handler(item.get("strategy")) and item.get("outcome") not in _DECLINED
             for item in report.tried
         )
-        _raise(report, errors, len(state.get("attempts") or ()), acted=acted)
+        _raise(report, errors, len(state["attempts"]), acted=acted)
     return {
         "outcome": "reported",
         "failure": to_json(report),
@@ -76,31 +76,31 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     from selfcorrect.loop.telling import nearest_first, told  # a healthy run tells nothing
 
     stop = state.get("stop") or {"reason": "no_strategy", "detail": "the run could not go on"}
-    error = state.get("error") or {}
-    findings = state.get("findings") or error.get("findings") or _last_found(state)
-    current = state.get("current")
+    error = state["error"] or {}
+    findings = state["findings"] or error.get("findings") or _last_found(state)
+    current = state["current"]
     call = current if isinstance(current, Mapping) else None
-    executed = state.get("attempts") or ()
+    executed = state["attempts"]
     last = executed[-1] if executed else {}
     report = FailureReport(
         reason=stop["reason"],
         detail=stop["detail"],
         tool=(call or {}).get("name") or None,
         call=call,
-        original=state.get("original") if isinstance(state.get("original"), Mapping) else None,
+        original=state["original"] if isinstance(state["original"], Mapping) else None,
         findings=tuple(nearest_first(finding, call, context.tools) for finding in findings),
         attempts=_told(executed),
-        changes=(*(state.get("changes") or ()), *(state.get("pending") or ())),
-        tried=_told(state.get("tried") or ()),
-        question=state.get("question"),
+        changes=(*state["changes"], *state["pending"]),
+        tried=_told(state["tried"]),
+        question=state["question"],
         proposal=stop.get("proposal"),
         value=last.get("value"),
         where=last.get("where"),
         severity=stop.get("severity"),
         until=stop.get("until"),
-        counts=state.get("counts") or {},
+        counts=state["counts"],
     )
-    refused: Sequence[Any] = state.get("refused") or ()
+    refused: Sequence[Any] = state["refused"]
     tool = context.tools.get(str((call or {}).get("name") or ""))
     mask = Mask.of(call, tool, context.safety)
     shown = _bounded(dict(mask.event(to_json(report))))
@@ -153,7 +153,7 @@ def _short(value: Any, depth: int = 0) -> Any:
 
 def _last_found(state: CorrectionState) -> Sequence[Any]:
     """What the last diagnosis found, where a wait has settled it and the call still failed."""
-    if (state.get("attempts") or [{}])[-1].get("outcome") in (None, "done"):
+    if (state["attempts"] or [{}])[-1].get("outcome") in (None, "done"):
         return ()
     trail: Sequence[Any] = state.get("trail") or ()
     for event in reversed(trail):

@@ -17,6 +17,7 @@ from selfcorrect.loop.repair_context import repair_context
 from selfcorrect.model import JSON, Ask, Call, Diagnosis, Finding, Safety
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.pointer import look
+from selfcorrect.policies.safety import no_model
 from selfcorrect.redaction import literal
 from selfcorrect.schema.equality import call_key
 from selfcorrect.schema.subschema import same
@@ -37,7 +38,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
         if why := spent(state["counts"], context.limits, *bound):
             return _stopped("limit_reached", why)
     selection = _Selection(state, context, findings)
-    return selection.pending() if state.get("question") else await selection.cheapest()
+    return selection.pending() if state["question"] else await selection.cheapest()
 
 
 @dataclass(slots=True)
@@ -57,9 +58,9 @@ class _Selection:
         """Take the cheapest rungs only; pay for nothing while some finding is beyond help."""
         state, context = self.state, self.context
         call = call_from_json(state["current"])
-        tool, barred = context.tools.get(call.name), state.get("barred")
+        tool, barred = context.tools.get(call.name), state["barred"]
         key = call_key(call, tool)
-        tried = {i["key"] for i in state.get("tried") or () if i["outcome"] not in _NOT_OVER}
+        tried = {i["key"] for i in state["tried"] if i["outcome"] not in _NOT_OVER}
         rungs = []
         for index, finding in enumerate(self.findings):
             left = [name for name in finding.ladder if try_key(key, finding, name) not in tried]
@@ -132,12 +133,10 @@ class _Selection:
         if getattr(strategy, "needs", None) != "model" or set(classes) != {Safety.MODEL}:
             return None
         safety = self.context.safety
-        if self.state.get("barred") is None and (doubt := safety.unsure(finding)) is not None:
+        if self.state["barred"] is None and (doubt := safety.unsure(finding)) is not None:
             return doubt
-        if tool is not None and tool.effect == "destructive":
-            return "a model may not change the call of a destructive tool"
-        if Safety.MODEL not in safety.allow | self.context.strategies.allowed(finding.rule):
-            return "no model may decide here"
+        if why := no_model(tool, safety.allow | self.context.strategies.allowed(finding.rule)):
+            return why
         name = next(
             (n for path in finding.paths if (n := safety.sensitive_field(path, tool))), None
         )
@@ -156,7 +155,7 @@ class _Selection:
         given = repair_context(state, context, None)
         answer = await answered(strategy, own_copy(call), Diagnosis((finding,)), given, context)
         ask = answer if isinstance(answer, Ask) else Ask(literal(finding.text, 500))
-        tried, paths = state.get("tried") or (), (finding.path,)
+        tried, paths = state["tried"], (finding.path,)
         readings = readings_of(tried, paths)
         hint = f" It could be {' or '.join(readings)}." if readings else ""
         if why := refusal_of(tried, paths):

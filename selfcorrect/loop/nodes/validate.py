@@ -8,8 +8,9 @@ from selfcorrect.json_forms import call_from_json, change_from_json, finding_to_
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import stopped
-from selfcorrect.model import Change, Finding
+from selfcorrect.model import Call, Change, Finding
 from selfcorrect.pointer import apply
+from selfcorrect.policies.safety import words_of
 from selfcorrect.state import CorrectionState
 
 
@@ -17,7 +18,7 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     """Let a mended call go on only if it is valid and every change may run unasked."""
     call = call_from_json(state["current"])
     tool = context.tools.get(call.name)
-    pending = [change_from_json(item) for item in state.get("pending") or ()]
+    pending = [change_from_json(item) for item in state["pending"]]
     refusals = [
         (change, why)
         for change in pending
@@ -26,10 +27,10 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
         )
     ]
     if refusals:
-        return _rejected(state, pending, refusals)
+        return _rejected(state, call, pending, refusals)
     update: dict[str, Any] = {
         "pending": [],
-        "changes": [*(state.get("changes") or ()), *(state.get("pending") or ())],
+        "changes": [*state["changes"], *state["pending"]],
     }
     findings: tuple[Finding, ...] = ()
     if tool is None:
@@ -46,10 +47,12 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
 
 
 def _rejected(
-    state: CorrectionState, pending: list[Change], refusals: list[tuple[Change, str]]
+    state: CorrectionState,
+    call: Call,
+    pending: list[Change],
+    refusals: list[tuple[Change, str]],
 ) -> Update:
     """Undo the round: none of its changes may stand."""
-    call = call_from_json(state["current"])
     undo = [
         Change(change.path, change.after, change.before, change.safety, "undone")
         for change in reversed(pending)
@@ -59,10 +62,9 @@ def _rejected(
     except LookupError:
         call = call_from_json(state["original"])
     refused = [to_json(change) | {"why": why} for change, why in refusals]
-    detail = "; ".join(sorted({why for _, why in refusals}))
-    return stopped("rejected", detail) | {
+    return stopped("rejected", words_of(refusals)) | {
         "current": to_json(call),
         "pending": [],
-        "refused": [*(state.get("refused") or ()), *refused],
+        "refused": [*state["refused"], *refused],
         "trail": [{"ok": False, "refused": refused, "findings": []}],
     }
