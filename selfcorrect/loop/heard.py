@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -42,16 +43,16 @@ def heard(
     ]
 
 
-def known(state: CorrectionState) -> list[str]:
-    """What the user and the system said."""
+def known(state: CorrectionState, *beside: JSON) -> list[str]:
+    """What the user and the system said, and what stands beside that."""
     texts = (
         _text(part)
         for message in _messages(state)
         if _role(message) in _PEOPLE
         for part in _parts(message)
     )
-    request = state["given"].get("request")
-    return [text for text in (request, *texts) if isinstance(text, str)]
+    said = [text for text in (state["given"].get("request"), *texts) if isinstance(text, str)]
+    return [*said, *(json.dumps(one, ensure_ascii=False, default=str) for one in beside)]
 
 
 def _messages(state: CorrectionState) -> list[Mapping[str, Any]]:
