@@ -13,7 +13,9 @@ from selfcorrect.protocols import Tool
 from selfcorrect.state import CorrectionState
 
 _PEOPLE: Final = frozenset({"human", "system", "user"})
-_MODELS: Final = frozenset({"ai", "aimessagechunk", "assistant", "function_call", "model"})
+_MODELS: Final = frozenset(
+    {"ai", "aimessagechunk", "assistant", "function_call", "model", "reasoning"}
+)
 _TEXTS: Final = ("text", "input_text")
 _IDS: Final = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "id")
 _ANSWERS: Final = ("functionResponse", "function_response", "toolResult")
@@ -79,7 +81,8 @@ def _answers(messages: Sequence[Mapping[str, Any]], tools: Mapping[str, Tool]) -
     names: dict[str, str] = {}
     for message in messages:
         if (role := _role(message)) in _MODELS:
-            calls = [message, *(message.get("tool_calls") or ()), *_parts(message)]
+            listed = message.get("tool_calls")
+            calls = [*(listed if isinstance(listed, list) else ()), message, *_parts(message)]
             for call in filter(_is_record, calls):
                 inner = [call, *filter(_is_record, call.values())]
                 pairs = zip(_said(inner, *_IDS), _said(inner, "name"), strict=False)
