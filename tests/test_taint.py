@@ -259,6 +259,27 @@ def test_without_an_error_of_a_tool_a_whole_value_of_any_result_may_run(content,
     assert bool(done) is runs
 
 
+@pytest.mark.parametrize(("other", "runs"), [("b", False), ("c", True), ("", False)])
+def test_an_error_of_before_is_cleared_by_another_server_than_its_own(other, runs):
+    done: list[str] = []
+    spec = ToolSpec.from_schema(
+        {"name": "show", "parameters": {"type": "object", **MISSING}},
+        call=lambda **args: done.append(args["id"]),
+        effect="read_only",
+    )
+    (failing, failed), (call, answer) = answered("take u-4711"), answered("u-4711", name="find")
+    call["tool_calls"][0]["id"] = answer["tool_call_id"] = "c2"
+    messages = [failing, {**failed, "status": "error"}, call, answer]
+    find = replace(spec_of_lookup(other), name="find")
+    play(
+        [spec, spec_of_lookup("b"), find],
+        {"call": {"name": "show", "args": {}}, "messages": messages, "request": "show it"},
+        model=ScriptedModel([{"id": "u-4711"}] * 3),
+        time=VirtualTime(),
+    )
+    assert bool(done) is runs
+
+
 def test_a_listed_value_is_the_schema_s():
     done: list[str] = []
     schema = {"type": "object", "properties": {"url": {"enum": ["https://old.example", EVIL]}}}
