@@ -60,11 +60,9 @@ def literal(value: Any, limit: int = LIMIT) -> str:
     '{"user": "ann", "password": "[secret]"}'
     """
     if not isinstance(value, str):
-        text = _dumped(value)
-        shown = redact(text) if len(text) <= limit else None
-        if shown is not None and len(shown) <= limit:
+        value = _dumped(value)
+        if len(value) <= limit and len(shown := redact(value)) <= limit:
             return _escaped(shown)
-        value = text
     return quoted(value, limit)
 
 
@@ -175,9 +173,4 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 def _as_escape(found: re.Match[str]) -> str:
     char = found[0]
-    if unicodedata.category(char) not in _HIDDEN:
-        return char
-    return "".join(
-        f"\\u{unit:04x}"
-        for unit in memoryview(char.encode("utf-16-le", "surrogatepass")).cast("H").tolist()
-    )
+    return json.dumps(char)[1:-1] if unicodedata.category(char) in _HIDDEN else char

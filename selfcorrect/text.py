@@ -23,6 +23,7 @@ LONGEST: Final = 200
 
 _LONGEST_FORM: Final = 1_000
 _MOST_NAMES: Final = 5_000
+_MOST_TOLD: Final = 20
 
 _SHORTEST_PART: Final = 4
 """Letters of a word that says the same when it is joined to the next: `full time`."""
@@ -153,21 +154,14 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _words(text: str, is_border: Callable[[str, int], bool]) -> list[str]:
-    words: list[str] = []
-    start: int | None = None
+    words = [""]
     for index, char in enumerate(text):
-        if not (char.isalnum() or unicodedata.category(char)[0] == "M"):
-            if start is not None:
-                words.append(text[start:index])
-            start = None
-        elif start is None:
-            start = index
-        elif is_border(text, index):
-            words.append(text[start:index])
-            start = index
-    if start is not None:
-        words.append(text[start:])
-    return words
+        is_part = char.isalnum() or unicodedata.category(char)[0] == "M"
+        if not is_part or (words[-1] and is_border(text, index)):
+            words.append("")
+        if is_part:
+            words[-1] += char
+    return [word for word in words if word]
 
 
 def _is_border(text: str, index: int) -> bool:
@@ -385,27 +379,23 @@ def similar_names(
         return Similar()
     found = {name: edits for name in names if (edits := typo(requested, name)) is not None}
     typos = tuple(sorted(found, key=lambda name: found[name]))
-    scores = _token_scores(requested, names, min_token_length)
-    kept = [(name, score) for name, score in scores if score >= min_token_similarity]
-    kept.sort(key=lambda item: -item[1])
-    if len(kept) > 1 and kept[0][1] >= 2 * kept[1][1]:
+    scores = {
+        name: _shared(requested, name, min_token_length) for name in names if len(name) <= LONGEST
+    }
+    kept = [name for name, score in scores.items() if score >= min_token_similarity]
+    kept.sort(key=lambda name: -scores[name])
+    if len(kept) > 1 and scores[kept[0]] >= 2 * scores[kept[1]]:
         kept = kept[:1]
-    return Similar(typos=typos, shared=tuple(name for name, _ in kept[:3]))
+    return Similar(typos=typos, shared=tuple(kept[:3]))
 
 
-def _token_scores(requested: str, names: Sequence[str], shortest: int) -> list[tuple[str, float]]:
-    ours = _plain_tokens(requested[: LONGEST + 1], shortest)
-    scores = []
-    for name in names:
-        if len(name) > LONGEST:
-            continue
-        theirs = _plain_tokens(name, shortest)
-        union = ours | theirs
-        score = len(ours & theirs) / len(union) if union else 0.0
-        if requested and name and (requested in name or name in requested):
-            score = min(1.0, score + 0.2)
-        scores.append((name, score))
-    return scores
+def _shared(requested: str, name: str, shortest: int) -> float:
+    """The share of words that two names have in common."""
+    ours, theirs = _plain_tokens(requested, shortest), _plain_tokens(name, shortest)
+    score = len(ours & theirs) / max(1, len(ours | theirs))
+    if requested and name and (requested in name or name in requested):
+        return min(1.0, score + 0.2)
+    return score
 
 
 @lru_cache(maxsize=1_024)
@@ -415,7 +405,7 @@ def _plain_tokens(name: str, shortest: int) -> frozenset[str]:
 
 
 def tool_not_found_feedback(
-    requested: str, suggestions: Sequence[str], available: Sequence[str], *, most: int = 20
+    requested: str, suggestions: Sequence[str], available: Sequence[str]
 ) -> str:
     """What a model is told of a tool that does not exist; bounded for any input.
 
@@ -428,9 +418,10 @@ def tool_not_found_feedback(
         listed = " or ".join(quoted(name, 80) for name in suggestions[:3])
         parts.append(f"Did you mean {listed}?")
     if available:
-        listed = ", ".join(quoted(name, 80) for name in available[:most])
-        more = f" and {len(available) - most} more" if len(available) > most else ""
-        parts.append(f"Available tools: {listed}{more}.")
+        listed = ", ".join(quoted(name, 80) for name in available[:_MOST_TOLD])
+        more = len(available) - _MOST_TOLD
+        listed += f" and {more} more" if more > 0 else ""
+        parts.append(f"Available tools: {listed}.")
         parts.append("Use an exact name.")
     else:
         parts.append("No tools are available.")

@@ -104,7 +104,6 @@ UNDER_THE_KERNEL = {
 MAY_NAME_A_CLASS = {
     "loop/consulting.py",  # whether a fixer is code or a model: an origin
     "loop/context.py",  # what a handler may do under the policy
-    "loop/judging.py",  # asks the kernel, and names the origin of each value
     "loop/repair_context.py",  # what an option of a strategy adds: an origin
     "mapping/linting.py",  # what a map's policy allows
     "mending/choice.py",  # `candidate` claims nothing

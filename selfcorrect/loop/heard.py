@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -12,7 +13,9 @@ from selfcorrect.protocols import Tool
 from selfcorrect.state import CorrectionState
 
 _PEOPLE: Final = frozenset({"human", "system", "user"})
-_MODELS: Final = frozenset({"ai", "aimessagechunk", "assistant", "function_call", "model"})
+_MODELS: Final = frozenset(
+    {"ai", "aimessagechunk", "assistant", "function_call", "model", "reasoning"}
+)
 _TEXTS: Final = ("text", "input_text")
 _IDS: Final = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "id")
 _ANSWERS: Final = ("functionResponse", "function_response", "toolResult")
@@ -42,16 +45,16 @@ def heard(
     ]
 
 
-def known(state: CorrectionState) -> list[str]:
-    """What the user and the system said."""
+def known(state: CorrectionState, *beside: JSON) -> list[str]:
+    """What the user and the system said, and what stands beside that."""
     texts = (
         _text(part)
         for message in _messages(state)
         if _role(message) in _PEOPLE
         for part in _parts(message)
     )
-    request = state["given"].get("request")
-    return [text for text in (request, *texts) if isinstance(text, str)]
+    said = [text for text in (state["given"].get("request"), *texts) if isinstance(text, str)]
+    return [*said, *(json.dumps(one, ensure_ascii=False, default=str) for one in beside)]
 
 
 def _messages(state: CorrectionState) -> list[Mapping[str, Any]]:
@@ -78,7 +81,8 @@ def _answers(messages: Sequence[Mapping[str, Any]], tools: Mapping[str, Tool]) -
     names: dict[str, str] = {}
     for message in messages:
         if (role := _role(message)) in _MODELS:
-            calls = [message, *(message.get("tool_calls") or ()), *_parts(message)]
+            listed = message.get("tool_calls")
+            calls = [*(listed if isinstance(listed, list) else ()), message, *_parts(message)]
             for call in filter(_is_record, calls):
                 inner = [call, *filter(_is_record, call.values())]
                 pairs = zip(_said(inner, *_IDS), _said(inner, "name"), strict=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -10,8 +9,8 @@ from typing import Any, Final
 from selfcorrect.effects import destroys
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
-from selfcorrect.kernel.likeness import tool_likeness
-from selfcorrect.kernel.spellings import EXACT, Words
+from selfcorrect.kernel.likeness import tools_like
+from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.heard import heard, known
@@ -102,13 +101,23 @@ def judged(
         words=_words(rungs.values()),
         suggested=[value for one in findings for value in _suggested(one)],
         heard=told_by,
-        known=[*known(state), json.dumps(schema, ensure_ascii=False)] if told_by else (),
+        known=known(state, schema) if told_by else (),
         source=_source(state),
         extents=extents,
         edge=_makes_at_edge(tool, state, context),
         keys=[key for one in rungs.values() for key in _own_keys(one)],
     )
-    return _classed(changes, judge(step))
+    verdict = judge(step)
+    classes = verdict.classes([change.path for change in changes])
+    # A person has seen what he changes.
+    made = [
+        change
+        if change.safety is Safety.HUMAN
+        else replace(change, safety=worst([change.safety, safety]))
+        for change, safety in zip(changes, classes, strict=True)
+    ]
+    law = next((LAWS[one.law] for one in verdict.reasons if one.words), "")
+    return Judged(tuple(made), verdict.words, law)
 
 
 def _effect(
@@ -120,8 +129,9 @@ def _effect(
     tool = context.tools.get(new.name)
     if tool is not None or call.raw is None:
         return tool.effect if tool is not None else "mutating"
-    names = [one for one in context.tools if tool_likeness(new.name, one, context.tools) is EXACT]
-    effects = {context.tools[one].effect for one in names or context.tools}
+    names, has_same_words = tools_like(new.name, context.tools)
+    meant = names if has_same_words and names else context.tools
+    effects = {context.tools[one].effect for one in meant}
     return "read_only" if effects == {"read_only"} else "mutating"
 
 
@@ -186,42 +196,36 @@ def by_node(
     context: RunContext,
 ) -> tuple[dict[str, JSON], dict[str, JSON] | None]:
     """What a node of the deployment's own made of a call, as a change, and why the run ends."""
-    safety, words = _judged_node(before, after, context)
+    verdict = _judged_node(before, after, context)
+    is_lossy = verdict.safety is Safety.LOSSY
     change = {
         "path": "",
         "before": before,
         "after": after,
-        "safety": safety.value,
+        "safety": (Safety.LOSSY if is_lossy else Safety.HUMAN).value,
         "reason": f"by the node {node}",
         "strategy": node,
     }
-    is_lossy = safety is Safety.LOSSY
-    return change, {"reason": "rejected", "detail": f"{node}: {words}"} if is_lossy else None
+    stop = {"reason": "rejected", "detail": f"{node}: {verdict.words}"}
+    return change, stop if is_lossy else None
 
 
 def _judged_node(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], context: RunContext
-) -> tuple[Safety, str]:
-    """The class of what a node of the deployment's own made of a call, and what is wrong with it.
+) -> Verdict:
+    """What the laws say of what a node of the deployment's own made of a call.
 
     The node answers for the values that it made; what was written and is gone stays lost.
     """
     if not isinstance(before, Mapping) or not isinstance(before.get("args"), dict):
-        return Safety.HUMAN, ""
+        return Verdict()
     written, runs = call_from_json(before), call_from_json(after)
     tool = context.tools.get(runs.name)
     if written.raw is not None or tool is None:
-        return Safety.HUMAN, ""
-    step = Step(
-        written,
-        runs,
-        slots_of(tool.schema),
-        context.tools,
-        tool.effect,
-        origins={"/args": Safety.HUMAN, "/name": Safety.HUMAN},
-    )
-    verdict = judge(step)
-    return (Safety.LOSSY, verdict.words) if verdict.safety is Safety.LOSSY else (Safety.HUMAN, "")
+        return Verdict()
+    origins = {"/args": Safety.HUMAN, "/name": Safety.HUMAN}
+    slot = slots_of(tool.schema)
+    return judge(Step(written, runs, slot, context.tools, tool.effect, origins=origins))
 
 
 def judged_step(
@@ -232,29 +236,16 @@ def judged_step(
     context: RunContext,
 ) -> str:
     """Why a call of another tool, which comes before a call, may not be made; empty if it may."""
+    schema = context.tools[made.name].schema
     step = Step(
         written=Call(made.name, {}),
         runs=made,
-        slot=slots_of(context.tools[made.name].schema),
+        slot=slots_of(schema),
         origins={"/args": Safety.LEARNED},
         heard=heard(findings, call.name, state, context.tools),
-        known=[*known(state), json.dumps(plain(call.args), ensure_ascii=False)],
+        known=known(state, schema, plain(call.args)),
     )
     return judge(step).words
-
-
-def _classed(changes: Sequence[Change], verdict: Verdict) -> Judged:
-    """Each change with the worst of its claim and what the laws say of its place."""
-    classes = verdict.classes([change.path for change in changes])
-    # A person has seen what he changes.
-    made = [
-        change
-        if change.safety is Safety.HUMAN
-        else replace(change, safety=worst([change.safety, safety]))
-        for change, safety in zip(changes, classes, strict=True)
-    ]
-    law = next((LAWS[one.law] for one in verdict.reasons if one.words), "")
-    return Judged(tuple(made), verdict.words, law)
 
 
 def _words(strategies: Iterable[Any]) -> Words:
