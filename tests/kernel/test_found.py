@@ -15,6 +15,14 @@ PAY = {"to": TEXT, "amount": COUNT}
 INNER = {"type": "object", "properties": PAY}
 ARGS = {"to": "ann", "amount": 5}
 DAY = {"type": "string", "format": "date"}
+CLOCK = {"type": "string", "format": "time"}
+NUMBER: dict[str, Any] = {"type": "number"}
+
+
+def told(description: str) -> dict[str, Any]:
+    return {**NUMBER, "description": description}
+
+
 Rows = tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...]
 OF_ANY_TOOL: Rows = (
     # a word around all, around some, around what an object holds, and in place of its key
@@ -54,8 +62,29 @@ OF_ANY_TOOL: Rows = (
     # a day and a month that may be exchanged
     ({"day": DAY}, {"day": "10/02/2026"}, {"day": "2026-10-02"}),
     ({"day": DAY}, {"day": "02.10.2026"}, {"day": "2026-02-10"}),
-    # a doubt
+    # a doubt, another weekday, a number that is no day, two times
     ({"day": DAY}, {"day": "2026-10-02?"}, {"day": "2026-10-02"}),
+    ({"day": DAY}, {"day": "Monday, 2026-10-02"}, {"day": "2026-10-02"}),
+    ({"day": DAY}, {"day": "12101112"}, {"day": "1210-11-12"}),
+    ({"day": DAY}, {"day": "-2026-10-02"}, {"day": "2026-10-02"}),
+    ({"at": CLOCK}, {"at": "09:00-10:00"}, {"at": "09:00:00-10:00"}),
+    ({"at": CLOCK}, {"at": "09:00\u201310:00"}, {"at": "09:00:00-10:00"}),
+    # another unit, another currency, an amount that may be counted or grouped otherwise
+    ({"size": told("Size in MB")}, {"size": "5 Mb"}, {"size": 5}),
+    ({"far": told("in nautical miles")}, {"far": "5 miles"}, {"far": 5}),
+    ({"price": told("In Canadian dollars")}, {"price": "5 AUD"}, {"price": 5}),
+    ({"price": told("In EUR")}, {"price": "1,250 EUR"}, {"price": 1250}),
+    ({"tax": told("Tax, e.g. 0.05 means 5%")}, {"tax": "5%"}, {"tax": 5}),
+    ({"tax": told("Percent") | {"maximum": 1}}, {"tax": "0.5%"}, {"tax": 0.5}),
+    ({"sales_millions": NUMBER}, {"sales_millions": "1.2 million"}, {"sales_millions": 1200000}),
+    ({"amount_cents": COUNT}, {"amount_cents": "12.00"}, {"amount_cents": 12}),
+    ({"amount": NUMBER}, {"amount": "1.234"}, {"amount": 1.234}),
+    ({"x": COUNT}, {"x": "50.000"}, {"x": 50}),
+    ({"x": NUMBER}, {"x": "1,234"}, {"x": 1234}),
+    ({"x": COUNT}, {"x": "+5"}, {"x": 5}),
+    # a list that says that it goes on, and one with two kinds of items
+    ({"tags": TEXTS}, {"tags": "a, b, ..."}, {"tags": ["a", "b"]}),
+    ({"tags": TEXTS}, {"tags": "- a\nb"}, {"tags": ["a", "b"]}),
 )  # fmt: skip
 OF_TOOLS_THAT_ACT: Rows = (
     # a key that says more
