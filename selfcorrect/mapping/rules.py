@@ -221,8 +221,8 @@ class ErrorRule(MapModel):
     """Condition: the emitter's error code, or the JSON Schema keyword for `InvalidArgs`."""
     match: Pattern | SkipJsonSchema[None] = None
     """Condition: an RE2 pattern, or a list of alternatives, found anywhere in the text; named
-    groups are captured. In a list, line breaks and what indents the next line mean nothing, and a flag
-    in front of the first holds for all."""
+    groups are captured. In a list, line breaks and what indents the next line mean nothing, and a
+    flag in front of the first holds for all."""
 
     kind: ErrorKind | SkipJsonSchema[None] = None
     """Outcome: what sort of failure it is; left out, the error's own evidence stands."""
