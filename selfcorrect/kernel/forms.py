@@ -34,7 +34,7 @@ FORM: Final = re.compile(
     rf"|<[|\uff5c](?:{_SPECIAL})[|\uff5c]>"
     r"|\[/?(?:TOOL_CALLS?|ARGS)\]|^[ \t]*functools(?=\0)|\bprint(?=\()"
     r"|^Call:(?=[^\n]*<bot_end>)|^>>>(?=\0)|<[|\uff5c]tool_call_begin[|\uff5c]>(?:functions\.|function)?"
-    r"|\u273fFUNCTION\u273f:|^Action:(?=[ \t]*(?:```|$))|\ufeff",
+    r"|\u273fFUNCTION\u273f:|^Action:(?=[ \t]*(?:```|\n\s*\S))|\ufeff",
     re.MULTILINE,
 )
 """The tokens of the forms in which models write calls."""

@@ -56,6 +56,7 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="<[{(`|"), min_s
 @given(words, words, st.sampled_from(sorted(CALLS)), st.sampled_from(ACTING), st.sampled_from(["before", "behind", "both"]), st.sampled_from([" ", "\n", "\n\n"]))  # fmt: skip
 @example("Example:", "", "json", None, "before", "\n")
 @example("NOT", "", "hermes", None, "before", " ")
+@example("", "Action:", "code", None, "behind", "\n")
 def test_words_around_a_call_that_acts_hand_it_on(before, behind, form, effect, where, gap):
     assume("thought" not in before.lower() and "Action" not in before)
     text = CALLS[form]
