@@ -54,7 +54,7 @@ UPPER_FILES = {
     "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors", "testifying"},
     "evidence/trained": {"witness"},
     "training": {"figures", "fitting"},
-    "evidence/faults": {"category", "settling"},
+    "evidence/faults": {"settling"},
     "evidence/kinds": {"facts"},
     "evidence/constraints": {"stated"},
     "evidence/wrappers": {"unwrapping"},

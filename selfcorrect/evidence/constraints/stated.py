@@ -6,7 +6,7 @@ from typing import Final
 
 from selfcorrect.evidence.constraints.bounds import bounds_in
 from selfcorrect.evidence.constraints.choices import choices_in
-from selfcorrect.evidence.constraints.types import type_in
+from selfcorrect.evidence.constraints.types import pattern_in, type_in
 from selfcorrect.model import JSON, Category, JsonObject
 from selfcorrect.words import by_word
 
@@ -41,6 +41,8 @@ def constraint_in(text: str) -> dict[str, JSON]:
         return bounds
     if choices := choices_in(text):
         return {"enum": list(choices)}
+    if pattern := pattern_in(text):
+        return {"pattern": pattern}
     return type_in(text)
 
 

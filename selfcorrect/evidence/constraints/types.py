@@ -1,4 +1,4 @@
-"""Types and formats that a sentence asks for."""
+"""Types, formats and patterns that a sentence asks for."""
 
 from __future__ import annotations
 
@@ -63,6 +63,13 @@ _A_TYPE: Final = re.compile(
     rf")?({_TYPE_WORD})(?: format| string| value| literal| field)?\b",
     re.IGNORECASE,
 )
+_PATTERN: Final = re.compile(
+    r"\b(?:match(?:es|ing)?|satisfy|fit|follow|conform to)(?: (?:the|a|this|required|following"
+    r"|expected))*"
+    r"(?: (?:pattern|regex|regexp|regular expression(?: pattern)?|format|expression))?[: "
+    r"]{1,2}(?=[\"'/^`\\\[(a-zA-Z])",
+    re.IGNORECASE,
+)
 
 
 def type_in(text: str) -> dict[str, JSON]:
@@ -76,3 +83,21 @@ def type_in(text: str) -> dict[str, JSON]:
         return {}
     word = next(group for group in match.groups() if group).lower()
     return {"format": FORMATS[word]} if word in FORMATS else {"type": TYPES[word]}
+
+
+def pattern_in(text: str) -> str | None:
+    """The regular expression that a sentence says must match."""
+    match = _PATTERN.search(text)
+    return _regex(text, match.end()) if match is not None else None
+
+
+def _regex(text: str, start: int) -> str | None:
+    quote = text[start : start + 1]
+    if quote in "\"'/`":
+        end = text.find(quote, start + 1)
+        while end > 0 and text[end - 1] == "\\":
+            end = text.find(quote, end + 1)
+        return text[start + 1 : end] if end > start + 1 else None
+    end = next((i for i in range(start, len(text)) if text[i] in " \n"), len(text))
+    piece = text[start:end].rstrip(".,;")
+    return piece if any(char in piece for char in "^$[\\*+{") else None
