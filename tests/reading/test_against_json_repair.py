@@ -30,6 +30,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
 
 KNOWN = {
+    "the opening bracket of a list is missing": "a lost bracket: where it stood is not always seen",
     "missing": "a lost bracket: what else the text could mean is in `rivals`, for a schema to judge",
     "a key without quotes": "a lost quote can turn text into a key of another name",
     "a closing bracket too many": "members may have moved out; callers check them with the schema",
