@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.integrations.mcp import listed_tool
@@ -82,10 +81,8 @@ class Tools:
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
     _listing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _paused: Live[Mending | None] = field(default_factory=partial(Live[Mending | None], None))
-    _mended: Live[Mapping[str, JSON] | None] = field(
-        default_factory=partial(Live[Mapping[str, JSON] | None], None)
-    )
+    _paused: Live[Mending | None] = field(default_factory=lambda: Live(None))
+    _mended: Live[Mapping[str, JSON] | None] = field(default_factory=lambda: Live(None))
 
     def forget(self) -> None:
         """The list is no longer true."""
