@@ -15,6 +15,7 @@ PAY = {"to": TEXT, "amount": COUNT}
 INNER = {"type": "object", "properties": PAY}
 ARGS = {"to": "ann", "amount": 5}
 DAY = {"type": "string", "format": "date"}
+MOMENT = {"type": "string", "format": "date-time"}
 CLOCK = {"type": "string", "format": "time"}
 NUMBER: dict[str, Any] = {"type": "number"}
 
@@ -69,6 +70,8 @@ OF_ANY_TOOL: Rows = (
     ({"day": DAY}, {"day": "-2026-10-02"}, {"day": "2026-10-02"}),
     ({"at": CLOCK}, {"at": "09:00-10:00"}, {"at": "09:00:00-10:00"}),
     ({"at": CLOCK}, {"at": "09:00\u201310:00"}, {"at": "09:00:00-10:00"}),
+    ({"at": MOMENT}, {"at": "2026-10-02 14:00Z"}, {"at": "2026-10-02T15:00:00Z"}),
+    ({"at": MOMENT}, {"at": "2026-10-02 14:00Z"}, {"at": "2026-10-02T14:00:00+02:00"}),
     # another unit, another currency, an amount that may be counted or grouped otherwise
     ({"size": told("Size in MB")}, {"size": "5 Mb"}, {"size": 5}),
     ({"far": told("in nautical miles")}, {"far": "5 miles"}, {"far": 5}),
