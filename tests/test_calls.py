@@ -202,6 +202,39 @@ def test_questions_stand_side_by_side_and_nothing_is_repeated(tmp_path, is_async
         ledger.close()
 
 
+@both
+def test_questions_of_one_step_are_answered_in_their_order_and_nothing_is_repeated(is_async):
+    executed = []
+
+    def order(item: str, count: int) -> str:
+        """Order an item."""
+        executed.append((item, count))
+        if item.startswith("no"):
+            raise ValueError(f"invalid item: {item}")
+        return f"{count} {item}"
+
+    ordering = StructuredTool.from_function(order, metadata={"effect": "mutating"})
+    graph = host_of(ordering, saver=InMemorySaver(), ask_person=True)
+    items = ("none", "north", "tea", "nowhere")
+    given = asking(
+        [
+            {"name": "order", "args": {"item": item, "count": n}, "id": item}
+            for n, item in enumerate(items)
+        ]
+    )
+    out = invoked(graph, given, is_async)
+    for item in ("none", "north", "nowhere"):
+        (question,) = out["__interrupt__"]
+        assert item in question.value["question"]
+        edit = {"action": "edit", "args": {"item": f"for {item}", "count": items.index(item)}}
+        out = invoked(graph, Command(resume=edit), is_async)
+    assert "__interrupt__" not in out
+    texts = [each.content for each in answered(out)]
+    assert texts == ["0 for none", "1 for north", "2 tea", "3 for nowhere"]
+    mended = [(f"for {item}", n) for n, item in enumerate(items) if item != "tea"]
+    assert sorted(executed) == sorted([*((item, n) for n, item in enumerate(items)), *mended])
+
+
 def test_the_same_calls_in_another_turn_are_asked_anew():
     world = World()
     graph = host_of(acting(world), saver=InMemorySaver(), ask_person=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any, Final
 
@@ -57,11 +59,21 @@ from selfcorrect.tools.langchain import is_async_only
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_WAITING: Final = 256
+_MOST_FORGOTTEN: Final = 10_000
 _FORGOTTEN: Final = (
     "The call was not done again: it failed before a person was asked about it, and the answer "
     "came too late. Make it again if it is still meant."
 )
 CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
+
+
+class Turn(asyncio.Lock):
+    """Held by one async call of a step at a time, where calls may ask."""
+
+    is_over = False
+
+
+IN_TURN: ContextVar[Turn | None] = ContextVar("in_turn", default=None)
 
 
 class ToolCalls:
@@ -87,7 +99,7 @@ class ToolCalls:
         self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
-        self._forgotten: set[tuple[str, ...]] = set()
+        self._forgotten: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._lock = Lock()
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
@@ -98,7 +110,20 @@ class ToolCalls:
 
     async def acall(self, request: ToolCallRequest, handler: AsyncHandler) -> Response:
         """Like `call`, where the handler is async."""
-        return await self._called(request, handler, AsyncHandled)
+        turn = IN_TURN.get()
+        if turn is None:
+            return await self._called(request, handler, AsyncHandled)
+        async with turn:
+            if (
+                turn.is_over
+            ):  # another call asks, and the step ends: this one is made when it returns
+                raise asyncio.CancelledError
+            IN_TURN.set(None)  # a tool may call tools of its own while it has its turn
+            try:
+                return await self._called(request, handler, AsyncHandled)
+            except BaseException:
+                turn.is_over = True
+                raise
 
     async def _called(
         self,
@@ -129,7 +154,8 @@ class ToolCalls:
             and not BESIDE & call.keys()
             and not self._always
             and self._on_trail is None
-            and not (self._ask_person and (self._waiting or self._forgotten))
+            # Where a person is asked, the host enters anew: what was done has to be known then.
+            and not (self._ask_person and (acts(spec) or self._asked(request)))
             and sink() is None
             and spec.is_valid(args)
             and not (acts(spec) and (not self._memory.is_sure or lost_notes(request.state)))
@@ -156,7 +182,7 @@ class ToolCalls:
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
             if key in self._forgotten:
-                self._forgotten.discard(key)
+                self._forgotten.pop(key, None)
                 return refusal(request.tool_call, _FORGOTTEN, {"reason": "rejected"})
             host.known = self._known(key) or first
             changes["ask_person"] = self._asking(key, host)
@@ -174,14 +200,25 @@ class ToolCalls:
         given = _given(request, configurable)
         given["lost"] = lost_before(request, given, context)
         out = await walk_in(box.run, given, context)
-        if key is not None:
-            with self._lock:
-                self._waiting.pop(key, None)
+        self._note(key, host)
         return self._answer(request, host, out)
+
+    def _asked(self, request: ToolCallRequest) -> bool:
+        """Whether a person was asked about this very call."""
+        if not (self._waiting or self._forgotten):
+            return False
+        key = _waiting_key(request, _configurable(request))
+        return key in self._waiting or key in self._forgotten
 
     def _known(self, key: tuple[str, ...]) -> list[Ended]:
         with self._lock:
             return list(self._waiting.get(key, ()))
+
+    def _note(self, key: tuple[str, ...] | None, host: Handled) -> None:
+        """Note what became of a call that asked: if another one asks, the host enters both anew."""
+        with self._lock:
+            if key is not None and key in self._waiting:
+                self._waiting[key] = list(host.happened)
 
     def _asking(self, key: tuple[str, ...], host: Handled) -> Callable[[JSON], JSON]:
         """Asks by an interrupt; what was executed before is replayed when the host re-enters."""
@@ -192,7 +229,9 @@ class ToolCalls:
                 while len(self._waiting) > _MOST_WAITING:
                     old, happened = self._waiting.popitem(last=False)
                     if happened:  # not to be executed once more as if nothing had been
-                        self._forgotten.add(old)
+                        self._forgotten[old] = None
+                while len(self._forgotten) > _MOST_FORGOTTEN:
+                    self._forgotten.popitem(last=False)
             return interrupt(question)
 
         return ask
@@ -337,6 +376,8 @@ def _waiting_key(request: ToolCallRequest, configurable: Mapping[str, Any]) -> t
     args = call["args"] if isinstance(call["args"], Mapping) else {}
     return (
         str(configurable.get("thread_id")),
+        # The step of the host's graph, the same whenever it is entered anew.
+        str(configurable.get("checkpoint_ns")),
         str(call.get("id")),
         call_key(Call(call["name"], args)),
     )

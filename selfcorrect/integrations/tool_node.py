@@ -23,7 +23,7 @@ from selfcorrect.integrations.chat import (
 )
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
 from selfcorrect.integrations.history import messages_of
-from selfcorrect.integrations.tool_calls import ToolCalls
+from selfcorrect.integrations.tool_calls import IN_TURN, ToolCalls, Turn
 from selfcorrect.integrations.toolbox import (
     Toolboxes,
     as_tools,
@@ -85,6 +85,7 @@ class SelfCorrectingToolNode(ToolNode):
         chosen = Options.of(options)
         switch("SelfCorrectingToolNode", "ask_person", ask_person)
         boxes = Toolboxes(chosen)
+        self._asks = ask_person
         own = as_tools(tools)
         boxes.of(own)
         calls = ToolCalls(
@@ -105,9 +106,14 @@ class SelfCorrectingToolNode(ToolNode):
         )
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
+        if self._asks:
+            # LangGraph gives answers to the questions of one step in their order: it has to stay.
+            config = {**config, "max_concurrency": 1}
         return self._with_history(input, super()._func(input, config, runtime))
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime) -> Any:  # noqa: A002
+        if self._asks:
+            IN_TURN.set(Turn())
         return self._with_history(input, await super()._afunc(input, config, runtime))
 
     def _with_history(self, given: Any, output: Any) -> Any:
