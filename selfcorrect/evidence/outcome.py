@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -78,6 +78,8 @@ _REFUSING_ERRNOS: Final = frozenset(
 """POSIX.1-2024: what a file system says before it does anything."""
 _PROTOCOL_REFUSALS: Final = frozenset({"-32602", "-32601"})
 """JSON-RPC 2.0, section 5.1: invalid params, method not found."""
+_ARGS: Final[Any] = BaseException.__dict__["args"]
+"""Read by it, what an exception was made with runs no property of its class."""
 _NUMBER: Final = re.compile(r"[1-5][0-9][0-9]")
 _PROTOCOL_CODE: Final = re.compile(r"-32\d{3}")
 _PARSERS: Final = frozenset(
@@ -254,24 +256,24 @@ def _is_firm(raised: _Raised) -> bool:
 
 def _status(error: BaseException) -> int | None:
     told = facts(error)
-    found = (
-        told.status,
-        *_statuses(told.body),
-        *(one for arg in error.args[:3] for one in _statuses(arg)),
-    )
-    return next((one for one in found if isinstance(one, int) and 400 <= one < 600), None)
+    bodies = (told.body, *_ARGS.__get__(error)[:3])
+    own = [told.status] if isinstance(told.status, int) else []
+    found = (*own, *(one for body in bodies for one in _statuses(body)))
+    return next((one for one in found if 400 <= one < 600), None)
 
 
 def _statuses(body: Any) -> Iterator[int]:
     """What a body says of how it ended, an object or its text: at its top or in its `error`."""
-    if isinstance(body, str) and body.lstrip().startswith("{"):
+    if type(body) is str and body.lstrip().startswith("{"):
         with suppress(ValueError, RecursionError):
             body = json.loads(body)
-    if isinstance(body, Mapping):
-        for part in (body, body.get("error")):
-            if isinstance(part, Mapping):
-                found = (str(part.get(key)) for key in _STATUS_KEYS)
-                yield from (int(one) for one in found if _NUMBER.fullmatch(one))
+    parts: tuple[Any, ...] = (body, body.get("error")) if type(body) is dict else ()
+    for part in parts:
+        for key in _STATUS_KEYS if type(part) is dict else ():
+            said = part.get(key)
+            # A subclass may do anything when it is compared or made a text.
+            if type(said) in (int, str) and _NUMBER.fullmatch(str(said)):
+                yield int(said)
 
 
 def _kind_of_codes(error: BaseException) -> ErrorKind | None:
