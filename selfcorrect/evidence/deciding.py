@@ -12,11 +12,12 @@ from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import settle
 from selfcorrect.evidence.faults.values import by_breaking
+from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
-from selfcorrect.mapping.certainty import borne_out
+from selfcorrect.mapping.certainty import borne_out, stated
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -26,6 +27,9 @@ from selfcorrect.ports import Open, Rules
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
+_PLAIN: Final = ("enum", "const", "type", "pattern", "format")
+"""Constraints that no number of retries, seconds or calls looks like."""
+_OF_TIME: Final = ("date", "date-time", "time", "duration")
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
 
 
@@ -111,7 +115,7 @@ def by_rules(
         blind = hidden.masked(hidden.text)
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(rules.decide(replace(finding, text=""), tool), text=finding.text)
-    decided = rules.decide(replace(finding, text=blind), tool)
+    decided = _by_constraint(finding, rules.decide(replace(finding, text=blind), tool), rules, tool)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -131,6 +135,36 @@ def by_rules(
         return _placed(shown, arguments, schema)
     except Exception:
         return shown
+
+
+def _by_constraint(finding: Finding, decided: Finding, rules: Rules, tool: str | None) -> Finding:
+    """What the constraint that an error states says of it, where no rule knows its words.
+
+    "must be at least 18", "one of: a, b": it is decided as an error whose code names the keyword.
+    """
+    if not finding.constraint or decided.category is not Category.NONE:
+        return decided
+    keyword, value = next(iter(finding.constraint.items()))
+    unsaid = decided.witness is Source.NONE or decided.kind is ErrorKind.VALIDATION
+    if not unsaid and not (keyword in _PLAIN and _only_a_class_speaks(finding, decided, rules)):
+        return decided
+    if keyword == "format":
+        keyword = "date_parsing" if value in _OF_TIME else "url_parsing"
+    found = rules.decide(Finding("", code=keyword), tool)
+    if found.kind is not ErrorKind.VALIDATION:
+        return decided
+    said = {name: getattr(found, name) for name in ("kind", "category", "rule", "ladder")}
+    return replace(decided, **said, confidence=stated(), witness=Source.RULE)
+
+
+def _only_a_class_speaks(finding: Finding, decided: Finding, rules: Rules) -> bool:
+    """Whether nothing but the words of a class's name say what sort of error it is."""
+    if finding.status is not None or finding.code or decided.kind is not finding.kind:
+        return False
+    if finding.kind in {TYPES.get(name) for name in finding.types}:
+        return False
+    bare = replace(finding, text=decided.text, types=(), kind=ErrorKind.INTERNAL)
+    return rules.decide(bare, None).witness is Source.NONE
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:

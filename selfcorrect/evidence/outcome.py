@@ -174,7 +174,9 @@ def _broke_off(raised: _Raised) -> bool:
 def _is_break(error: BaseException) -> bool:
     status = _status(error)
     if status is not None:
-        return status >= 500 or status in _LEFT_OPEN
+        return _breaks(status)
+    if _is_break_told(error):
+        return True
     if (kind := _kind_of_codes(error)) in _REFUSING_KINDS:
         return False
     if (
@@ -255,11 +257,18 @@ def _is_firm(raised: _Raised) -> bool:
 
 
 def _status(error: BaseException) -> int | None:
-    told = facts(error)
-    bodies = (told.body, *_ARGS.__get__(error)[:3])
-    own = [told.status] if isinstance(told.status, int) else []
-    found = (*own, *(one for body in bodies for one in _statuses(body)))
-    return next((one for one in found if 400 <= one < 600), None)
+    status = facts(error).status
+    return status if isinstance(status, int) and 400 <= status < 600 else None
+
+
+def _is_break_told(error: BaseException) -> bool:
+    """Whether a body that an exception carries says so; what else a body says proves nothing."""
+    bodies = (facts(error).body, *_ARGS.__get__(error)[:3])
+    return any(_breaks(status) for body in bodies for status in _statuses(body))
+
+
+def _breaks(status: int) -> bool:
+    return status >= 500 or status in _LEFT_OPEN
 
 
 def _statuses(body: Any) -> Iterator[int]:
