@@ -60,6 +60,7 @@ def _known(
         readings=tuple(readings_of(report.tried, open_ones)),
         refusal=refusal_of(report.tried, open_ones),
         destroys=tool is not None and destroys(tool),
+        tools=frozenset(context.tools) - {report.tool or ""},
         before=next(filter(None, advised), None),
     )
 

@@ -16,7 +16,7 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "attempts_exhausted": "Allow more attempts, or look at the errors of the attempts.",
     "limit_reached": "Raise the limit that is named above, or call again later.",
     "needs_person": "Answer the question: run with a checkpointer, or with --interactive.",
-    "refused": "Correct the call and make it anew; it was not repeated.",
+    "refused": "Make the call anew, corrected, as far as it was not done; it was not repeated.",
     "unavailable": "Call again later: the service failed, and its calls are held back for a while.",
     "no_call": "Have the call written by itself, or make it.",
     "unknown_outcome": "Find out whether the tool acted before anything calls it again.",
