@@ -485,3 +485,37 @@ def test_what_is_not_ready_yet_is_told_as_temporary(kind, effect):
     assert NOT_YET in text
     assert "It asks not to be called before 2 seconds from now." in text
     assert text.endswith("Try another way, or call again after that.")
+
+
+@pytest.mark.parametrize("error", [RuntimeError(NOT_YET), KeyError("a")])
+def test_only_who_names_a_wait_may_be_called_again_unchanged(error):
+    executed = []
+
+    @tool
+    def look(job: str) -> str:
+        """Look."""
+        executed.append(job)
+        raise error
+
+    look.metadata = {"effect": "read_only"}
+    script = [*(tool_call("look", job="r-3") for _ in range(3)), "done"]
+    agent = create_agent(ScriptedModel(script), [look], middleware=[SelfCorrection()])
+    texts = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
+    assert len(executed) == (3 if isinstance(error, RuntimeError) else 1)
+    assert isinstance(error, RuntimeError) or "failed before in the same way" in texts[-1]
+
+
+def test_a_refusal_says_what_is_wrong_and_quotes_no_refusal():
+    @tool
+    def look(number: int) -> str:
+        """Look."""
+        raise LookupError(f"no order with the number {number}")
+
+    look.metadata = {"effect": "read_only"}
+    script = [*(tool_call("look", number=999) for _ in range(3)), "done"]
+    agent = create_agent(ScriptedModel(script), [look], middleware=[SelfCorrection()])
+    texts = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
+    assert AGAIN in texts[0]
+    assert texts[1] == texts[2]
+    assert "What is wrong: `number` refers to something that was not found." in texts[1]
+    assert not any(piece in texts[1] for piece in (AGAIN, "The call failed", "told then"))
