@@ -12,15 +12,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from selfcorrect.kernel.requests import NOT_ALLOWED
 from selfcorrect.model import OWN_CHECKS
+from selfcorrect.models.advice import ask_again
 from selfcorrect.models.describing import (
     KINDS,
     described,
     is_about_the_call,
-    is_own,
     is_precondition,
     parameter,
     seconds_shown,
@@ -97,7 +98,6 @@ _BY_KIND: Final[Mapping[str, str]] = {
     "auth": OTHER_WAY,
     "quota": OTHER_WAY,
     "permanent": OTHER_WAY,
-    "internal": CORRECT_OR_OTHER,
 }
 _ELSEWHERE: Final = (OTHER_WAY, OTHER_WAY_NOW)
 
@@ -338,9 +338,7 @@ def _fitting(who: str, text: str, room: int) -> str:
 def _closing(report: FailureReport, known: Known) -> str:
     if _is_in_doubt(report):
         return DO_NOT_REPEAT
-    if any(
-        item.get("code") == "cut" and is_own(item.get("types") or ()) for item in report.findings
-    ):
+    if any(ask_again(item.get("types") or (), item.get("code")) for item in report.findings):
         return WHOLE_AGAIN
     if report.reason == "no_call":
         return NO_CALL if _is_forbidden(report) else CALL_ALONE
@@ -386,19 +384,13 @@ def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> st
     kind, category = str(finding.get("kind")), str(finding.get("category"))
     if is_precondition(finding):
         return ASK_FIRST if known.destroys else FIRST
-    if not is_about_the_call(finding):
+    if not is_about_the_call(finding) or category == "none":
         found = _by_kind(kind, report, known)
-    elif category == "business_rule":
-        found = CORRECT_OR_FIRST
-    elif category == "unknown_resource":
-        found = CORRECT if finding.get("suggestions") else CORRECT_OR_FIRST
-    elif category != "none":
-        found = CORRECT
     else:
-        found = _by_kind(kind, report, known)
-        if found == CORRECT_OR_FIRST and finding.get("paths"):
-            found = CORRECT
-    return CORRECT if found == CORRECT_OR_FIRST and known.destroys else found
+        is_open = {"business_rule": True, "unknown_resource": not finding.get("suggestions")}
+        found = CORRECT_OR_FIRST if is_open.get(category) else CORRECT
+    is_known = category == "none" and is_about_the_call(finding) and finding.get("paths")
+    return CORRECT if found == CORRECT_OR_FIRST and (known.destroys or is_known) else found
 
 
 def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
@@ -425,9 +417,10 @@ def _proposal(report: FailureReport, closing: str) -> str:
     shown = literal(call, _LONGEST_PROPOSAL)
     if not in_part and not _hides(shown) and _is_json(shown):
         return f"Ready to be made, if it is what is meant: {shown}"
-    changed = list(_changed((report.call or {}).get("args") or {}, dict(call["args"])))
-    lines = _joined(changed, _LONGEST_PROPOSAL - 40)
-    return f"What would change, if it is what is meant: {lines}" if lines else ""
+    changed = _changed((report.call or {}).get("args") or {}, call["args"])
+    lines = accumulate(changed, "{}, {}".format)
+    told = [*takewhile(lambda line: len(line) <= _LONGEST_PROPOSAL - 40, lines)]
+    return f"What would change, if it is what is meant: {told[-1]}" if told else ""
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -435,15 +428,6 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[st
         shown = value_shown(value)
         if (key not in before or before[key] != value) and not _hides(shown):
             yield f"{parameter(f'/args/{key}')} = {shown}"
-
-
-def _joined(items: Sequence[str], room: int) -> str:
-    kept: list[str] = []
-    for item in items:
-        if len(", ".join([*kept, item])) > room:
-            break
-        kept.append(item)
-    return ", ".join(kept)
 
 
 def _hides(shown: str) -> bool:
