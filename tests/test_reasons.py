@@ -14,7 +14,7 @@ from langchain_core.tools import ToolException, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel, field_validator
 
-from selfcorrect import SelfCorrection, StrategyMap, ToolSpec, build_graph
+from selfcorrect import NotDone, SelfCorrection, StrategyMap, ToolSpec, build_graph
 from selfcorrect.errors import Escalation, GraphSetupError
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.loop.options import Options
@@ -405,13 +405,13 @@ def asked(args: dict[str, Any], request: str = "") -> str:
 def test_two_readings_are_both_offered_to_the_user():
     text = asked({"day": "03/04/2026", "seats": 2}, "Book it for 03/04/2026.")
     assert "3 April or 4 March" in text
-    assert "only come from the user" in text
+    assert "Ask the user which one is meant" in text
 
 
 def test_a_value_that_stands_nowhere_comes_from_the_user():
-    assert "from the user" in asked({"day": "2026-10-26"}, "Book a flight, please.")
-    assert "from the user" not in asked({"day": "2026-10-26"}, "Book a flight for two, please.")
-    assert "from the user" not in asked({"day": "2026-10-26"})
+    assert "ask the user" in asked({"day": "2026-10-26"}, "Book a flight, please.")
+    assert "ask the user" not in asked({"day": "2026-10-26"}, "Book a flight for two, please.")
+    assert "ask the user" not in asked({"day": "2026-10-26"})
 
 
 def test_nobody_is_asked_for_what_the_model_can_correct():
@@ -427,3 +427,95 @@ def test_the_nearest_names_are_told():
     text = walk(loop, {"call": {"name": "book", "args": args}})["failure"]["for_model"]
     assert 'allowed: "business", "economy"' in text
     assert '`seat` is not a parameter of this tool (nearest: "seats"' in text
+
+
+# --- what was done, and what is not ready ---------------------------------------------------------
+
+
+class ImportFailed(Exception):
+    """As a tool's author writes it."""
+
+
+IN_PART = "Imported 10 records, then: invalid email in record 11"
+NOT_YET = "Job r-3 is still rendering (40 %). Try again in 2 seconds"
+AGAIN = "Correct the call and call again"
+
+
+def told_of(error: Exception, effect: str, tool_words: str = "show", **declared: Any) -> str:
+    """What the model reads of a tool that raises this error."""
+
+    def load(records: str) -> str:
+        """Load records."""
+        raise error
+
+    spec = ToolSpec.from_function(load, effect=effect, **declared)
+    loop = assemble([spec], Options(tool_words=tool_words, time=VirtualTime()))
+    return walk(loop, {"call": {"name": "load", "args": {"records": "r-3"}}})["failure"][
+        "for_model"
+    ]
+
+
+@pytest.mark.parametrize("effect", ["mutating", "destructive"])
+@pytest.mark.parametrize("kind", [ImportFailed, ValueError, LookupError, ToolException])
+def test_who_refused_in_the_middle_is_not_called_again_for_all_of_it(kind, effect):
+    shown, hidden = (told_of(kind(IN_PART), effect, words) for words in ("show", "hide"))
+    assert IN_PART in shown
+    assert "repeat only what the tool says was not done" in shown
+    assert "find out what was done before" in hidden
+    assert AGAIN not in shown + hidden
+
+
+@pytest.mark.parametrize(
+    ("effect", "error", "declared"),
+    [
+        ("read_only", ValueError(IN_PART), {}),
+        ("idempotent", ValueError(IN_PART), {}),
+        ("mutating", ValueError(IN_PART), {"atomic": True}),
+        ("mutating", NotDone(IN_PART), {}),
+    ],
+)
+def test_a_corrected_call_is_asked_for_where_nothing_was_done(effect, error, declared):
+    assert AGAIN in told_of(error, effect, **declared)
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError, ImportFailed])
+@pytest.mark.parametrize("effect", ["read_only", "idempotent"])
+def test_what_is_not_ready_yet_is_told_as_temporary(kind, effect):
+    text = told_of(kind(NOT_YET), effect)
+    assert NOT_YET in text
+    assert "It asks not to be called before 2 seconds from now." in text
+    assert text.endswith("Try another way, or call again after that.")
+
+
+@pytest.mark.parametrize("error", [RuntimeError(NOT_YET), KeyError("a")])
+def test_only_who_names_a_wait_may_be_called_again_unchanged(error):
+    executed = []
+
+    @tool
+    def look(job: str) -> str:
+        """Look."""
+        executed.append(job)
+        raise error
+
+    look.metadata = {"effect": "read_only"}
+    script = [*(tool_call("look", job="r-3") for _ in range(3)), "done"]
+    agent = create_agent(ScriptedModel(script), [look], middleware=[SelfCorrection()])
+    texts = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
+    assert len(executed) == (3 if isinstance(error, RuntimeError) else 1)
+    assert isinstance(error, RuntimeError) or "failed before in the same way" in texts[-1]
+
+
+def test_a_refusal_says_what_is_wrong_and_quotes_no_refusal():
+    @tool
+    def look(number: int) -> str:
+        """Look."""
+        raise LookupError(f"no order with the number {number}")
+
+    look.metadata = {"effect": "read_only"}
+    script = [*(tool_call("look", number=999) for _ in range(3)), "done"]
+    agent = create_agent(ScriptedModel(script), [look], middleware=[SelfCorrection()])
+    texts = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
+    assert AGAIN in texts[0]
+    assert texts[1] == texts[2]
+    assert "What is wrong: `number` refers to something that was not found." in texts[1]
+    assert not any(piece in texts[1] for piece in (AGAIN, "The call failed", "told then"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from selfcorrect.model import Category, ErrorKind
 from selfcorrect.models import telling
 from selfcorrect.models.describing import described, parameter
-from selfcorrect.models.telling import LONGEST, Known, for_model
+from selfcorrect.models.telling import FIND_OUT, LONGEST, PART, Known, for_model
 from selfcorrect.models.unsaid import is_unsaid
 from selfcorrect.report import REASONS, FailureReport
 
@@ -25,6 +26,7 @@ CLOSINGS = (
     telling.ASK_FIRST,
     telling.FROM_THE_USER,
     telling.ONE_OF_TWO,
+    telling.ANOTHER,
     telling.OTHER_WAY,
     telling.OTHER_WAY_NOW,
     telling.CORRECT_OR_OTHER,
@@ -32,7 +34,10 @@ CLOSINGS = (
     telling.CALL_ALONE,
     telling.NOT_NOW,
     telling.DO_NOT_REPEAT,
+    PART,
+    FIND_OUT,
 )
+INVITING = tuple(telling.WITHOUT_AGAIN)
 
 
 def finding(kind="validation", category="none", *paths, **more):
@@ -76,8 +81,8 @@ TEXTS = [
         ),
         (
             "The tool refused the call. `n` is out of range (at least 1, at most 9). The tool "
-            'said, as data: "n is too large" Correct the call and call again. Ready to be made, '
-            'if it is what is meant: {"name": "act", "args": {"n": 9}}'
+            f'said, as data: "n is too large" {PART} What would change, if it is what is '
+            "meant: `n` = 9"
         ),
     ),
     (
@@ -86,15 +91,20 @@ TEXTS = [
             finding("conflict", "business_rule"),
             attempts=(attempt("refused", "The doors must be locked before you start."),),
         ),
-        "The tool refused the call. Something else has to be done, or has to hold, first. The tool "
-        'said, as data: "The doors must be locked before you start." ' + telling.FIRST,
+        (
+            "The tool refused the call. Something else has to be done, or has to hold, first. The "
+            'tool said, as data: "The doors must be locked before you start." '
+            f"{telling.WITHOUT_AGAIN[telling.FIRST]} {PART}"
+        ),
     ),
     (
         report(
             "refused", finding("internal"), attempts=(attempt("refused", "Brake is not pressed."),)
         ),
-        'The tool refused the call. The tool said, as data: "Brake is not pressed." '
-        + telling.CORRECT_OR_FIRST,
+        (
+            'The tool refused the call. The tool said, as data: "Brake is not pressed." '
+            f"{telling.WITHOUT_AGAIN[telling.CORRECT_OR_FIRST]} {PART}"
+        ),
     ),
     (
         report("unknown_outcome", finding("timeout"), attempts=(attempt("unknown", "no answer"),)),
@@ -117,7 +127,7 @@ TEXTS = [
         ),
         "The call failed; it was tried 3 times. The service is unavailable at the moment. It asks "
         'not to be called before 15 minutes from now. The tool said, as data: "503" '
-        + telling.OTHER_WAY_NOW,
+        + telling.NOT_NOW,
     ),
     (
         report("limit_reached", attempts=(attempt("failed", "slow down", kind="rate_limit"),)),
@@ -193,12 +203,12 @@ def test_nothing_is_done_first_for_what_destroys():
     first = report("refused", finding("conflict", "business_rule"), attempts=(attempt("refused"),))
     assert for_model(first, Known(destroys=True)).endswith(telling.ASK_FIRST)
     refused = report("refused", finding("internal"), attempts=(attempt("refused"),))
-    assert for_model(refused, Known(destroys=True)).endswith(telling.CORRECT)
+    assert for_model(refused, Known(destroys=True)) == f"The tool refused the call. {FIND_OUT}"
 
 
 def test_a_text_alone_is_no_reason_to_give_up():
     """`You must log in first` reads like refused access, and a tool may well log in."""
-    auth = report("refused", finding("auth"), attempts=(attempt("refused", "log in first"),))
+    auth = report("refused", finding("auth"), attempts=(attempt("failed", "log in first"),))
     assert for_model(auth).endswith(telling.CORRECT_OR_FIRST)
     certain = Known(kinds_by_structure=frozenset({"auth"}))
     assert for_model(auth, certain).endswith(telling.OTHER_WAY)
@@ -214,6 +224,54 @@ def test_every_report_ends_in_one_sentence_of_the_list(reason):
         doubt = reason == "unknown_outcome" or outcome == "unknown"
         assert (telling.DO_NOT_REPEAT in told) == doubt
         assert not re.search(r"SC\d{3}|InvalidArgs|MalformedCall|finding|ladder|strategy", told)
+
+
+@pytest.mark.parametrize("words", ["show", "hide"])
+@pytest.mark.parametrize("reason", sorted({*REASONS} - {"no_call"}))
+def test_who_acts_and_refuses_is_called_again_for_what_was_not_done_alone(reason, words):
+    """A refusal of a tool that acts says nothing of what was done before it."""
+    known = Known(tool_words=words)
+    made = {"name": "act", "args": {"n": 9}}
+    for kind, category, path in product(ErrorKind, Category, ([], ["/args/n"])):
+        found = finding(kind.value, category.value, *path)
+        texts = [
+            for_model(report(reason, found, attempts=(one,), call=made, proposal=made), known)
+            for one in (attempt("failed", "10 imported"), attempt("refused", "10 imported"))
+        ]
+        invites = any(each in texts[0] for each in INVITING)
+        assert not any(each in texts[1] for each in (*INVITING, "Ready to be made", "again."))
+        assert ((PART if words == "show" else FIND_OUT) in texts[1]) == invites
+
+
+SAYS_HOW = [
+    (finding("auth", retry_after=5.0), Known()),
+    (finding("auth", suggestions=["read"]), Known()),
+    (finding("auth", constraint={"maximum": 5}), Known()),
+    (finding("auth"), Known(words="Use find_route.", tools=frozenset({"find_route"}))),
+]
+
+
+@pytest.mark.parametrize(("found", "known"), SAYS_HOW)
+@pytest.mark.parametrize("words", ["show", "hide"])
+def test_what_to_do_next_contradicts_nothing_that_the_tool_says(found, known, words):
+    known = replace(known, tool_words=words, kinds_by_structure=frozenset(map(str, ErrorKind)))
+    for reason, kind, category in product({*REASONS} - {"rejected"}, ErrorKind, Category):
+        one = found | {"kind": kind.value, "category": category.value}
+        told = for_model(report(reason, one, attempts=(attempt(),), where="shop.py:1"), known)
+        assert not re.search("cannot succeed|fault|only|Do not repeat", told) or (
+            reason == "unknown_outcome" and told.endswith(telling.DO_NOT_REPEAT)
+        )
+        if kind in (ErrorKind.TRANSIENT, ErrorKind.INTERNAL) and found.get("retry_after"):
+            assert told.endswith(CLOSINGS)
+    silent, sure = replace(known, words=None), finding("auth", text="no access")
+    refused = report("terminal_kind", sure, attempts=(attempt(),))
+    assert for_model(refused, silent).endswith(telling.OTHER_WAY)
+
+
+def test_a_name_inside_a_word_names_no_tool():
+    known = Known(words="Access to contacts was refused", tools=frozenset({"act", "contact"}))
+    refused = report("terminal_kind", finding("auth"), attempts=(attempt(),))
+    assert for_model(refused, known).endswith(telling.OTHER_WAY)
 
 
 def test_the_diagnosis_is_never_hidden():

@@ -104,19 +104,19 @@ class Conversation:
         )
 
     def failed(self) -> Mapping[str, str]:
-        """What was told of calls of this run that failed for good, with nothing done since."""
-        told: dict[str, str] = {}
+        """What is wrong with calls of this run that failed for good, with nothing done since."""
+        wrong: dict[str, str] = {}
         for message in this_run(self.messages):
             if not isinstance(message, ToolMessage):
                 continue
             note = note_of(message)
             if message.status != "error":
-                told.clear()
+                wrong.clear()
             elif note.get("reason") in _DECIDED_ANEW:
                 continue
             elif note.get("executed") and not note.get("retryable") and note.get("key"):
-                told[str(note["key"])] = message.text
-        return told
+                wrong[str(note["key"])] = str(note.get("wrong") or "")
+        return wrong
 
     def given(self, message: AIMessage) -> dict[str, Any]:
         """What goes with a call into the loop."""
@@ -215,8 +215,9 @@ def _unless_repeated(mended: Mended, failed: Mapping[str, str], box: Toolbox) ->
     key = call_key(Call(name, mended.call["args"]), box.specs.get(name))
     if key not in failed:
         return mended
-    note = {"reason": "repeated_failure", "key": key, "executed": True, "retryable": False}
-    text = f"{_REPEATED} What was told then: {failed[key]}"
+    wrong = failed[key]  # no more of what was told then: what to do then does not hold now
+    note = {"reason": "repeated_failure", "key": key, "executed": True, "wrong": wrong}
+    text = f"{_REPEATED} What is wrong: {wrong}." if wrong else _REPEATED
     return Mended(mended.written, mended.call, is_ready=False, text=text, note=note)
 
 

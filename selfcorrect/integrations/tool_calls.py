@@ -51,6 +51,7 @@ from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
+from selfcorrect.models.describing import described
 from selfcorrect.plain import as_text
 from selfcorrect.report import FailureReport
 from selfcorrect.schema.equality import call_key
@@ -58,6 +59,7 @@ from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.langchain import is_async_only
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
+_MOST: Final = 12
 _MOST_WAITING: Final = 256
 _MOST_FORGOTTEN: Final = 10_000
 _FORGOTTEN: Final = (
@@ -324,9 +326,12 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
     if failure:
         note["reason"] = failure["reason"]
         note["detail"] = failure["detail"]
-        note["kind"] = next((item.get("kind") for item in failure.get("findings") or ()), None)
+        findings = failure.get("findings") or ()
+        note["kind"] = next((item.get("kind") for item in findings), None)
+        note["wrong"] = "; ".join(dict.fromkeys(filter(None, map(described, findings[:_MOST]))))
         note["executed"] = bool(attempts)
-        note["retryable"] = bool(attempts) and bool(attempts[-1].get("retryable"))
+        last: Mapping[str, Any] = attempts[-1] if attempts else {}
+        note["retryable"] = bool(last.get("retryable") or last.get("retry_after"))
     return note
 
 

@@ -55,22 +55,18 @@ def _known(
         tool_words=context.tool_words,
         said=mask.text(str(said)) if said else None,
         words=mask.text(words),
-        kinds_by_structure=frozenset(_kinds_by_structure(report.findings, context)),
+        kinds_by_structure=frozenset(
+            one.kind.value
+            for one in map(finding_from_json, report.findings)
+            if context.senses.kind_by_structure(one) is one.kind
+        ),
         unsaid=frozenset(_unsaid(state, report, tool)),
         readings=tuple(readings_of(report.tried, open_ones)),
         refusal=refusal_of(report.tried, open_ones),
         destroys=tool is not None and destroys(tool),
+        tools=frozenset(context.tools) - {report.tool or ""},
         before=next(filter(None, advised), None),
     )
-
-
-def _kinds_by_structure(
-    findings: Sequence[Mapping[str, Any]], context: RunContext
-) -> Iterator[str]:
-    """The kinds that class, status and code of an error speak for, whatever its text says."""
-    for finding in map(finding_from_json, findings):
-        if context.senses.kind_by_structure(finding) is finding.kind:
-            yield finding.kind.value
 
 
 def _unsaid(state: CorrectionState, report: FailureReport, tool: Tool | None) -> Iterator[str]:

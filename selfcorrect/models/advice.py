@@ -16,7 +16,7 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "attempts_exhausted": "Allow more attempts, or look at the errors of the attempts.",
     "limit_reached": "Raise the limit that is named above, or call again later.",
     "needs_person": "Answer the question: run with a checkpointer, or with --interactive.",
-    "refused": "Correct the call and make it anew; it was not repeated.",
+    "refused": "Make the call anew, corrected, as far as it was not done; it was not repeated.",
     "unavailable": "Call again later: the service failed, and its calls are held back for a while.",
     "no_call": "Have the call written by itself, or make it.",
     "unknown_outcome": "Find out whether the tool acted before anything calls it again.",
@@ -27,15 +27,13 @@ _WHAT_TO_DO: Final[Mapping[str, str]] = {
     "terminal_kind": "Settle the cause with the operator of the tool; repeating will not help.",
 }
 
-_ASK_AGAIN: Final[Mapping[str, str]] = {
-    "cut": "ask for the whole text again, with room for more output tokens",
-}
+_ASK_AGAIN: Final = "ask for the whole text again, with room for more output tokens"
 """What helps where the text itself lacks something that no rule may make up."""
 
 
 def ask_again(types: Sequence[str], code: Any) -> str:
     """What has to be asked for anew where a text lacks something; empty if nothing does."""
-    return _ASK_AGAIN.get(str(code), "") if is_own(types) else ""
+    return _ASK_AGAIN if code == "cut" and is_own(types) else ""
 
 
 def advice(report: FailureReport, refused: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -58,11 +56,8 @@ def advice(report: FailureReport, refused: Sequence[Mapping[str, Any]]) -> list[
 def _mending(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     """What helps where no strategy is left; no rule helps a text that lacks something."""
     again = [ask_again(finding.get("types") or (), finding.get("code")) for finding in findings]
-    lines = [
-        f"Mend it: {'; '.join(filter(None, (described(finding), then)))}."
-        for finding, then in zip(findings, again, strict=True)
-        if described(finding) or then
-    ]
+    told = zip(map(described, findings), again, strict=True)
+    lines = [f"Mend it: {'; '.join(filter(None, each))}." for each in told if any(each)]
     if not again or not all(again):
         lines.append("Or give the error-strategy map a rule for it.")
     return lines

@@ -49,13 +49,11 @@ KINDS: Final[Mapping[str, str]] = {
     "transient": "the service is unavailable at the moment",
     "rate_limit": "the service was called too often",
     "timeout": "the tool did not answer in time",
-    "validation": "",
     "auth": "access was refused",
     "quota": "a budget or limit is used up",
     "not_found": "something that the call refers to was not found",
     "conflict": "the call clashes with the present state",
     "permanent": "the tool cannot do this",
-    "internal": "",
     "cancelled": "the call was cancelled",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from selfcorrect import pointer
 from selfcorrect.echoes import echoes_of, leaves
@@ -99,13 +99,9 @@ def questions(
         return refusal
     if len(found) > _MOST_QUESTIONS:
         return GiveUp("too many arguments are at fault to ask about them at once")
-    if any(_is_above(one, other) for one in found for other in found):
+    if any(other.startswith(f"{one}/") for one in found for other in found):
         return GiveUp("one of the arguments at fault lies inside another")
     return list(found.values())
-
-
-def _is_above(one: str, other: str) -> bool:
-    return one != other and other.startswith(one + "/")
 
 
 def _question(call: Call, path: str, finding: Finding, context: RepairContext) -> Question | GiveUp:
@@ -125,9 +121,8 @@ def _question(call: Call, path: str, finding: Finding, context: RepairContext) -
 
 
 def _schema_of(place: Place) -> JsonObject:
-    if len(place.schemas) == 1:
-        return shown(place.schemas[0], place.tool.schema)
-    return shown({"anyOf": list(place.schemas)}, place.tool.schema)
+    several = {"anyOf": list(place.schemas)}
+    return shown(place.schemas[0] if len(place.schemas) == 1 else several, place.tool.schema)
 
 
 def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairContext) -> str:
@@ -154,7 +149,7 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
     if context.request:
         parts.append(f"The request: {outside(context.request, 2_000)}")
     parts += [
-        f"Message of {_role(message)}: {outside(_content(message), 600)}"
+        f"Message of {_role(message)}: {outside(message.get('content', ''), 600)}"
         for message in list(context.messages)[-_MOST_MESSAGES:]
     ]
     parts.append(f"Today is {context.now().date().isoformat()}.")
@@ -206,10 +201,6 @@ def _role(message: JsonObject) -> str:
     return role if role in ("user", "human", "assistant", "ai", "system", "tool") else "someone"
 
 
-def _content(message: JsonObject) -> JSON:
-    return message.get("content", "")
-
-
 def answer_schema(asked: Sequence[Question]) -> JsonObject:
     """The JSON Schema of the answer: the keys asked for, or the word that nobody knows."""
     return {
@@ -251,7 +242,7 @@ def read(answer: JSON, call: Call, asked: Sequence[Question], context: RepairCon
     told = json.dumps(given, ensure_ascii=False)
     if any(word in told for word in _NOT_SHOWN):
         return GiveUp("the model answered with a value that it was not shown")
-    changed = [one for one in asked if not _is_repeated(one, given[one.key])]
+    changed = [one for one in asked if one.before is ABSENT or not same(one.before, given[one.key])]
     if not all(any(one.finding == each.finding for one in changed) for each in asked):
         return GiveUp("the model repeated the value that failed")
     if (why := _misfit(call, asked, given, context)) is not None:
@@ -260,10 +251,6 @@ def read(answer: JSON, call: Call, asked: Sequence[Question], context: RepairCon
     return Changed(
         [Change(one.path, one.before, given[one.key], Safety.MODEL, reason) for one in changed]
     )
-
-
-def _is_repeated(one: Question, value: Any) -> bool:
-    return one.before is not ABSENT and same(one.before, value)
 
 
 def _misfit(

@@ -1,25 +1,27 @@
 """What the model reads of a failure: what is known, what was said, and what to do next.
 
 Four parts, in this order: one sentence about what became of the call, the diagnosis, the words of
-the tool as data, and one closing sentence. The closing sentence follows from structure alone: how
-the run ended, the outcome of the last execution, kind and category. Text from outside stands in
-quotation marks, redacted and bounded, wherever it comes from.
+the tool as data, and what to do next. The last follows from structure: how the run ended, the
+outcome of the last execution, kind and category; it contradicts nothing that the tool said. Text
+from outside stands in quotation marks, redacted and bounded, wherever it comes from.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from selfcorrect.kernel.requests import NOT_ALLOWED
 from selfcorrect.model import OWN_CHECKS
+from selfcorrect.models.advice import ask_again
 from selfcorrect.models.describing import (
     KINDS,
     described,
     is_about_the_call,
-    is_own,
     is_precondition,
     parameter,
     seconds_shown,
@@ -55,18 +57,32 @@ FIRST: Final = (
     "call that first, then make this call again."
 )
 ASK_FIRST: Final = "Something else has to be done first: ask the user before you do it."
-FROM_THE_USER: Final = (
-    "If the conversation does not say the value, it can only come from the user: ask for it."
-)
-ONE_OF_TWO: Final = "The value can only come from the user: ask which one is meant."
+FROM_THE_USER: Final = "If the conversation does not say the value, ask the user for it."
+ONE_OF_TWO: Final = "Ask the user which one is meant."
+ANOTHER: Final = "Try another way."
 OTHER_WAY: Final = "Try another way: this call cannot succeed."
-OTHER_WAY_NOW: Final = "Try another way, or call again later: this call cannot succeed now."
+OTHER_WAY_NOW: Final = "Try another way, or call again later."
 CORRECT_OR_OTHER: Final = "Correct the call and call again, or try another way."
 WHOLE_AGAIN: Final = "Write the whole call again, shorter if it can be."
 CALL_ALONE: Final = "If the call is meant, make it again as a call with nothing around it."
 NO_CALL: Final = "Answer without a call."
 NOT_NOW: Final = "Try another way, or call again after that."
 DO_NOT_REPEAT: Final = "Do not repeat it: nobody knows whether it was done."
+PART: Final = "A part may have been done: repeat only what the tool says was not done."
+FIND_OUT: Final = "A part may have been done: find out what was done before you repeat any of it."
+_FIRST_ONLY: Final = (
+    "If something else has to be done first, one of your tools does it and the request covers it, "
+    "call that first."
+)
+WITHOUT_AGAIN: Final[Mapping[str, str]] = {
+    CORRECT: "",
+    CORRECT_OR_FIRST: _FIRST_ONLY,
+    FIRST: _FIRST_ONLY,
+    CORRECT_OR_OTHER: ANOTHER,
+    OTHER_WAY_NOW: ANOTHER,
+    NOT_NOW: ANOTHER,
+}
+"""What is left of a closing that invites to call again, where a part may have been done."""
 
 _BEFORE_THE_TOOL: Final = "ArgumentDeserializationError"
 """What is raised where arguments could not be made what the tool takes: it was not called."""
@@ -82,9 +98,8 @@ _BY_KIND: Final[Mapping[str, str]] = {
     "auth": OTHER_WAY,
     "quota": OTHER_WAY,
     "permanent": OTHER_WAY,
-    "internal": CORRECT_OR_OTHER,
 }
-_HOPELESS: Final = (OTHER_WAY, OTHER_WAY_NOW)
+_ELSEWHERE: Final = (OTHER_WAY, OTHER_WAY_NOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +116,7 @@ class Known:
         readings: What a value could mean, where it has several meanings and none was chosen.
         refusal: What a law says of a mend that was not made, in words.
         destroys: Whether the tool destroys something.
+        tools: The names of the other tools.
         before: What came before such a call in recorded runs, and how often.
     """
 
@@ -112,6 +128,7 @@ class Known:
     readings: tuple[str, ...] = ()
     refusal: str = ""
     destroys: bool = False
+    tools: frozenset[str] = frozenset()
     before: str | None = None
 
 
@@ -126,12 +143,12 @@ def for_model(report: FailureReport, known: Known = NOTHING_MORE) -> str:
     >>> print(for_model(FailureReport("no_strategy", "", findings=(missing,))))
     The call was not made. `lines[0].qty` is required and missing. Correct the call and call again.
     """
-    closing = _closing(report, known)
-    proposal = _proposal(report) if closing.startswith("Correct the call") else ""
+    words = _words(report, known)
+    closing = _without_contradiction(_closing(report, known), report, known, said=bool(words))
+    proposal = _proposal(report, closing)
     opening = _opening(report, known)
     before = _before(known)
     rest = LONGEST - sum(len(part) + 1 for part in (opening, closing, proposal, before))
-    words = _words(report, known)
     room = min(_LONGEST_DIAGNOSIS, rest - _LEAST_WORDS) if words else rest
     diagnosis = _within(_diagnosis(report, known), room)
     shown = _shown(words, rest - len(diagnosis) - 1)
@@ -177,7 +194,7 @@ def _opening(report: FailureReport, known: Known) -> str:
         return "The call was not made: the arguments were refused before the tool ran."
     if _is_refused(report):
         return "The tool refused the call."
-    if _is_fault(report):
+    if _is_fault(report, known):
         return "The tool failed: there is a fault in the tool itself, not in the call."
     made = sum(not attempt.get("replayed") for attempt in attempts)
     return "The call failed." if made < 2 else f"The call failed; it was tried {made} times."
@@ -197,9 +214,10 @@ def _is_refused(report: FailureReport) -> bool:
     return report.reason == "refused" or _last(report).get("outcome") == "refused"
 
 
-def _is_fault(report: FailureReport) -> bool:
+def _is_fault(report: FailureReport, known: Known) -> bool:
     """Whether the tool's own code is at fault: it broke in a known line, and no rule mends that."""
-    if report.where is None or _is_refused(report) or not report.findings:
+    is_told = _is_refused(report) or _says_how(report, known)
+    if report.where is None or is_told or not report.findings:
         return False
     return all(
         finding.get("kind") == "internal" and not finding.get("ladder")
@@ -222,16 +240,19 @@ def _diagnosis(report: FailureReport, known: Known) -> list[str]:
     kind = _last(report).get("kind")
     if not told and kind:
         told = [KINDS.get(str(kind), "")]
-    if _is_fault(report):
+    if _is_fault(report, known):
         told = [line for line in told if "`" in line]
     if known.readings:
         told.append(f"it could be {quoted(' or '.join(known.readings), 200)}")
     elif known.refusal:
         told.append(f"an automatic correction was refused: {_cut(known.refusal, _LONGEST_REFUSAL)}")
-    waits = [wait for item in report.findings if (wait := item.get("retry_after"))]
-    if waits:
-        told.append(f"it asks not to be called before {seconds_shown(max(waits))} from now")
+    if wait := _wait(report):
+        told.append(f"it asks not to be called before {seconds_shown(wait)} from now")
     return [f"{line[:1].upper()}{line[1:]}." for line in told if line]
+
+
+def _wait(report: FailureReport) -> float:
+    return max((item.get("retry_after") or 0.0 for item in report.findings), default=0.0)
 
 
 def _why_not(tried: Sequence[Mapping[str, Any]], finding: Mapping[str, Any]) -> str:
@@ -273,17 +294,18 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
         return said
     is_short = known.words and len(known.words) <= _LONGEST_WHOLE
     texts = [known.words or ""] if is_short else [str(_last(report).get("text") or "")]
-    texts += [
-        str(finding.get("text") or "")
-        for finding in report.findings[:_MOST]
-        if OWN_CHECKS.isdisjoint(finding.get("types") or ())
-    ]
+    texts += [str(finding.get("text") or "") for finding in _of_tool(report)[:_MOST]]
     distinct: list[str] = []
     for text in filter(str.strip, texts):
         if not any(text in other for other in (reason, *distinct)):
             distinct = [*(other for other in distinct if other not in text), text]
     who = "The tool said" if _has_run(report) else "The check of the arguments said"
     return [*said, (who, "\n".join(distinct))] if distinct else said
+
+
+def _of_tool(report: FailureReport) -> list[Mapping[str, Any]]:
+    """The findings in what a tool said."""
+    return [item for item in report.findings if OWN_CHECKS.isdisjoint(item.get("types") or ())]
 
 
 def _has_run(report: FailureReport) -> bool:
@@ -316,9 +338,7 @@ def _fitting(who: str, text: str, room: int) -> str:
 def _closing(report: FailureReport, known: Known) -> str:
     if _is_in_doubt(report):
         return DO_NOT_REPEAT
-    if any(
-        item.get("code") == "cut" and is_own(item.get("types") or ()) for item in report.findings
-    ):
+    if any(ask_again(item.get("types") or (), item.get("code")) for item in report.findings):
         return WHOLE_AGAIN
     if report.reason == "no_call":
         return NO_CALL if _is_forbidden(report) else CALL_ALONE
@@ -330,12 +350,33 @@ def _closing(report: FailureReport, known: Known) -> str:
         return FROM_THE_USER
     if report.reason == "escalated":
         return CORRECT
-    if report.reason == "rejected" or _is_fault(report):
+    if report.reason == "rejected" or _is_fault(report, known):
         return OTHER_WAY
     each = list(dict.fromkeys(_next(item, report, known) for item in report.findings))
     if not each:
         return _BY_KIND.get(str(_last(report).get("kind")), CORRECT_OR_OTHER)
-    return next((item for item in each if item in _HOPELESS), each[0])
+    return next((item for item in each if item in _ELSEWHERE), each[0])
+
+
+def _without_contradiction(closing: str, report: FailureReport, known: Known, *, said: bool) -> str:
+    """The closing, without what speaks against the tool's words or is more than anybody knows.
+
+    `refused` stands at an attempt of a tool that acts: nobody knows what it did before it refused.
+    """
+    if _last(report).get("outcome") == "refused" and closing in WITHOUT_AGAIN:
+        return f"{WITHOUT_AGAIN[closing]} {PART if said else FIND_OUT}".lstrip()
+    if report.reason == "rejected" or closing not in (*_ELSEWHERE, CORRECT_OR_OTHER):
+        return closing
+    if _wait(report):
+        return NOT_NOW
+    return ANOTHER if closing == OTHER_WAY and _says_how(report, known) else closing
+
+
+def _says_how(report: FailureReport, known: Known) -> bool:
+    """Whether the tool's words hold a wait, an alternative, a constraint or another tool's name."""
+    keys = ("retry_after", "suggestions", "constraint")
+    named = known.tools.intersection(re.findall(r"[\w.-]*\w", known.words or ""))
+    return bool(named) or any(item.get(key) for item in _of_tool(report) for key in keys)
 
 
 def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> str:
@@ -343,19 +384,13 @@ def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> st
     kind, category = str(finding.get("kind")), str(finding.get("category"))
     if is_precondition(finding):
         return ASK_FIRST if known.destroys else FIRST
-    if not is_about_the_call(finding):
+    if not is_about_the_call(finding) or category == "none":
         found = _by_kind(kind, report, known)
-    elif category == "business_rule":
-        found = CORRECT_OR_FIRST
-    elif category == "unknown_resource":
-        found = CORRECT if finding.get("suggestions") else CORRECT_OR_FIRST
-    elif category != "none":
-        found = CORRECT
     else:
-        found = _by_kind(kind, report, known)
-        if found == CORRECT_OR_FIRST and finding.get("paths"):
-            found = CORRECT
-    return CORRECT if found == CORRECT_OR_FIRST and known.destroys else found
+        is_open = {"business_rule": True, "unknown_resource": not finding.get("suggestions")}
+        found = CORRECT_OR_FIRST if is_open.get(category) else CORRECT
+    is_known = category == "none" and is_about_the_call(finding) and finding.get("paths")
+    return CORRECT if found == CORRECT_OR_FIRST and (known.destroys or is_known) else found
 
 
 def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
@@ -370,19 +405,22 @@ def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
 # --- the mended call ------------------------------------------------------------------------------
 
 
-def _proposal(report: FailureReport) -> str:
-    """The mended call, ready as JSON; where that is too long or hides values, what it changes."""
-    proposal = report.proposal
-    if not proposal:
+def _proposal(report: FailureReport, closing: str) -> str:
+    """The mended call, ready as JSON; what it changes, where that is all that can be shown.
+
+    That is so where it is too long or hides values, and where a part of it may have been done.
+    """
+    proposal, in_part = report.proposal, closing.endswith((PART, FIND_OUT))
+    if not proposal or not (in_part or closing.startswith("Correct the call")):
         return ""
     call: dict[str, Any] = {"name": proposal.get("name"), "args": proposal.get("args") or {}}
     shown = literal(call, _LONGEST_PROPOSAL)
-    whole = shown if not _hides(shown) and _is_json(shown) else ""
-    if whole:
-        return f"Ready to be made, if it is what is meant: {whole}"
-    changed = list(_changed((report.call or {}).get("args") or {}, dict(call["args"])))
-    lines = _joined(changed, _LONGEST_PROPOSAL - 40)
-    return f"What would change, if it is what is meant: {lines}" if lines else ""
+    if not in_part and not _hides(shown) and _is_json(shown):
+        return f"Ready to be made, if it is what is meant: {shown}"
+    changed = _changed((report.call or {}).get("args") or {}, call["args"])
+    lines = accumulate(changed, "{}, {}".format)
+    told = [*takewhile(lambda line: len(line) <= _LONGEST_PROPOSAL - 40, lines)]
+    return f"What would change, if it is what is meant: {told[-1]}" if told else ""
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -390,15 +428,6 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[st
         shown = value_shown(value)
         if (key not in before or before[key] != value) and not _hides(shown):
             yield f"{parameter(f'/args/{key}')} = {shown}"
-
-
-def _joined(items: Sequence[str], room: int) -> str:
-    kept: list[str] = []
-    for item in items:
-        if len(", ".join([*kept, item])) > room:
-            break
-        kept.append(item)
-    return ", ".join(kept)
 
 
 def _hides(shown: str) -> bool:

@@ -60,9 +60,7 @@ def wait_before(error: Exception, attempt: int) -> float | None:
     """
     if attempt >= ATTEMPTS or not _is_transport(error) or held_call(error) is not None:
         return None
-    wait = BACKOFF * 2.0 ** (attempt - 1)
-    asked = _retry_after(error)
-    wait = max(wait, asked) if asked is not None else wait
+    wait = max(BACKOFF * 2.0 ** (attempt - 1), _retry_after(error))
     return wait if wait <= LONGEST_WAIT else None
 
 
@@ -92,11 +90,11 @@ def _layers(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _retry_after(error: Exception) -> float | None:
+def _retry_after(error: Exception) -> float:
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if isinstance(headers, Mapping) else None
     if not isinstance(value, str):
-        return None
+        return 0.0
     try:
         return max(0.0, float(value))
     except ValueError:
@@ -104,6 +102,6 @@ def _retry_after(error: Exception) -> float | None:
     try:
         when = parsedate_to_datetime(value)
     except (ValueError, TypeError):
-        return None
+        return 0.0
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
