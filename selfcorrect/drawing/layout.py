@@ -64,7 +64,8 @@ def layout(
         raise MissingExtra("jupyter", "drawing a graph") from None
     vertices: dict[str, Any] = {name: graphs.Vertex(name) for name in nodes}
     for name, vertex in vertices.items():
-        vertex.view = VertexViewer(*nodes[name])
+        width, height = nodes[name]
+        vertex.view = VertexViewer(w=width, h=height)  # pyright: ignore[reportArgumentType]
     joined = {}
     for edge in edges:
         pair = (edge.source, edge.target)

@@ -279,7 +279,7 @@ def _statuses(body: Any) -> Iterator[int]:
     parts: tuple[Any, ...] = (body, body.get("error")) if type(body) is dict else ()
     for part in parts:
         for key in _STATUS_KEYS if type(part) is dict else ():
-            said = part.get(key)
+            said: Any = part.get(key)
             # A subclass may do anything when it is compared or made a text.
             if type(said) in (int, str) and _NUMBER.fullmatch(str(said)):
                 yield int(said)

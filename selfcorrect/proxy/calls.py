@@ -183,9 +183,11 @@ class Ended:
 
 async def ended(begin: Callable[[], Awaitable[Frame]], tool: ToolSpec, *, trusted: bool) -> Ended:
     """How an execution ended: with what the server answered, or without an answer."""
-    answer: Frame | None = None
     try:
-        answer = await awaited(begin, tool.timeout, tool.name)
+        answer: Frame = await awaited(begin, tool.timeout, tool.name)
+    except (SelfCorrectError, TimeoutError) as why:
+        return Ended(None, why)
+    try:
         value = None if is_unfinished(answer) else value_of(answer, trusted=trusted)
     except (SelfCorrectError, TimeoutError) as why:
         return Ended(answer, why)

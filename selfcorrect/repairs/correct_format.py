@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.format import normal_form
 from selfcorrect.mending.edges.null import nothing
@@ -30,4 +31,7 @@ class CorrectFormat(EdgeSet):
 
     name = "correct-format"
 
-    edges = (nothing, normal_form)
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return (nothing, normal_form)

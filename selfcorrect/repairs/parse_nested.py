@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.encoded import encoded
 from selfcorrect.mending.edges.null import nothing
@@ -29,4 +30,7 @@ class ParseNested(EdgeSet):
 
     name = "parse-nested"
 
-    edges = (nothing, encoded)
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return (nothing, encoded)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.key import renamed
 from selfcorrect.mending.place import Way
@@ -38,7 +39,10 @@ class RenameArgument(EdgeSet):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    edges = ()
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return ()
 
     @property
     def way(self) -> Way:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.list import several
 from selfcorrect.mending.edges.null import nothing
@@ -31,4 +32,7 @@ class SplitList(EdgeSet):
 
     name = "split-list"
 
-    edges = (nothing, several)
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return (nothing, several)

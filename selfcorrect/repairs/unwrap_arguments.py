@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from selfcorrect.mending.choice import Edge
 from selfcorrect.mending.edge_set import EdgeSet
 from selfcorrect.mending.edges.level import opened
 from selfcorrect.mending.edges.wrapped import bare_items, value_wrapper
@@ -33,7 +34,10 @@ class UnwrapArguments(EdgeSet):
     name = "unwrap-arguments"
     batch = True
 
-    edges = (value_wrapper, bare_items)
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that this name stands for."""
+        return (value_wrapper, bare_items)
 
     @property
     def way(self) -> Way:
