@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.evidence.clean import visible
+from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
-from selfcorrect.evidence.faults.settling import settle
-from selfcorrect.evidence.faults.values import by_breaking
+from selfcorrect.evidence.faults.settling import by_elimination, settle
+from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
@@ -21,6 +22,7 @@ from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.pointer import join
 from selfcorrect.ports import Open, Rules
 
 _NUMBERS: Final = (int, float)
@@ -80,6 +82,22 @@ def decide(
             only where no rule does, or says no more than that the input is wrong, and where it is
             likely to be right.
     """
+    found = _heard(finding, rules, tool, arguments, schema, acts)
+    if acts:
+        return found
+    paths = found.paths or by_elimination(found, Places(arguments, schema or {}))
+    return replace(found, paths=paths)
+
+
+def _heard(
+    finding: Finding,
+    rules: Rules,
+    tool: str | None,
+    arguments: JSON,
+    schema: JsonObject | None,
+    acts: bool,
+) -> Finding:
+    """The finding by the rules and the witness; a mistake of the witness hides no rule."""
     decided = by_rules(finding, rules, tool, arguments, schema)
     try:
         free = left_open(decided, rules)
@@ -88,12 +106,16 @@ def decide(
             free = Open(False, True) if unsaid and finding.code not in _OWN_WORDS else None
         last = last_witness(rules) if free is not None else None
         said = last(finding, decided, arguments, schema, free) if last and free else None
-        if said is None or (acts and said.confidence < LIKELY):
+        if said is None:
+            return decided
+        if said.category is category_of_constraint(finding.constraint):  # two see the same
+            said = replace(said, confidence=max(said.confidence, LIKELY))
+        if acts and said.confidence < LIKELY:
             return decided
         heard = testified(decided, said, rules, tool)
         if heard.witness is not Source.MODEL:
             return heard
-        return _placed(replace(heard, paths=finding.paths), arguments, schema)
+        return _placed(replace(heard, paths=finding.paths), tool, arguments, schema)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
 
@@ -128,7 +150,7 @@ def by_rules(
         captures.pop("param")
     shown = replace(decided, text=finding.text, captures=captures)
     try:
-        return _placed(shown, arguments, schema)
+        return _placed(shown, tool, arguments, schema)
     except Exception:
         return shown
 
@@ -139,15 +161,31 @@ def _unmasked(value: str, blind: str, text: str) -> str:
     return text[start : start + len(value)] if start >= 0 and len(blind) == len(text) else value
 
 
-def _placed(finding: Finding, arguments: JSON, schema: JsonObject | None) -> Finding:
+def _placed(
+    finding: Finding, tool: str | None, arguments: JSON, schema: JsonObject | None
+) -> Finding:
     """The finding with the parameters at fault, now that its kind and category are decided."""
     place = Places(arguments, schema or {})
     hidden = mask(finding.text, arguments, visible)
-    finding = replace(finding, paths=settle(finding, hidden, place))
-    values = [place.value(path.removeprefix("/args")) for path in finding.paths]
-    if finding.category is Category.LENGTH and len(values) == 1 and type(values[0]) in _NUMBERS:
-        finding = replace(finding, category=Category.RANGE)  # a number has no length
+    paths = settle(finding, hidden, place)
+    if tool and not place.known(tool):  # a tool's own name is no parameter of it
+        paths = tuple(path for path in paths if path != "/args" + join(tool))
+    finding = replace(finding, paths=paths)
+    if finding.kind is ErrorKind.NOT_FOUND and finding.category is Category.NONE:
+        finding = replace(finding, category=Category.UNKNOWN_RESOURCE)
+    elif len(finding.paths) == 1:
+        finding = replace(finding, category=_category_at(finding, place))
     return replace(finding, confidence=_borne_out(finding, place))
+
+
+def _category_at(finding: Finding, place: Places) -> Category:
+    """What is wrong at the one place that is named, by what it holds and what its schema asks."""
+    path = finding.paths[0].removeprefix("/args")
+    if finding.category is Category.LENGTH and type(place.value(path)) in _NUMBERS:
+        return Category.RANGE  # a number has no length
+    if finding.category is Category.NONE and finding.kind is ErrorKind.VALIDATION:
+        return category_by_schema(path, place) or Category.NONE
+    return finding.category
 
 
 def _borne_out(finding: Finding, place: Places) -> float:
