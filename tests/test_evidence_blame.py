@@ -167,3 +167,9 @@ def test_the_only_argument_is_told_by_elimination_and_nothing_is_changed_for_it(
     given = {"exception": "IndexError"} if "index" in text else {}
     assert heard(text, arguments, **given)[0].params == names
     assert heard(text, arguments, acts=True, **given)[0].params == ()
+
+
+@pytest.mark.parametrize("arguments", [None, {"page_size": 500, "to": "a"}])
+def test_a_bound_of_a_number_is_no_length(arguments):
+    (found,) = heard("page_size must be at most 100", arguments)
+    assert found.category is Category.RANGE

@@ -21,7 +21,7 @@ from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.pointer import join
 from selfcorrect.ports import Open, Rules
 
@@ -83,10 +83,13 @@ def decide(
             likely to be right.
     """
     found = _heard(finding, rules, tool, arguments, schema, acts)
-    if acts:
-        return found
-    paths = found.paths or by_elimination(found, Places(arguments, schema or {}))
-    return replace(found, paths=paths)
+    place = Places(arguments, schema or {})
+    guessed = found.witness is Source.MODEL and found.confidence < LIKELY
+    wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
+    if wrong and (guessed or found.category is Category.NONE):  # the schema knows, a guess does not
+        about = category_by_schema(found.paths[0].removeprefix("/args"), place)
+        found = replace(found, category=about or found.category)
+    return replace(found, paths=found.paths or (() if acts else by_elimination(found, place)))
 
 
 def _heard(
@@ -102,8 +105,11 @@ def _heard(
     try:
         free = left_open(decided, rules)
         if acts and free is not None and decided.witness is not Source.NONE:
-            unsaid = decided.kind is ErrorKind.VALIDATION and decided.category is Category.NONE
-            free = Open(False, True) if unsaid and finding.code not in _OWN_WORDS else None
+            free = (
+                Open(False, True)
+                if _is_unsaid(decided) and finding.code not in _OWN_WORDS
+                else None
+            )
         last = last_witness(rules) if free is not None else None
         said = last(finding, decided, arguments, schema, free) if last and free else None
         if said is None:
@@ -171,21 +177,19 @@ def _placed(
     if tool and not place.known(tool):  # a tool's own name is no parameter of it
         paths = tuple(path for path in paths if path != "/args" + join(tool))
     finding = replace(finding, paths=paths)
+    values = [place.value(path.removeprefix("/args")) for path in finding.paths]
     if finding.kind is ErrorKind.NOT_FOUND and finding.category is Category.NONE:
         finding = replace(finding, category=Category.UNKNOWN_RESOURCE)
-    elif len(finding.paths) == 1:
-        finding = replace(finding, category=_category_at(finding, place))
+    elif finding.category is Category.LENGTH and len(values) == 1:
+        stated = category_of_constraint(finding.constraint)
+        if type(values[0]) in _NUMBERS or (values[0] is ABSENT and stated is Category.RANGE):
+            finding = replace(finding, category=Category.RANGE)  # a number has no length
     return replace(finding, confidence=_borne_out(finding, place))
 
 
-def _category_at(finding: Finding, place: Places) -> Category:
-    """What is wrong at the one place that is named, by what it holds and what its schema asks."""
-    path = finding.paths[0].removeprefix("/args")
-    if finding.category is Category.LENGTH and type(place.value(path)) in _NUMBERS:
-        return Category.RANGE  # a number has no length
-    if finding.category is Category.NONE and finding.kind is ErrorKind.VALIDATION:
-        return category_by_schema(path, place) or Category.NONE
-    return finding.category
+def _is_unsaid(finding: Finding) -> bool:
+    """Whether all that is said is that the input is wrong."""
+    return finding.kind is ErrorKind.VALIDATION and finding.category is Category.NONE
 
 
 def _borne_out(finding: Finding, place: Places) -> float:
