@@ -115,6 +115,13 @@ _SUBJECT: Final = re.compile(
 )
 
 
+def speaks_of_another(text: str, place: Places) -> bool:
+    """Whether a text has a subject of its own that is no parameter: `amount must be …`."""
+    found = _SUBJECT.match(text)
+    name = (found["n"] or found["m"]) if found else ""
+    return bool(name) and name.lower() not in NO_NAMES and not place.known(name)
+
+
 NO_NAMES: Final = frozenset(
     word_list("""
         this value field string number input expected array object it data list item text the

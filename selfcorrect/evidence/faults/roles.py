@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from selfcorrect.evidence.faults.place import Places
+from selfcorrect.model import Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
 from selfcorrect.words import word_list
@@ -30,7 +31,11 @@ def free_form(place: Places) -> list[str]:
     return main
 
 
-def dated(place: Places) -> list[str]:
-    """The one argument that is a date by its name: "month must be in 1..12" speaks of a part."""
-    found = [path for path in place.top if DATES & set(words_of(split(path)[-1]))]
-    return found if len(found) == 1 else []
+def by_form(finding: Finding, place: Places) -> list[str]:
+    """The one argument that is by its name what the error is about: a date, a query, a command."""
+    if finding.category is Category.FORMAT_DATE:
+        dates = [path for path in place.top if DATES & set(words_of(split(path)[-1]))]
+        if len(dates) == 1:
+            return dates
+    free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
+    return free if len(free) == 1 else []

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.evidence.faults.absent import absent
-from selfcorrect.evidence.faults.names import named, unknown_names
+from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
 from selfcorrect.evidence.faults.place import Places, deepest, from_wire, whole_list
-from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, dated, free_form
+from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form
 from selfcorrect.evidence.faults.values import (
     by_breaking,
     by_got_type,
@@ -29,8 +29,6 @@ from selfcorrect.pointer import join, split
 from selfcorrect.text import words_of
 
 _INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
-_REFUSED: Final = (ErrorKind.PERMANENT, ErrorKind.AUTH, ErrorKind.CONFLICT)
-_IN_THE_WAY: Final = (ErrorKind.CONFLICT, Category.BUSINESS_RULE)
 _OF_THE_CALL: Final = (Category.MISSING_PARAM, Category.UNKNOWN_TOOL, Category.MALFORMED_JSON)
 """What no argument is at fault for."""
 _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
@@ -63,11 +61,16 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     if finding.category is Category.UNKNOWN_TOOL:
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & TOOLS]
         found = found if len(found) == 1 else []
-    elif finding.kind in _INPUT and (finding.kind, finding.category) != _IN_THE_WAY:
+    elif finding.kind is ErrorKind.CONFLICT and finding.category is Category.BUSINESS_RULE:
+        found = quoted
+    elif finding.kind in _INPUT:
         found = free or _search(finding, text, quoted, hidden.within(text), place)
+    elif finding.category is Category.UNKNOWN_RESOURCE:
+        found = quoted or by_form(finding, place)
+    elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
+        found = quoted
     else:
-        whose = finding.kind in _REFUSED or finding.category is Category.UNKNOWN_RESOURCE
-        found = quoted if whose else []
+        found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
 
 
@@ -147,7 +150,8 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return dated(place) if finding.category is Category.FORMAT_DATE else []
+    dated = finding.category is Category.FORMAT_DATE  # "month must be in 1..12" speaks of a part
+    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
 
 
 def _marked(text: str, place: Places) -> list[str]:
@@ -176,7 +180,7 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Places) -> lis
     nothing = [path for path in place.top if place.value(path) in (None, "")]
     if len(nothing) == 1:
         return nothing
-    return sure
+    return sure or by_form(finding, place)
 
 
 _EXTRA: Final = re.compile(
