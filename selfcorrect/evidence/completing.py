@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -18,6 +19,8 @@ from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, Source
 
+ANSWER: Final = "AnswerNotJson"
+"""The class in front of a JSON parser's own where no argument holds the text that it read."""
 NOT_FOUND: Final = "ArgumentNotFound"
 """The class in front of an error's own where its text is but the value that was looked up."""
 _GATEWAY: Final = 502
@@ -53,6 +56,8 @@ def complete(
     reply = reply_class(f"{number} {blind}".lstrip(), finding.types)
     if reply is not None:
         finding = replace(finding, types=(reply, *finding.types), witness=Source.NONE)
+    if _is_of_an_answer(finding, place):
+        finding = replace(finding, types=(ANSWER, *finding.types), witness=Source.NONE)
     if _is_looked_up(finding, hidden):
         return replace(
             finding,
@@ -63,6 +68,23 @@ def complete(
         )
     kind = ErrorKind.VALIDATION if category is not None else kind_of(finding)
     return replace(finding, kind=kind, category=category or Category.NONE)
+
+
+def _is_of_an_answer(finding: Finding, place: Places) -> bool:
+    """Whether a parser of JSON failed, and on nothing that the caller wrote."""
+    first = finding.types[0] if finding.types else ""
+    return first.endswith("JSONDecodeError") and not any(_unreadable(v) for _, v in place.leaves)
+
+
+def _unreadable(value: JSON) -> bool:
+    """Whether a value is a text that a parser of JSON refuses, and no place to read one from."""
+    if not isinstance(value, str) or value.startswith(("http://", "https://", "/")):
+        return False
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _is_looked_up(finding: Finding, hidden: Masked) -> bool:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.evidence.clean import visible
+from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
-from selfcorrect.evidence.faults.settling import settle
-from selfcorrect.evidence.faults.values import by_breaking
+from selfcorrect.evidence.faults.settling import by_elimination, settle
+from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
 from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import mask
@@ -21,7 +22,8 @@ from selfcorrect.mapping.certainty import borne_out, stated
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.pointer import join
 from selfcorrect.ports import Open, Rules
 
 _NUMBERS: Final = (int, float)
@@ -84,20 +86,46 @@ def decide(
             only where no rule does, or says no more than that the input is wrong, and where it is
             likely to be right.
     """
+    found = _heard(finding, rules, tool, arguments, schema, acts)
+    place = Places(arguments, schema or {})
+    guessed = found.witness is Source.MODEL and found.confidence < LIKELY
+    wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
+    if wrong and (guessed or found.category is Category.NONE):  # the schema knows, a guess does not
+        about = category_by_schema(found.paths[0].removeprefix("/args"), place)
+        found = replace(found, category=about or found.category)
+    return replace(found, paths=found.paths or (() if acts else by_elimination(found, place)))
+
+
+def _heard(
+    finding: Finding,
+    rules: Rules,
+    tool: str | None,
+    arguments: JSON,
+    schema: JsonObject | None,
+    acts: bool,
+) -> Finding:
+    """The finding by the rules and the witness; a mistake of the witness hides no rule."""
     decided = by_rules(finding, rules, tool, arguments, schema)
     try:
         free = left_open(decided, rules)
         if acts and free is not None and decided.witness is not Source.NONE:
-            unsaid = decided.kind is ErrorKind.VALIDATION and decided.category is Category.NONE
-            free = Open(False, True) if unsaid and finding.code not in _OWN_WORDS else None
+            free = (
+                Open(False, True)
+                if _is_unsaid(decided) and finding.code not in _OWN_WORDS
+                else None
+            )
         last = last_witness(rules) if free is not None else None
         said = last(finding, decided, arguments, schema, free) if last and free else None
-        if said is None or (acts and said.confidence < LIKELY):
+        if said is None:
+            return decided
+        if said.category is category_of_constraint(finding.constraint):  # two see the same
+            said = replace(said, confidence=max(said.confidence, LIKELY))
+        if acts and said.confidence < LIKELY:
             return decided
         heard = testified(decided, said, rules, tool)
         if heard.witness is not Source.MODEL:
             return heard
-        return _placed(replace(heard, paths=finding.paths), arguments, schema)
+        return _placed(replace(heard, paths=finding.paths), tool, arguments, schema)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
 
@@ -132,7 +160,7 @@ def by_rules(
         captures.pop("param")
     shown = replace(decided, text=finding.text, captures=captures)
     try:
-        return _placed(shown, arguments, schema)
+        return _placed(shown, tool, arguments, schema)
     except Exception:
         return shown
 
@@ -173,15 +201,29 @@ def _unmasked(value: str, blind: str, text: str) -> str:
     return text[start : start + len(value)] if start >= 0 and len(blind) == len(text) else value
 
 
-def _placed(finding: Finding, arguments: JSON, schema: JsonObject | None) -> Finding:
+def _placed(
+    finding: Finding, tool: str | None, arguments: JSON, schema: JsonObject | None
+) -> Finding:
     """The finding with the parameters at fault, now that its kind and category are decided."""
     place = Places(arguments, schema or {})
     hidden = mask(finding.text, arguments, visible)
-    finding = replace(finding, paths=settle(finding, hidden, place))
+    paths = settle(finding, hidden, place)
+    if tool and not place.known(tool):  # a tool's own name is no parameter of it
+        paths = tuple(path for path in paths if path != "/args" + join(tool))
+    finding = replace(finding, paths=paths)
     values = [place.value(path.removeprefix("/args")) for path in finding.paths]
-    if finding.category is Category.LENGTH and len(values) == 1 and type(values[0]) in _NUMBERS:
-        finding = replace(finding, category=Category.RANGE)  # a number has no length
+    if finding.kind is ErrorKind.NOT_FOUND and finding.category is Category.NONE:
+        finding = replace(finding, category=Category.UNKNOWN_RESOURCE)
+    elif finding.category is Category.LENGTH and len(values) == 1:
+        stated = category_of_constraint(finding.constraint)
+        if type(values[0]) in _NUMBERS or (values[0] is ABSENT and stated is Category.RANGE):
+            finding = replace(finding, category=Category.RANGE)  # a number has no length
     return replace(finding, confidence=_borne_out(finding, place))
+
+
+def _is_unsaid(finding: Finding) -> bool:
+    """Whether all that is said is that the input is wrong."""
+    return finding.kind is ErrorKind.VALIDATION and finding.category is Category.NONE
 
 
 def _borne_out(finding: Finding, place: Places) -> float:

@@ -38,6 +38,8 @@ class Facts:
     code: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
+    parsed: str | None = None
+    """The text that a parser refused, where the exception carries it."""
 
 
 def facts(error: BaseException) -> Facts:
@@ -51,6 +53,7 @@ def facts(error: BaseException) -> Facts:
         code=_exact(_code(error, response)),
         headers=_headers(error, response),
         body=_exact(_body(error, response)),
+        parsed=_exact(doc) if isinstance(doc := get(error, "doc"), str) else None,
     )
 
 

@@ -23,6 +23,7 @@ _DETAIL: Final = re.compile(
 _COLON: Final = re.compile(
     rf"\A[-*•✖✗×\s]{{0,6}}(?:\d{{1,3}}[.)] )?[`'\"]?({_PATH})[`'\"]?\s?(?::|->|=>|-|–|—) (?=\S)"
 )
+_AT: Final = re.compile(rf"\A(.{{3,600}}?) at (?:path )?[`'\"]?({_PATH})[`'\"]?\.?\Z")
 _BELOW: Final = re.compile(rf"\A\s*(?:(?:→|->|↳) at|(?:Path|Field|At|Location):) \.?({_PATH})\s*\Z")
 _LEAD: Final = re.compile(
     rf"\A(?:.{{0,60}} )?at path:? [`'\"]?({_PATH})[`'\"]? (?:--?|–|—|:) (?=\S)", re.IGNORECASE
@@ -32,6 +33,11 @@ _VARIABLE: Final = re.compile(
     re.IGNORECASE,
 )
 """GraphQL: the place inside a variable."""
+_PRINTED: Final = re.compile(
+    r"\n+Failed validating ['\"](\w{1,40})['\"](?s:.*?)\nOn \w{1,20}((?:\[[^\]\n]{1,100}\]){0,20}):"
+)
+"""jsonschema: the keyword and the place behind the sentence, before schema and instance."""
+_OF_KEYS: Final = ("required", "additionalProperties", "unevaluatedProperties")
 _BULLET: Final = re.compile(r"\A\s*[-*•✖✗×]\s*")
 _DULL: Final = frozenset(
     word_list("""
@@ -46,13 +52,19 @@ def read(text: str, known: frozenset[str]) -> tuple[Finding, ...]:
 
     Args:
         text: A cleaned message.
-        known: Names of the arguments and of the schema's properties. "a: …" counts only for
-            them.
+        known: Names of the arguments and of the schema's properties. "a: …" and, where any are
+            known, "… at a" count only for them: a shop closes at ten.
     """
+    if (match := _PRINTED.search(text)) is not None:  # what is printed behind it must not speak
+        place = () if match[1] in _OF_KEYS else (pointer(match[2]),)
+        return (Finding(text[: match.start()], code=match[1], paths=place),)
     lines = [line for line in text.split("\n") if line.strip()][:200]
     found = tuple(_pydantic(lines)) or tuple(_below(lines)) or tuple(_placed(lines))
     if found:
         return found[:_MOST]
+    ats = [_AT.match(line.strip()) for line in lines]
+    if all(match and (not known or _is_known(match[2], known)) for match in ats):
+        return tuple(Finding(each[1], paths=(pointer(each[2]),)) for each in ats if each)
     return tuple(_colons(lines, known))[:_MOST]
 
 

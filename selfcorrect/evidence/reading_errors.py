@@ -10,8 +10,9 @@ from typing import Final
 
 from selfcorrect.evidence import structured
 from selfcorrect.evidence.clean import visible, windowed
-from selfcorrect.evidence.completing import complete
+from selfcorrect.evidence.completing import ANSWER, complete
 from selfcorrect.evidence.exceptions import Facts, chain, facts, type_names
+from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.messages import over, read_body, read_text
@@ -137,6 +138,15 @@ def _telling(layers: Sequence[Facts]) -> Facts:
     return first
 
 
+def _of_answer(first: Facts, arguments: JSON) -> tuple[str, ...]:
+    """The class of a parser's failure that stands in no argument: what a tool was answered."""
+    written = (value for _, value in Places(arguments).leaves if isinstance(value, str))
+    if first.parsed is None or not first.types[0].endswith("JSONDecodeError"):
+        return ()
+    mine = any(first.parsed in text for text in written) if first.parsed else "" in written
+    return () if mine else (ANSWER,)
+
+
 def _finish(
     found: Sequence[Finding],
     layers: Sequence[Facts],
@@ -147,9 +157,10 @@ def _finish(
     wait = next(
         (w for layer in layers if (w := wait_in_headers(layer.headers, now)) is not None), None
     )
+    named = (name for layer in _until_group(layers) for name in layer.types)
     outer = Finding(
         windowed(layers[0].text),
-        types=tuple(dict.fromkeys(name for layer in _until_group(layers) for name in layer.types)),
+        types=tuple(dict.fromkeys((*_of_answer(layers[0], arguments), *named))),
         status=next((layer.status for layer in layers if layer.status is not None), None),
         code=next((layer.code for layer in layers if layer.code is not None), None),
         retry_after=wait,

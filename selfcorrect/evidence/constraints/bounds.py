@@ -79,6 +79,10 @@ _FORMS: Final = (
 )
 """Ways of saying a bound, each with its side; the first of a side counts."""
 
+_SIGN: Final = re.compile(
+    r"\bnon-?negative|(?:not|cannot|can't) be negative|\b(?<!non-)(?P<above>positive)\b",
+    re.IGNORECASE,
+)
 _SIZE: Final = re.compile(
     r"\b(character|char(?:acter)?(?: varying)?(?=\()|varchar|char|letter|digit|byte|symbol"
     r"|octet|item|element|entr(?:y|ie)|value|row|member"
@@ -148,6 +152,14 @@ def _sized(text: str) -> str | None:
     if word.startswith(("propert", "key")):
         return "Properties"
     return "Length"
+
+
+def sign_in(text: str) -> dict[str, JSON]:
+    """The sign that a sentence asks for: "must be positive", "cannot be negative"."""
+    match = _SIGN.search(text)
+    if match is None:
+        return {}
+    return {"exclusiveMinimum": 0} if match["above"] else {"minimum": 0}
 
 
 def _number(text: str) -> int | float:

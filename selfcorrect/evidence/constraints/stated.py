@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from selfcorrect.evidence.constraints.bounds import bounds_in
+from selfcorrect.evidence.constraints.bounds import bounds_in, sign_in
 from selfcorrect.evidence.constraints.choices import choices_in
 from selfcorrect.evidence.constraints.types import pattern_in, type_in
 from selfcorrect.model import JSON, Category, JsonObject
@@ -43,7 +43,7 @@ def constraint_in(text: str) -> dict[str, JSON]:
         return {"enum": list(choices)}
     if pattern := pattern_in(text):
         return {"pattern": pattern}
-    return type_in(text)
+    return sign_in(text) or type_in(text)
 
 
 def category_of_constraint(constraint: JsonObject) -> Category | None:

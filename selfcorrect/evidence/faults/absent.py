@@ -18,6 +18,10 @@ _OUTRIGHT: Final = (
         rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| missing",
         rf"| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}",
     ),
+    way(
+        rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} (?:{MARK}\b|(?:is|are) ",
+        r"(?:an? )?(?:required|missing|mandatory)\b)",
+    ),
     way(r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})"),
     way(r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})"),
     way(

@@ -19,7 +19,7 @@ MARK: Final = (
 )
 _Q: Final = r"[\"'`‘“«(\[]"
 _E: Final = r"[\"'`’”»)\]]"
-IDENTIFIER: Final = r"[\w$@][\w$@.\[\]-]{0,80}"
+IDENTIFIER: Final = r"(?!\d)[\w$@][\w$@.\[\]-]{0,80}"
 
 
 def way(*parts: str) -> re.Pattern[str]:

@@ -29,6 +29,8 @@ from selfcorrect.pointer import join, split
 from selfcorrect.text import words_of
 
 _INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
+_OF_THE_CALL: Final = (Category.MISSING_PARAM, Category.UNKNOWN_TOOL, Category.MALFORMED_JSON)
+"""What no argument is at fault for."""
 _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
@@ -70,6 +72,12 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     else:
         found = []
     return tuple("/args" + path for path in dict.fromkeys(found))
+
+
+def by_elimination(finding: Finding, place: Places) -> tuple[str, ...]:
+    """The only argument that there is: it is told, and nothing is changed for it."""
+    meant = finding.kind in _INPUT and finding.category not in _OF_THE_CALL
+    return ("/args" + place.top[0],) if meant and len(place.top) == 1 else ()
 
 
 def _captured(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
@@ -142,7 +150,8 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return [] if speaks_of_another(text, place) else by_form(finding, place)
+    dated = finding.category is Category.FORMAT_DATE  # "month must be in 1..12" speaks of a part
+    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
 
 
 def _marked(text: str, place: Places) -> list[str]:

@@ -15,6 +15,7 @@ from selfcorrect.text import words_of
 from selfcorrect.words import singular, word_list
 
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,18}(?:\.\d{1,12})?(?!\w|\.\d)")
+_ZERO: Final = re.compile(r"\bzero\b", re.IGNORECASE)
 _SUFFIXES: Final = frozenset(
     word_list("""
         id name key identifier arn uri url path number code ref uuid slug file str list""")
@@ -28,6 +29,12 @@ def by_schema(finding: Finding, place: Places) -> list[str]:
     paths = [item.paths[0] for item in same or wrong if item.paths]
     paths = [path.removeprefix("/args") for path in dict.fromkeys(paths)]
     return paths if same or len(paths) == 1 else []
+
+
+def category_by_schema(path: str, place: Places) -> Category | None:
+    """What the schema itself finds wrong at a place, if it is one thing."""
+    found = {_about(item) for item in _violations(place) if item.path == "/args" + path}
+    return found.pop() if len(found) == 1 else None
 
 
 def _violations(place: Places) -> tuple[Finding, ...]:
@@ -53,7 +60,7 @@ def by_number(text: str, place: Places) -> list[str]:
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
             wanted.setdefault(float(value), []).append(path)
     found: list[str] = []
-    for match in list(_NUMBER.finditer(text))[:100]:
+    for match in list(_NUMBER.finditer(_ZERO.sub("0", text)))[:100]:
         paths = wanted.get(float(match[0]), [])
         if len(paths) == 1:
             found.append(paths[0])

@@ -113,7 +113,7 @@ TYPES: Final = by_word(
         _K.PERMANENT: """
             NotImplementedError ImportError ssl.SSLCertVerificationError
             aiohttp.client_exceptions.ClientConnectorCertificateError""",
-        _K.INTERNAL: "KeyError IndexError",
+        _K.INTERNAL: "KeyError IndexError AnswerNotJson",
     }
 )
 """Exception classes by dotted name, looked up over the MRO, most specific first; never imported."""
@@ -149,7 +149,7 @@ WORDS: Final = by_word(
         _K.TRANSIENT: """
         unavailable, overloaded, connection, connect, network error, dns, unknown host,
         brokers available, servers available, nodes available, host available, deadlock,
-        unreachable, temporarily, try again, disconnected, broken pipe""",
+        unreachable, serialization failure, temporarily, try again, disconnected, broken pipe""",
         _K.INTERNAL: "internal, server error",
     },
     between=",",

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from selfcorrect.model import JSON
-from selfcorrect.words import by_word
+from selfcorrect.words import by_word, number_word
 
 LONGEST: Final = 366 * 86400.0
 _MOMENT: Final = 1e9
@@ -30,17 +30,12 @@ UNITS: Final = by_word(
         604800.0: "week weeks",
     }
 )
-_WORDS: Final = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40,
-    "sixty": 60, "ninety": 90,
-}  # fmt: skip
 UNIT: Final = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 NUMBER: Final = r"\d{1,9}(?:[.,]\d{1,9})?"
 _PART: Final = re.compile(rf"({NUMBER})[ \u00a0-]?({UNIT})(?![\w(])", re.IGNORECASE)
 _TIGHT: Final = re.compile(rf"({NUMBER}) ?(ms|[dhms])(?=\d|\b)", re.IGNORECASE)
 _SPOKEN: Final = re.compile(
-    rf"(half an? |{'|'.join(_WORDS)})(?: more| further)?[ -]?({UNIT})(?![\w(])", re.IGNORECASE
+    rf"(half an? |[a-z]{{1,8}})(?: more| further)?[ -]?({UNIT})(?![\w(])", re.IGNORECASE
 )
 _CLOCK: Final = re.compile(r"(\d{1,3}):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?![\d:])")
 _ISO: Final = re.compile(
@@ -95,9 +90,9 @@ def duration(text: str) -> float | None:
         days, hours_, minutes_, seconds_ = (float(group or 0) for group in match.groups())
         return days * 86400 + hours_ * 3600 + minutes_ * 60 + seconds_
     if (match := _SPOKEN.match(text)) is not None:
-        word = match[1].lower().strip()
-        count = 0.5 if word.startswith("half") else _WORDS[word]
-        return count * UNITS[match[2].lower()]
+        word = match[1].lower()
+        count = 0.5 if word[:5] == "half " else 1 if word in ("a", "an") else number_word(word)
+        return None if count is None else count * UNITS[match[2].lower()]
     total, position = None, 0
     for _ in range(6):
         match = _PART.match(text, position) or _TIGHT.match(text, position)
@@ -116,9 +111,7 @@ def until(text: str, now: datetime) -> float | None:
         moment = _moment(match[0])
         return max(0.0, (moment - now).total_seconds()) if moment else None
     if (match := _EPOCH.match(text)) is not None:
-        number = float(match[0])
-        number = number / 1000 if number > 1e11 else number
-        return max(0.0, number - now.timestamp())
+        return wait_of_value(float(match[0]), now=now)
     return None
 
 
@@ -126,10 +119,7 @@ def _moment(text: str) -> datetime | None:
     try:
         if text[:1].isalpha():
             return parsedate_to_datetime(text)
-        plain = (
-            text.replace(" UTC", "Z").replace(" GMT", "Z").replace("UTC", "Z").replace("GMT", "Z")
-        )
-        moment = datetime.fromisoformat(plain.replace(" +", "+"))
+        moment = datetime.fromisoformat(re.sub(" ?(?:UTC|GMT)", "Z", text).replace(" +", "+"))
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -45,7 +45,8 @@ BEFORE: Final = (
     _form(rf"\((?P<type>{TYPE})\) (?=\S)"),
     # hosts that call tools, languages
     _form(
-        rf"(?i)(?:tool|function) {NAME} (?:failed|returned an error|error)(?: with)?: |"
+        rf"(?i)(?:invalid \w{{1,20}}|input validation error) for (?:tool|function) {NAME}: |"
+        rf"(?:tool|function) {NAME} (?:failed|returned an error|error)(?: with)?: |"
         r"(?:tool|upstream|server|api) (?:call )?(?:error|failed|failure|returned): ?(?=\S)"
     ),
     _form(rf"(?P<type>{TYPE})\((?=['\"(\d])(?P<quoted>)"),
