@@ -133,6 +133,10 @@ PASSING = {
     "words behind others": lambda text: Refused(f"{text}\nThe request timed out."),
     "words of what it was raised from": chained,
     "a conflict": lambda text: Status(409, text),
+    "a status in words": lambda _: Refused("502 Bad Gateway"),
+    "a code in words": lambda _: Refused("ECONNRESET"),
+    "words that only the diagnosis knows": lambda _: Refused("the server is busy"),
+    "words of another language": lambda _: Refused("Zeit\u00fcberschreitung"),
 }
 
 

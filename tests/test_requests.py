@@ -44,6 +44,7 @@ NONE = [
     *("none", "NONE", {"type": "none"}, {"mode": "NONE"}),
     {"function_calling_config": {"mode": "NONE"}},
     {"functionCallingConfig": {"mode": "NONE"}},
+    {"tool_config": {"function_calling_config": {"mode": "NONE"}}},
     "FunctionCallingConfigMode.NONE",
 ]
 FREE = [

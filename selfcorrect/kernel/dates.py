@@ -28,7 +28,7 @@ MONTHS: Final = {
 }
 """The months by their names, whole and cut short."""
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_IDLE: Final = frozenset({"st", "nd", "rd", "th", "of", "the", "at", "t", "z", "utc", "on", "gmt"})
+_IDLE: Final = frozenset({"st", "nd", "rd", "th", "of", "the", "at", "t", "on"})
 
 
 def is_date_like(runs: str, formats: Collection[str]) -> bool:
@@ -39,6 +39,12 @@ def is_date_like(runs: str, formats: Collection[str]) -> bool:
         or bool(re.search(r"\d{2,4}[-/.:]\d\d", runs, re.ASCII))
         or (runs.isdigit() and len(runs) == 8)
     )
+
+
+def is_day(text: str) -> bool:
+    """Whether a text says a day, in one way or in two."""
+    found = moment(text)
+    return found is not None and bool(found.days)
 
 
 def same_date(written: str, runs: str) -> Safety | None:
@@ -92,6 +98,8 @@ _ISO_SIGNS: Final = re.compile(r"[\d\-\u2010-\u2015/.:t z+]+(?:utc|gmt)?")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _RANGE: Final = re.compile("(?<=:\\d\\d)[\u2012-\u2015]")
 """What stands between two times; before an offset it is a hyphen or a minus."""
+_OPEN: Final = re.compile(r"\A[-+]|(?:[-+/:,]|\b(?:at|of|on|the)|(?<=\d)t)\Z")
+"""A sign before a date, or an end behind which something was cut off: `2026-10-26T`."""
 _EARLIEST: Final = 1_000
 
 
@@ -101,7 +109,7 @@ def moment(text: str) -> Moment | None:
         return None
     written = text.strip().lower()
     text = _spelled_out(written)
-    if text[:1] in ("-", "+") or re.search(r"[^\w\s,./:+\-]", text):
+    if _OPEN.search(text) or re.search(r"[^\w\s,./:+\-]", text):
         return None
     found = _CLOCK.search(text)
     if found is not None and found["m"] is None and found["half"] is None:
@@ -113,7 +121,9 @@ def moment(text: str) -> Moment | None:
     if (found is not None and clock is None) or days is None or not all(map(_is_idle, words)):
         return None
     meant, order = days
-    if any(not _agrees(day, words) for day in meant):
+    told = {n for word in words for n, name in enumerate(_WEEKDAYS) if _begins(word, name)}
+    # A weekday without a date is a day that nobody can tell.
+    if any(told - {date(*day).weekday()} for day in meant) or (told and not meant):
         return None
     # At the end of a text more digits may have been cut off: `2036-11-2`.
     is_iso = order[:1] > (31,) and not re.search(r"\D\d\Z", text, re.ASCII)
@@ -134,6 +144,9 @@ def _days_in(rest: str, months: list[int]) -> tuple[_Days, tuple[int, ...]] | No
         years, days = [n for n in numbers if len(n) == 4], [n for n in numbers if len(n) < 3]
         if len(months) != 1 or len(years) != 1 or len(days) != 1 or len(numbers) != 2:
             return None
+        parts = re.findall(r"\d+|[^\W\d_]+", rest)
+        if [one for one in parts if one in (*numbers, *MONTHS)][1] == years[0]:
+            return None  # nobody writes the year between them
         order = (int(years[0]), months[0], int(days[0]))
         meant = {order}
     elif first is not None and (first[2] or re.fullmatch(r"(?:19|2[01])\d{6}", first[0])):
@@ -157,12 +170,6 @@ def _is_real(day: tuple[int, int, int]) -> bool:
         return date(*day).year >= _EARLIEST
     except ValueError:
         return False
-
-
-def _agrees(day: tuple[int, int, int], words: Collection[str]) -> bool:
-    """Whether the weekday that stands beside a day, if any, is the one that it is."""
-    told = {n for word in words for n, name in enumerate(_WEEKDAYS) if _begins(word, name)}
-    return told <= {date(*day).weekday()}
 
 
 _BASIC: Final = re.compile(r"(\d{8})t(\d\d)(\d\d)(\d\d)?(?!\d)", re.ASCII)

@@ -43,6 +43,7 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
 _BULLET: Final = re.compile(
     r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
 )
+_THOUSANDS: Final = re.compile(r"(?<![\d.])\d{1,3}\s\d{3}(?!\d)", re.ASCII)
 _AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
 
 
@@ -80,9 +81,13 @@ def separated(text: str, item: Slot) -> Iterator[list[str]]:
     parts = [part.strip() for part in text.split(",")]
     parts = _without_bullets(parts) if text.startswith(("1. ", "1) ")) else parts
     yield parts
-    yield [*parts[:-1], *(part for one in parts[-1:] for part in _AND.split(one) if part)]
-    # Words of a text stand apart anyway: that separates nothing but numbers and listed values.
-    if len(parts) == 1 and (item.listed or "string" not in item.kinds):
+    first, *others = _AND.split(parts[-1])
+    if others[-1:] != [""]:  # behind a last `and` something was cut off
+        yield [*parts[:-1], *([first] if first else []), *others]
+    # Words of a text stand apart anyway: that separates nothing but numbers and listed values,
+    # and of numbers not the thousands: `1 000`.
+    is_apart = item.listed or ("string" not in item.kinds and not _THOUSANDS.search(text))
+    if len(parts) == 1 and is_apart:
         yield text.split()
 
 

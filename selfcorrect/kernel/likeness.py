@@ -34,6 +34,8 @@ from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, is_english, singula
 _PREFIX: Final = re.compile(
     r"(?:args?|arguments?|params?|parameters?)(?:[_\-.]+|(?=[A-Z]))(.+)|p[_\-.]+(.+)", re.DOTALL
 )
+_NO_SIGN: Final = re.compile(r"(?!//)[\w.:/\-\s\"'`$@=*,\[\](){}<\u200b\ufeff\u2010-\u2015]*>?")
+"""What may stand around the words of a key without a meaning of its own."""
 _STOP: Final = frozenset({"a", "an", "of", "the"})
 FILLERS: Final = frozenset(
     {"arg", "argument", "field", "input", "param", "parameter", "str", "string", "value"}
@@ -97,6 +99,11 @@ def has_same_letters(key: str, name: str) -> bool:
     return ours.digits == theirs.digits and ours.letters == theirs.letters != ""
 
 
+def has_own_sign(key: str) -> bool:
+    """Whether a key says something by a sign: `!force`, `//force`, `force?`."""
+    return not _NO_SIGN.fullmatch(key)
+
+
 def is_placeholder(key: str) -> bool:
     """Whether a key only says that it is one, and does not wrap others.
 
@@ -141,6 +148,8 @@ def key_likeness(key: str, name: str, beside: Naming) -> Safety | None:
 def is_near(key: str, name: str, beside: Naming) -> bool:
     """Whether a key is like a name, whatever others are like it too."""
     ours, theirs = form_of(key), form_of(name)
+    if has_own_sign(key) and not set(key) <= set(name):
+        return False
     if has_same_letters(key, name) or ours.plain == theirs.plain != "":
         return True
     if not ours.words or not theirs.words:
@@ -217,7 +226,7 @@ _DISPATCHES: Final = frozenset(
 """What a made-up tool is called that only passes a call on."""
 _FOR_TOOLS: Final = frozenset({"api", "call", "func", "function", "tool", "v"})
 """Words that say only that something is a tool."""
-_NAME_ALONE: Final = re.compile(r"[\w.:/\-\s\"'`]*", re.UNICODE)
+_NAME_ALONE: Final = re.compile(r"(?!//)[\w.:/\-\s\"'`]*", re.UNICODE)
 
 
 def bare_tool(written: str) -> str:

@@ -81,7 +81,7 @@ _ALSO_WORDS: Final = frozenset(
 )
 _NO_PLURAL: Final = frozenset({"celsius", "fahrenheit", "kelvin", "feet"})
 COINS: Final = frozenset({"cent", "pence", "penny", "satoshi", "wei", "mill", "minor", "smallest"})
-SCALES: Final = frozenset({"thousand", "million", "billion", "lakh", "crore"})
+SCALES: Final = frozenset({"dozen", "thousand", "million", "billion", "lakh", "crore"})
 _LARGER: Final = (
     COINS
     | SCALES

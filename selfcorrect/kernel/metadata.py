@@ -62,7 +62,8 @@ def _is_anything(item: JSON) -> bool:
 def _is_reason(item: JSON) -> bool:
     if not isinstance(item, str):
         return item is None
-    return spelled(item) in CUT_REASONS | DONE_REASONS
+    # What a provider refused to say is no call, wherever that stands.
+    return spelled(item) in (CUT_REASONS - REFUSED_REASONS) | DONE_REASONS
 
 
 def _one_of(words: str) -> Check:

@@ -54,7 +54,7 @@ def spoken(text: str) -> Spoken | None:
 def _unsigned(words: str) -> Spoken | None:
     scale = not SCALES.keys().isdisjoint(words.replace("-", " ").split())
     if words == "a dozen":
-        return Spoken(Decimal(12))
+        return Spoken(Decimal(12), scale=True)
     if (number := _count(words)) is not None:
         return Spoken(number, scale)
     most, _, last = words.rpartition(" ")

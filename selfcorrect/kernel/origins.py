@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from typing import Final
+from unicodedata import normalize
 
 from selfcorrect.kernel.covering import loaded
 from selfcorrect.kernel.verdicts import Step, touches
@@ -19,6 +21,7 @@ _SURE: Final = 8
 """Letters and digits that are one value, however they are parted: `DE00 6666 7777`."""
 _DEPTH: Final = 8
 _GROUPS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _SIGNS: Final = re.compile(r"[\W_]+")
 
 
@@ -79,7 +82,8 @@ def _values(value: JSON, field: str = "", depth: int = _DEPTH) -> Iterator[tuple
 
 
 def _plain(text: str) -> str:
-    """The words of a text, without case and signs."""
+    """The words of a text, without case and signs, as one reads them on a page."""
+    text = normalize("NFKC", _UNSEEN.sub("", unescape(text)))
     return _SIGNS.sub(" ", _GROUPS.sub("", text.casefold())).strip()
 
 

@@ -23,7 +23,10 @@ REFUSED_REASONS: Final = frozenset(
     | {"image_safety", "image_prohibited_content", "image_recitation", "unexpected_tool_call"}
 )
 """What providers call it when they end an answer that is not to have any effect."""
-_CHOICES: Final = ("type", "mode", "function_calling_config", "functionCallingConfig")
+_CHOICES: Final = (
+    *("type", "mode", "function_calling_config", "functionCallingConfig"),
+    *("tool_config", "toolConfig"),
+)
 """Where a tool choice that is an object says what it is."""
 _MODES: Final = frozenset({"auto", "any", "none", "required", "validated", "mode_unspecified"})
 """What a tool choice says in place of a tool's name."""

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from selfcorrect.kernel.covering import equal
-from selfcorrect.kernel.dates import is_date_like, same_date
+from selfcorrect.kernel.dates import is_date_like, is_day, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import (
     COINS,
@@ -291,7 +291,12 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
     if is_date_like(runs, slot.formats) and (safety := same_date(written, runs)) is not None:
         return safety
     is_moment = not slot.formats.isdisjoint({"date", "date-time", "time"})
+    # The digits of a day in the places of another are another day: 20261011 as 20/26/1011.
+    is_moment = is_moment or (_DAY.fullmatch(runs) is not None and is_day(written))
     return None if is_moment else _same_signs(written, runs, slot)
+
+
+_DAY: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}", re.ASCII)
 
 
 def bare_text(text: str) -> str:

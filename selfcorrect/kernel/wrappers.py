@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.kernel.covering import WRAPPING, equal, loaded
-from selfcorrect.kernel.likeness import is_spelled, tool_likeness
+from selfcorrect.kernel.likeness import has_own_sign, is_spelled, tool_likeness
 from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot
 from selfcorrect.kernel.verdicts import Path, Reason, Step, named
 from selfcorrect.model import JSON, Safety
@@ -56,7 +56,7 @@ def _wraps(step: Step, key: str, value: JSON) -> bool:
         return False  # a word that the schema declares is that parameter, and no wrapper
     names = (step.runs.name, step.written.name)
     is_own = any(spelling(key) == spelling(name) != "" for name in names)
-    return spelling(key) in WRAPPING or is_own or not normal(key)
+    return spelling(key) in WRAPPING or is_own or (not normal(key) and not has_own_sign(key))
 
 
 def _is_envelope(step: Step, key: str, value: JSON) -> bool:
@@ -73,7 +73,9 @@ def without_schema(
 ) -> dict[str, JSON]:
     """An object without the schema's own words around it: `{"type", "properties": …}`."""
     inner = written.get("properties")
-    if not isinstance(inner, dict) or not written.keys() <= {"type", "properties"}:
+    # Another type than an object's is a word of its own: `{"type": "refund", "properties": …}`.
+    is_known = str(written.get("type", "object")).lower() in _KINDS
+    if not isinstance(inner, dict) or not is_known or not written.keys() <= {"type", "properties"}:
         return written
     is_own = "properties" in runs or step.slot((*path, "properties")).declared
     return written if is_own else inner

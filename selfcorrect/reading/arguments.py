@@ -24,8 +24,10 @@ from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.schema.subschema import type_of, types_of
 
-_BEFORE: Final = re.compile(r"[\s\ufeff]*+(```[\w-]*+\s)?[\s\ufeff]*+(\w++\s*+[:=(]?\s*+(?=\{))?")
-"""What may stand before the JSON: a fence, a word."""
+_BEFORE: Final = re.compile(
+    r"[\s\ufeff]*+(```[\w-]*+\s|`|<\w++>)?[\s\ufeff]*+(\w++\s*+[:=(]?\s*+(?=\{))?"
+)
+"""What may stand before the JSON: a fence, a tag, a word."""
 _FENCE: Final = re.compile(r"```\s*+\Z")
 _FIRST_KEY: Final = re.compile(r"\s*+\"[^\"\\\n]{1,200}\"\s*+:")
 NO_ARGUMENTS: Final = "there are no arguments"
@@ -168,7 +170,7 @@ def _body(text: str) -> tuple[str, int, list[Deviation]]:
     before = _BEFORE.match(text)
     fence, word = before.groups() if before else (None, None)
     start = before.end() if before else 0
-    notes = [Deviation(0, "a code fence")] if fence else []
+    notes = [Deviation(0, "a tag" if fence[0] == "<" else "a code fence")] if fence else []
     notes += [Deviation(0, "words before the arguments")] if word else []
     body = _FENCE.sub("", text[start:])
     if not body.startswith(("{", "[", '"', "'")):

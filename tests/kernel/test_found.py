@@ -11,6 +11,7 @@ from random_calls import made
 TEXT: dict[str, Any] = {"type": "string"}
 COUNT: dict[str, Any] = {"type": "integer"}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+COUNTS: dict[str, Any] = {"type": "array", "items": COUNT}
 PAY = {"to": TEXT, "amount": COUNT}
 INNER = {"type": "object", "properties": PAY}
 ARGS = {"to": "ann", "amount": 5}
@@ -41,7 +42,7 @@ OF_ANY_TOOL: Rows = (
     ({"tags": TEXTS}, {"tags": '["x, y"]'}, {"tags": ["x", "y"]}),
     ({"order": {"type": "object", "properties": {"tags": TEXTS}}},
      {"order": '{"tags": ["a b", "c"]}'}, {"order": {"tags": ["a", "b", "c"]}}),
-    ({"sizes": {"type": "array", "items": COUNT}}, {"sizes": "5 or 1"}, {"sizes": [5, 1]}),
+    ({"sizes": COUNTS}, {"sizes": "5 or 1"}, {"sizes": [5, 1]}),
     ({"order": INNER}, {"order": "['a', 'b']"}, {"order": {"to": "a"}}),
     ({"order": INNER}, {"order": "05"}, {"order": {"amount": 5}}),
     ({"tags": TEXTS}, {"tags": '["o", "a;b"]'}, {"tags": ["o", "a;"]}),
@@ -88,6 +89,29 @@ OF_ANY_TOOL: Rows = (
     # a list that says that it goes on, and one with two kinds of items
     ({"tags": TEXTS}, {"tags": "a, b, ..."}, {"tags": ["a", "b"]}),
     ({"tags": TEXTS}, {"tags": "- a\nb"}, {"tags": ["a", "b"]}),
+    ({"sizes": COUNTS}, {"sizes": "1, 2 and"}, {"sizes": [1, 2]}),
+    ({"sizes": COUNTS}, {"sizes": "1 000 2"}, {"sizes": [1, 0, 2]}),
+    # a date that was cut off, whose year stands between, or with a zone that does not run
+    ({"day": DAY}, {"day": "2026-10-26-"}, {"day": "2026-10-26"}),
+    ({"day": DAY}, {"day": "2026-10-26T"}, {"day": "2026-10-26"}),
+    ({"day": DAY}, {"day": "26 October 2026 at"}, {"day": "2026-10-26"}),
+    ({"day": DAY}, {"day": "2026-10-26Z"}, {"day": "2026-10-26"}),
+    ({"day": DAY}, {"day": "26 October 2026 UTC"}, {"day": "2026-10-26"}),
+    ({"day": DAY}, {"day": "6 2026 March"}, {"day": "2026-03-06"}),
+    ({"day": DAY}, {"day": "March 2026 6"}, {"day": "2026-03-06"}),
+    # a weekday that no day says, a day whose digits say another one
+    ({"at": CLOCK}, {"at": "Mon 14:00Z"}, {"at": "14:00:00Z"}),
+    ({"day": {**TEXT, "pattern": r"^\d\d/\d\d/\d{4}$"}}, {"day": "20261011"},
+     {"day": "20/26/1011"}),
+    ({"n": told("Number of dozens")}, {"n": "a dozen"}, {"n": 12}),
+    # a sign that says something, alone around all or before a key
+    (PAY, {"!": ARGS}, ARGS),
+    (PAY, {"\U0001f6ab": ARGS}, ARGS),
+    (PAY, {"to": "ann", "//amount": 5}, ARGS),
+    (PAY, {"to": "ann", "#amount": 5}, ARGS),
+    ({"force": {"type": "boolean"}}, {"!force": True}, {"force": True}),
+    ({"force": {"type": "boolean"}}, {"force?": True}, {"force": True}),
+    ({"order": INNER}, {"order": {"type": "refund", "properties": ARGS}}, {"order": ARGS}),
 )  # fmt: skip
 OF_TOOLS_THAT_ACT: Rows = (
     # a key that says more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
@@ -161,6 +161,9 @@ def _handled(
     return out
 
 
+_PASSING: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED})
+
+
 def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunContext) -> Outcome:
     """What the execution did, as its structure showed; a rule of the deployment knows a refusal.
 
@@ -170,7 +173,11 @@ def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunCont
     found = Outcome(error.get("outcome") or Outcome.LOST)
     if "lost" in told or found is Outcome.LOST:
         return Outcome.LOST
-    return Outcome.NOT_DONE if told == {"not_done"} else found
+    if told == {"not_done"}:
+        return Outcome.NOT_DONE
+    # That a tool is atomic proves nothing of a fault that passes, however that was found out.
+    kinds = {item.kind for item in findings if not context.strategies.is_told(item.rule)}
+    return Outcome.REFUSED if error.get("atomic") and kinds & _PASSING else found
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

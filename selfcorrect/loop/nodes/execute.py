@@ -258,6 +258,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     seen = context.senses.witness(error, call, tool, tool.home, context.strategies.bodies)
     findings, ending = seen.findings, seen.ending
     outcome = settled(ending.outcome, tool, is_firm=ending.is_firm)
+    is_atomic = outcome is not ending.outcome
     if not may_call_again(outcome, tool.effect) or tool.verify:
         from selfcorrect.tools.deadlines import StillRunning
 
@@ -269,14 +270,15 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
             shown = {"verified": True} | ({"ledger": trouble} if trouble else {})
             await this.note(ok=None)
             return _done(this, value, shown, seconds)
-        outcome = found if found is Outcome.NOT_DONE else outcome
+        if found is Outcome.NOT_DONE:
+            outcome, is_atomic = found, False
     text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update = _failed("tool", findings, {**said, **of_tool(tool)})
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
-    if ending.is_fault:
-        update["error"]["fault"] = True
+    update["error"] |= {"fault": True} if ending.is_fault else {}
+    update["error"] |= {"atomic": True} if is_atomic else {}
     if this.admission is not None:
         from selfcorrect.policies.fault_domain import host_of
 
