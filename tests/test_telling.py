@@ -81,8 +81,8 @@ TEXTS = [
         ),
         (
             "The tool refused the call. `n` is out of range (at least 1, at most 9). The tool "
-            f'said, as data: "n is too large" {PART} What would change, if it is what is '
-            "meant: `n` = 9"
+            f'said, as data: "n is too large" {PART} Mended, if nothing was done and it '
+            'is what is meant: {"name": "act", "args": {"n": 9}}'
         ),
     ),
     (

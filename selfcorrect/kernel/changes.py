@@ -246,18 +246,16 @@ class _Judging:
             found = found or self._partner(path, value, few)
             if found is None:
                 self.come.append((path, value))
-                continue
-            found.is_paired = True
+            else:
+                found.is_paired = True
         self.gone = [one for one in self.gone if not one.is_paired]
 
     def _open(self) -> None:
         """Look one level deeper: into an object that nobody wrote, and into one that has gone."""
         come: list[tuple[Path, JSON]] = []
         for path, value in self.come:
-            is_level = (
-                self.is_bare and isinstance(value, dict) and value and self.step.slot(path).declared
-            )
-            if is_level and self.origin(path, value) is None:
+            is_level = self.is_bare and isinstance(value, dict) and value
+            if is_level and self.step.slot(path).declared and self.origin(path, value) is None:
                 self.say(INFERRED, 2, path)
                 come += [((*path, key), inner) for key, inner in value.items()]
             else:
@@ -277,11 +275,9 @@ class _Judging:
         """What was written and became this, by key and value together."""
         best: tuple[int, _Gone, list[Reason]] | None = None
         for gone in among:
-            key = (
-                None
-                if gone.is_paired
-                else key_class(self.step, gone.path, path, slips=self._may_compare())
-            )
+            if gone.is_paired:
+                continue
+            key = key_class(self.step, gone.path, path, slips=self._may_compare())
             if key is None:
                 continue
             judging = _Judging(self.step)
@@ -346,8 +342,7 @@ class _Judging:
 
     def _invented(self, path: Path, value: JSON) -> None:
         slot = self.step.slot(path)
-        origin = self.origin(path, value)
-        if origin is not None:
+        if (origin := self.origin(path, value)) is not None:
             self.say(origin, 3, path)
         elif slot.required and slot.gives(value):
             self.say(INFERRED, 3, path)

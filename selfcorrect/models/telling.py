@@ -406,17 +406,16 @@ def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
 
 
 def _proposal(report: FailureReport, closing: str) -> str:
-    """The mended call, ready as JSON; what it changes, where that is all that can be shown.
-
-    That is so where it is too long or hides values, and where a part of it may have been done.
-    """
+    """The mended call as JSON; what it changes, where it is too long or hides values."""
     proposal, in_part = report.proposal, closing.endswith((PART, FIND_OUT))
     if not proposal or not (in_part or closing.startswith("Correct the call")):
         return ""
     call: dict[str, Any] = {"name": proposal.get("name"), "args": proposal.get("args") or {}}
     shown = literal(call, _LONGEST_PROPOSAL)
-    if not in_part and not _hides(shown) and _is_json(shown):
-        return f"Ready to be made, if it is what is meant: {shown}"
+    if not _hides(shown) and _is_json(shown):
+        # What may have been done in part is not offered as ready.
+        lead = "Mended, if nothing was done and" if in_part else "Ready to be made, if"
+        return f"{lead} it is what is meant: {shown}"
     changed = _changed((report.call or {}).get("args") or {}, call["args"])
     lines = accumulate(changed, "{}, {}".format)
     told = [*takewhile(lambda line: len(line) <= _LONGEST_PROPOSAL - 40, lines)]
