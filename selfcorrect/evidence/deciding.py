@@ -29,9 +29,8 @@ from selfcorrect.ports import Open, Rules
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
-_PLAIN: Final = ("enum", "const", "type", "pattern", "format")
+_PLAIN: Final = ("enum", "const", "type", "pattern")
 """Constraints that no number of retries, seconds or calls looks like."""
-_OF_TIME: Final = ("date", "date-time", "time", "duration")
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
 
 
@@ -87,6 +86,8 @@ def decide(
             likely to be right.
     """
     found = _heard(finding, rules, tool, arguments, schema, acts)
+    if (stated_so := _by_constraint(found, rules, tool)) is not found:
+        found = _placed(replace(stated_so, paths=finding.paths), tool, arguments, schema)
     place = Places(arguments, schema or {})
     guessed = found.witness is Source.MODEL and found.confidence < LIKELY
     wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
@@ -143,7 +144,7 @@ def by_rules(
         blind = hidden.masked(hidden.text)
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(rules.decide(replace(finding, text=""), tool), text=finding.text)
-    decided = _by_constraint(finding, rules.decide(replace(finding, text=blind), tool), rules, tool)
+    decided = rules.decide(replace(finding, text=blind), tool)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -165,33 +166,30 @@ def by_rules(
         return shown
 
 
-def _by_constraint(finding: Finding, decided: Finding, rules: Rules, tool: str | None) -> Finding:
-    """What the constraint that an error states says of it, where no rule knows its words.
+def _by_constraint(found: Finding, rules: Rules, tool: str | None) -> Finding:
+    """What a constraint that an error states says of it, where at most its class's name speaks.
 
-    "must be at least 18", "one of: a, b": it is decided as an error whose code names the keyword.
+    "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
     """
-    if not finding.constraint or decided.category is not Category.NONE:
-        return decided
-    keyword, value = next(iter(finding.constraint.items()))
-    unsaid = decided.witness is Source.NONE or decided.kind is ErrorKind.VALIDATION
-    if not unsaid and not (keyword in _PLAIN and _only_a_class_speaks(finding, decided, rules)):
-        return decided
-    if keyword == "format":
-        keyword = "date_parsing" if value in _OF_TIME else "url_parsing"
-    found = rules.decide(Finding("", code=keyword), tool)
-    if found.kind is not ErrorKind.VALIDATION:
-        return decided
-    said = {name: getattr(found, name) for name in ("kind", "category", "rule", "ladder")}
-    return replace(decided, **said, confidence=stated(), witness=Source.RULE)
+    keyword = next(iter(found.constraint), "")
+    is_open = keyword in _PLAIN and found.category is Category.NONE
+    if not is_open or not _is_silent(found, rules):
+        return found
+    meant = rules.decide(Finding("", code=keyword), tool)
+    if meant.kind is not ErrorKind.VALIDATION:
+        return found
+    said = {name: getattr(meant, name) for name in ("kind", "category", "rule", "ladder")}
+    return replace(found, **said, confidence=stated(), witness=Source.RULE)
 
 
-def _only_a_class_speaks(finding: Finding, decided: Finding, rules: Rules) -> bool:
+def _is_silent(found: Finding, rules: Rules) -> bool:
     """Whether nothing but the words of a class's name say what sort of error it is."""
-    if finding.status is not None or finding.code or decided.kind is not finding.kind:
+    if found.witness is Source.NONE:
+        return True
+    is_told = found.status is not None or found.code or found.witness is Source.MODEL
+    if is_told or found.kind in {TYPES.get(name) for name in found.types}:
         return False
-    if finding.kind in {TYPES.get(name) for name in finding.types}:
-        return False
-    bare = replace(finding, text=decided.text, types=(), kind=ErrorKind.INTERNAL)
+    bare = replace(found, types=(), kind=ErrorKind.INTERNAL)
     return rules.decide(bare, None).witness is Source.NONE
 
 
