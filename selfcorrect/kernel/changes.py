@@ -121,22 +121,21 @@ class _Judging:
 
     def compare(self, written: JSON, runs: JSON, path: Path) -> None:
         """Walk through both together; note what differs."""
-        if written is runs:
-            return
         if isinstance(written, dict) and isinstance(runs, dict):
             inner = without_schema(self.step, written, runs, path)
             if inner is not written:
                 self.say(INFERRED, 2, path)
             written = inner
             for key, value in runs.items():
-                if key in written:
-                    self.compare(written[key], value, (*path, key))
-                else:
+                if key not in written:
                     self.come.append(((*path, key), value))
+                elif written[key] is not value:  # asked here: each of a thousand changes asks all
+                    self.compare(written[key], value, (*path, key))
             self.gone += [_Gone((*path, k), v) for k, v in written.items() if k not in runs]
         elif isinstance(written, list) and isinstance(runs, list) and len(written) == len(runs):
             for index, (before, after) in enumerate(zip(written, runs, strict=True)):
-                self.compare(before, after, (*path, index))
+                if before is not after:
+                    self.compare(before, after, (*path, index))
         elif not equal(written, runs):
             self.replaced(written, runs, path)
 

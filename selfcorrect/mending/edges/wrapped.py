@@ -36,9 +36,12 @@ def value_wrapper(value: JSON, want: Place) -> Iterator[Fit]:
 
 def bare_items(value: JSON, want: Place) -> Iterator[Fit]:
     """The items of a list without the object around each: `[{"tag": "new"}, {"tag": "old"}]`."""
-    if not isinstance(value, list) or not all(map(_is_lone, value)):
+    if not isinstance(value, list) or not value or not _is_lone(value[0]):
         return
     slot = slots_of(want.tool.schema)((*split(want.path)[1:], "0"))
+    # The first tells of most lists that they are none such: each of a thousand faults asks anew.
+    if value_in(value[0], slot) is None or not all(map(_is_lone, value)):
+        return
     bare = [value_in(item, slot) for item in value]
     if None not in bare and len({key for item in value for key in item}) == 1:
         reason = "items inside an object of one key each"
