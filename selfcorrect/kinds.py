@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class ErrorKind(StrEnum):
@@ -19,6 +20,12 @@ class ErrorKind(StrEnum):
     PERMANENT = "permanent"
     INTERNAL = "internal"
     CANCELLED = "cancelled"
+
+
+RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
+"""Kinds that may succeed when the same call is simply repeated; only structure and rules say so."""
+PASSING: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED})
+"""Kinds after which nobody knows how far a call got."""
 
 
 class Category(StrEnum):

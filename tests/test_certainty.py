@@ -11,7 +11,8 @@ from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph, ports
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.json_forms import finding_from_json, finding_to_json
-from selfcorrect.loop.progress import RETRYABLE, is_retryable
+from selfcorrect.kinds import RETRYABLE
+from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED, measured
 from selfcorrect.mapping.linting import lint
 from selfcorrect.model import Call, Category, ErrorKind, Finding, Source

@@ -16,7 +16,8 @@ from selfcorrect import ErrorRule, StrategyMap, weights
 from selfcorrect.errors import MapError
 from selfcorrect.evidence import decide, read_report
 from selfcorrect.evidence.trained.features import features, hashed
-from selfcorrect.evidence.trained.witness import AGAIN, KINDS, OVERRULES_KIND, together
+from selfcorrect.evidence.trained.witness import KINDS, OVERRULES_KIND, together
+from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import Category, ErrorKind, Finding, Source
 from selfcorrect.ports import Open
 from selfcorrect.training.rows import row_of, to_json
@@ -145,7 +146,7 @@ DECIDED = st.builds(
 @given(SCORES, DECIDED)
 def test_it_never_makes_anything_retryable_that_rules_do_not(scores, decided):
     said = together(weights.shipped(), scores, decided, FREE)
-    assert said.kind not in AGAIN or said.kind is decided.kind
+    assert said.kind not in RETRYABLE or said.kind is decided.kind
     assert 0 <= said.confidence <= 1
 
 

@@ -86,15 +86,21 @@ def decide(
             likely to be right.
     """
     found = _heard(finding, rules, tool, arguments, schema, acts)
-    if (stated_so := _by_constraint(found, rules, tool)) is not found:
-        found = _placed(replace(stated_so, paths=finding.paths), tool, arguments, schema)
-    place = Places(arguments, schema or {})
-    guessed = found.witness is Source.MODEL and found.confidence < LIKELY
-    wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
-    if wrong and (guessed or found.category is Category.NONE):  # the schema knows, a guess does not
-        about = category_by_schema(found.paths[0].removeprefix("/args"), place)
-        found = replace(found, category=about or found.category)
-    return replace(found, paths=found.paths or (() if acts else by_elimination(found, place)))
+    try:
+        if (stated_so := _by_constraint(found, rules, tool, arguments)) is not found:
+            found = _placed(replace(stated_so, paths=finding.paths), tool, arguments, schema)
+        guessed = found.witness is Source.MODEL and found.confidence < LIKELY
+        wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
+        if wrong and (guessed or found.category is Category.NONE):
+            # The schema knows, a guess does not.
+            place = Places(arguments, schema or {})
+            about = category_by_schema(found.paths[0].removeprefix("/args"), place)
+            return replace(found, category=about or found.category)
+        if acts or found.paths:
+            return found
+        return replace(found, paths=by_elimination(found, Places(arguments, schema or {})))
+    except Exception:  # a mistake about the call must not hide what is decided
+        return found
 
 
 def _heard(
@@ -140,8 +146,7 @@ def by_rules(
 ) -> Finding:
     """The same without the trained witness, which learns what the rules leave open."""
     try:
-        hidden = mask(finding.text, arguments, visible)
-        blind = hidden.masked(hidden.text)
+        blind = _masked(finding.text, arguments)
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(rules.decide(replace(finding, text=""), tool), text=finding.text)
     decided = rules.decide(replace(finding, text=blind), tool)
@@ -166,14 +171,14 @@ def by_rules(
         return shown
 
 
-def _by_constraint(found: Finding, rules: Rules, tool: str | None) -> Finding:
+def _by_constraint(found: Finding, rules: Rules, tool: str | None, arguments: JSON) -> Finding:
     """What a constraint that an error states says of it, where at most its class's name speaks.
 
     "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
     """
     keyword = next(iter(found.constraint), "")
     is_open = keyword in _PLAIN and found.category is Category.NONE
-    if not is_open or not _is_silent(found, rules):
+    if not is_open or not _is_silent(found, rules, arguments):
         return found
     meant = rules.decide(Finding("", code=keyword), tool)
     if meant.kind is not ErrorKind.VALIDATION:
@@ -182,15 +187,22 @@ def _by_constraint(found: Finding, rules: Rules, tool: str | None) -> Finding:
     return replace(found, **said, confidence=stated(), witness=Source.RULE)
 
 
-def _is_silent(found: Finding, rules: Rules) -> bool:
+def _is_silent(found: Finding, rules: Rules, arguments: JSON) -> bool:
     """Whether nothing but the words of a class's name say what sort of error it is."""
     if found.witness is Source.NONE:
         return True
     is_told = found.status is not None or found.code or found.witness is Source.MODEL
     if is_told or found.kind in {TYPES.get(name) for name in found.types}:
         return False
-    bare = replace(found, types=(), kind=ErrorKind.INTERNAL)
+    blind = _masked(found.text, arguments)
+    bare = replace(found, text=blind, types=(), kind=ErrorKind.INTERNAL)
     return rules.decide(bare, None).witness is Source.NONE
+
+
+def _masked(text: str, arguments: JSON) -> str:
+    """A text as rules match it: what it echoes of the arguments says nothing."""
+    hidden = mask(text, arguments, visible)
+    return hidden.masked(hidden.text)
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:

@@ -14,17 +14,17 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final
 
 from selfcorrect.effects import Outcome
 from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
-from selfcorrect.evidence.exceptions import heard as facts
-from selfcorrect.evidence.exceptions import type_names
+from selfcorrect.evidence.exceptions import Facts, heard, type_names
 from selfcorrect.evidence.kinds.facts import kind_of_code, speaks_of
 from selfcorrect.foreign import causes
+from selfcorrect.kinds import PASSING
 from selfcorrect.model import ErrorKind
 from selfcorrect.ports import Ending
 from selfcorrect.words import word_list
@@ -46,7 +46,6 @@ _BREAKING_KINDS: Final = frozenset(
 _LEFT_OPEN: Final = frozenset({408, 499})
 _UNCLEAR: Final = frozenset({409, 412, 424})
 """What may be about an equal request that came before; 429 is none: it counts and does nothing."""
-_PASSING: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED})
 _STATUS_KEYS: Final = ("status", "status_code", "statusCode", "http_status", "code")
 """Where an answer's body says how it ended."""
 _BREAKS: Final = (TimeoutError, ConnectionError, EOFError, InterruptedError)
@@ -109,6 +108,13 @@ class _Raised:
     error: BaseException
     chain: tuple[BaseException, ...]
     home: str
+    _heard: dict[int, Facts] = field(default_factory=dict)
+
+    def told(self, error: BaseException) -> Facts:
+        """What one of them says of itself, read once: a foreign one is waited for."""
+        if id(error) not in self._heard:
+            self._heard[id(error)] = heard(error)
+        return self._heard[id(error)]
 
 
 def ending_of(error: BaseException, home: str = "") -> Ending:
@@ -126,7 +132,8 @@ def ending_of(error: BaseException, home: str = "") -> Ending:
         where = _where(error, home)
         for why, outcome, holds in EVIDENCE:
             if holds(raised):
-                return Ending(outcome, why, where=where, is_firm=_is_firm(raised))
+                is_firm = outcome is not Outcome.REFUSED or _is_firm(raised)
+                return Ending(outcome, why, where=where, is_firm=is_firm)
         return Ending(Outcome.LOST, "it broke off", _is_fault(error), where)
     except Exception:  # a property of a hostile object may raise anything
         return Ending(Outcome.LOST, "its error cannot be read")
@@ -164,20 +171,20 @@ def _refused_by_server(raised: _Raised) -> bool:
     """Whether the library's own error says so; others take over what an answer's body holds."""
     error = raised.error
     ours = isinstance(error, SelfCorrectError) and error.__dict__.get("trusted") is True
-    return ours and facts(error).code in _PROTOCOL_REFUSALS
+    return ours and raised.told(error).code in _PROTOCOL_REFUSALS
 
 
 def _broke_off(raised: _Raised) -> bool:
-    return any(map(_is_break, raised.chain))
+    return any(_is_break(raised.told(error)) for error in raised.chain)
 
 
-def _is_break(error: BaseException) -> bool:
-    status = _status(error)
+def _is_break(told: Facts) -> bool:
+    error, status = told.error, _status(told)
     if status is not None:
         return _breaks(status)
-    if _is_break_told(error):
+    if _is_break_told(told):
         return True
-    if (kind := _kind_of_codes(error)) in _REFUSING_KINDS:
+    if (kind := _kind_of_codes(told)) in _REFUSING_KINDS:
         return False
     if (
         kind in _BREAKING_KINDS
@@ -196,8 +203,8 @@ def _reported(raised: _Raised) -> bool:
 
 
 def _answered_no(raised: _Raised) -> bool:
-    status = _status(raised.error)
-    return status is not None or _kind_of_codes(raised.error) in _REFUSING_KINDS
+    told = raised.told(raised.error)
+    return _status(told) is not None or _kind_of_codes(told) in _REFUSING_KINDS
 
 
 def _raised_on_purpose(raised: _Raised) -> bool:
@@ -247,23 +254,22 @@ def _all(error: BaseException) -> Iterator[BaseException]:
 
 def _is_firm(raised: _Raised) -> bool:
     """Whether nothing at all speaks of a fault that passes: no class, status, code or word."""
-    for error in raised.chain:
-        told = facts(error)
+    for told in map(raised.told, raised.chain):
         names = (name.rpartition(".")[2] for name in told.types)
         spoken = " ".join((*names, str(told.code or ""), told.text, told.body or ""))
-        if _status(error) in _UNCLEAR or speaks_of(spoken, _PASSING):
+        if _status(told) in _UNCLEAR or speaks_of(spoken, PASSING):
             return False
     return True
 
 
-def _status(error: BaseException) -> int | None:
-    status = facts(error).status
+def _status(told: Facts) -> int | None:
+    status = told.status
     return status if isinstance(status, int) and 400 <= status < 600 else None
 
 
-def _is_break_told(error: BaseException) -> bool:
+def _is_break_told(told: Facts) -> bool:
     """Whether a body that an exception carries says so; what else a body says proves nothing."""
-    bodies = (facts(error).body, *_ARGS.__get__(error)[:3])
+    bodies = (told.body, *_ARGS.__get__(told.error)[:3])
     return any(_breaks(status) for body in bodies for status in _statuses(body))
 
 
@@ -285,10 +291,9 @@ def _statuses(body: Any) -> Iterator[int]:
                 yield int(said)
 
 
-def _kind_of_codes(error: BaseException) -> ErrorKind | None:
+def _kind_of_codes(told: Facts) -> ErrorKind | None:
     """What a code that the error carries (gRPC, SQLSTATE, a vendor's) says, if it has one."""
-    told = facts(error)
-    if isinstance(error, OSError) and type(error).__module__ == "builtins":
+    if isinstance(told.error, OSError) and type(told.error).__module__ == "builtins":
         return ErrorKind.VALIDATION if told.code in _REFUSING_ERRNOS else None
     if str(told.code).startswith("SQLITE_ERROR"):
         return ErrorKind.VALIDATION

@@ -13,11 +13,10 @@ from typing import Final
 
 from selfcorrect.words import by_word
 
-_REPLY: Final = re.compile(
+_DOTTED: Final = re.compile(
     r"(?<![\d.])([45]\d\d)[ ,-]{1,2}(?:b?['\"])?[45]\.((\d{1,3})\.\d{1,3})(?![\d.])"
-    r"|\A\W{0,3}(?:error: )?([45]\d\d)(?=[ ,-])",
-    re.IGNORECASE,
 )
+_PLAIN: Final = re.compile(r"\A\W{0,3}(?:error: )?([45]\d\d)(?=[ ,-])", re.IGNORECASE)
 _SERVERS: Final = ("smtplib.", "aiosmtplib.", "ftplib.", "aioftp.", "nntplib.")
 _CLASSES: Final = by_word(
     {
@@ -45,10 +44,11 @@ def reply_class(text: str, types: Sequence[str]) -> str | None:
     >>> reply_class("530 Login incorrect.", ("ftplib.error_perm",))
     'ReplyAuth'
     """
-    match = _REPLY.search(text[:600])
-    if match is None or not (match[2] or any(name.startswith(_SERVERS) for name in types)):
+    if match := _DOTTED.search(text[:600]):
+        code, *told = match.groups()
+    elif any(name.startswith(_SERVERS) for name in types) and (match := _PLAIN.match(text)):
+        code, told = match[1], [match[1]]
+    else:
         return None
-    told = (match[2], match[3], match[4])
     found = next((_CLASSES[each] for each in told if each in _CLASSES), None)
-    is_later = (match[1] or match[4])[0] == "4" and found != "ReplyFull"
-    return "ReplyLater" if is_later else found
+    return "ReplyLater" if code[0] == "4" and found != "ReplyFull" else found

@@ -59,7 +59,7 @@ from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.langchain import is_async_only
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
-_MOST: Final = 12
+_MOST_TOLD: Final = 12
 _MOST_WAITING: Final = 256
 _MOST_FORGOTTEN: Final = 10_000
 _FORGOTTEN: Final = (
@@ -116,9 +116,7 @@ class ToolCalls:
         if turn is None:
             return await self._called(request, handler, AsyncHandled)
         async with turn:
-            if (
-                turn.is_over
-            ):  # another call asks, and the step ends: this one is made when it returns
+            if turn.is_over:  # another call asks: this one is made when the step is entered anew
                 raise asyncio.CancelledError
             IN_TURN.set(None)  # a tool may call tools of its own while it has its turn
             try:
@@ -328,7 +326,9 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
         note["detail"] = failure["detail"]
         findings = failure.get("findings") or ()
         note["kind"] = next((item.get("kind") for item in findings), None)
-        note["wrong"] = "; ".join(dict.fromkeys(filter(None, map(described, findings[:_MOST]))))
+        note["wrong"] = "; ".join(
+            dict.fromkeys(filter(None, map(described, findings[:_MOST_TOLD])))
+        )
         note["executed"] = bool(attempts)
         last: Mapping[str, Any] = attempts[-1] if attempts else {}
         note["retryable"] = bool(last.get("retryable") or last.get("retry_after"))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from selfcorrect.model import ABSENT, JSON, Call, ErrorKind, Finding
+from selfcorrect.kinds import RETRYABLE
+from selfcorrect.model import ABSENT, JSON, Call, Finding
 from selfcorrect.pointer import look
 from selfcorrect.routing import STOPPED
 
 if TYPE_CHECKING:
     from selfcorrect.mapping.strategy_map import StrategyMap
-
-RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
-"""Kinds that may succeed when the same call is simply repeated."""
 
 
 def stopped(reason: str, detail: str, **more: JSON) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
-from selfcorrect.evidence.trained.witness import AGAIN
+from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import Category
 from selfcorrect.training.fitting import Answer, Heard, answered, fit, heard_apart, left_out
 from selfcorrect.training.rows import Row
@@ -50,10 +50,10 @@ def curve(rows: Sequence[Row]) -> Iterator[str]:
 
 def _line(answers: Sequence[Answer]) -> str:
     asked = [each for each in answers if each.row.categories != (Category.NONE,)]
-    again = [each for each in answers if each.kind in AGAIN]
-    wanted = [each for each in answers if AGAIN.issuperset(each.row.kinds)]
-    hits = sum(not AGAIN.isdisjoint(each.row.kinds) for each in again)
-    found = sum(each.kind in AGAIN for each in wanted)
+    again = [each for each in answers if each.kind in RETRYABLE]
+    wanted = [each for each in answers if RETRYABLE.issuperset(each.row.kinds)]
+    hits = sum(not RETRYABLE.isdisjoint(each.row.kinds) for each in again)
+    found = sum(each.kind in RETRYABLE for each in wanted)
     kinds = sum(each.kind in each.row.kinds for each in answers)
     categories = sum(each.category in each.row.categories for each in asked)
     return (

@@ -81,14 +81,19 @@ def test_who_answers_for_a_list_may_not_lose_an_item(origin):
         assert level not in RUNS_UNASKED, (world.args, runs)
 
 
+def with_another(rng, world, spot):
+    """The arguments with a value that nobody wrote at a place, the value, and the place."""
+    runs = copy.deepcopy(world.args)
+    fresh = rng.choice(FRESH)
+    put(runs, spot.path, fresh)
+    return runs, fresh, pointer(spot)
+
+
 @pytest.mark.parametrize("origin", ["model", "learned"])
 def test_what_only_an_error_says_stays_tainted(origin):
     """Through a model's answer and a learnt binding; nobody may make it run unasked."""
     for rng, world, spot in cases(range(80), texts=True):
-        runs = copy.deepcopy(world.args)
-        fresh = rng.choice(FRESH)
-        put(runs, spot.path, fresh)
-        place = pointer(spot)
+        runs, fresh, place = with_another(rng, world, spot)
         told = rng.choice(
             [f"try {fresh} instead", f"expected '{fresh}'", json.dumps({"use": fresh})]
         )
@@ -108,10 +113,7 @@ def test_how_an_error_spells_a_value_takes_no_taint_away(told):
 
 def test_what_a_person_said_is_no_taint():
     for rng, world, spot in cases(range(60), texts=True):
-        runs = copy.deepcopy(world.args)
-        fresh = rng.choice(FRESH)
-        put(runs, spot.path, fresh)
-        place = pointer(spot)
+        runs, fresh, place = with_another(rng, world, spot)
         facts = {"origins": {place: "model"}, "waived": {place: "model"}, "blamed": [place]}
         told = {"tainted": [f"try {fresh}"], "known": [f"please use {fresh}"]}
         assert asked(world, runs, **told, **facts) == "model", runs
@@ -120,10 +122,7 @@ def test_what_a_person_said_is_no_taint():
 @pytest.mark.parametrize("origin", ["model", "learned"])
 def test_a_result_clears_whole_values_of_another_server_alone(origin):
     for rng, world, spot in cases(range(60), texts=True):
-        runs = copy.deepcopy(world.args)
-        fresh = rng.choice(FRESH)
-        put(runs, spot.path, fresh)
-        place = pointer(spot)
+        runs, fresh, place = with_another(rng, world, spot)
         facts = {"origins": {place: origin}, "waived": {place: origin}, "blamed": [place]}
         error = Heard(rng.choice(["wrong", f"try {fresh}"]), "error", rng.choice(["", "shop"]))
         whole = rng.choice([fresh, json.dumps({"any": [fresh]}), [{"text": fresh}]])

@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from selfcorrect.evidence.trained.features import features, hashed
+from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.ports import LastWitness, Open, Testimony
 from selfcorrect.weights import Weights
 
 KINDS: Final = tuple(ErrorKind)
 CATEGORIES: Final = tuple(Category)
-AGAIN: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
-"""Kinds that may be repeated: only structure and rules say so."""
 OF_INPUT: Final = frozenset(
     {ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT, ErrorKind.PERMANENT}
 )
@@ -105,7 +104,7 @@ def together(
 
 def _choices(decided: Finding) -> Iterator[int]:
     return (
-        number for number, kind in enumerate(KINDS) if kind not in AGAIN or kind is decided.kind
+        number for number, kind in enumerate(KINDS) if kind not in RETRYABLE or kind is decided.kind
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.json_forms import finding_from_json, finding_to_json
+from selfcorrect.kinds import PASSING
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable, stopped
@@ -161,9 +162,6 @@ def _handled(
     return out
 
 
-_PASSING: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED})
-
-
 def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunContext) -> Outcome:
     """What the execution did, as its structure showed; a rule of the deployment knows a refusal.
 
@@ -177,7 +175,7 @@ def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunCont
         return Outcome.NOT_DONE
     # That a tool is atomic proves nothing of a fault that passes, however that was found out.
     kinds = {item.kind for item in findings if not context.strategies.is_told(item.rule)}
-    return Outcome.REFUSED if error.get("atomic") and kinds & _PASSING else found
+    return Outcome.REFUSED if error.get("atomic") and kinds & PASSING else found
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:
