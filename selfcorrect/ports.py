@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from selfcorrect.effects import Outcome
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Repair
+from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, Repair
 from selfcorrect.protocols import TextPolicy, Tool
 
 if TYPE_CHECKING:
@@ -99,10 +99,12 @@ class Seen:
     Attributes:
         findings: Everything that it says is wrong; at least one.
         ending: What the execution did, from structure alone.
+        reading: All that was read of it, for who decides what it means.
     """
 
     findings: tuple[Finding, ...]
     ending: Ending
+    reading: object = None
 
 
 class Witness(Protocol):
@@ -132,11 +134,20 @@ class Rules(Protocol):
 
 
 class Interpreter(Protocol):
-    """Asks the map what a finding means, and settles which parameters are at fault."""
+    """Asks the map what findings mean, and settles which parameters are at fault.
+
+    `reading` is what the witness read, where that is still at hand.
+    """
 
     def __call__(
-        self, finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
-    ) -> Finding: ...
+        self,
+        findings: Sequence[Finding],
+        rules: Rules,
+        call: Call,
+        tool: Tool | None,
+        reading: object = None,
+        /,
+    ) -> Sequence[Finding]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +182,9 @@ class LastWitness(Protocol):
     It weighs its own reading against what a rule says, and how sure that one is.
 
     Args:
-        finding: As it was read, with its evidence (classes, status, code, constraint), before any
-            rule. What its text echoes of the arguments must not speak.
+        part: What was read of the error before any rule, with its evidence (classes, status,
+            code, constraint), and the call. What its text echoes of the arguments must not speak.
         decided: As the rules decided it.
-        args: The arguments of the call.
-        schema: Their schema, if known.
         free: What may become another; what is not free is asked for its confidence alone.
 
     Returns:
@@ -183,15 +192,7 @@ class LastWitness(Protocol):
         where the rules say that kind.
     """
 
-    def __call__(
-        self,
-        finding: Finding,
-        decided: Finding,
-        args: Any,
-        schema: JsonObject | None,
-        free: Open,
-        /,
-    ) -> Testimony | None: ...
+    def __call__(self, part: Any, decided: Finding, free: Open, /) -> Testimony | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ import time
 from typing import Any
 
 import pytest
+from asked import read_error
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from selfcorrect import StrategyMap, ToolSpec, build_graph
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import read_error
 from selfcorrect.ledger import SqliteLedger
 from selfcorrect.ledger.records import Row, judge, row
 from selfcorrect.loop.options import Options

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from asked import read_report
 
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import read_report
 from selfcorrect.evidence.bodies import read_by_rows
 from selfcorrect.mapping.bodies import BodyRow, row_of
 from selfcorrect.mapping.linting import lint

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from asked import decide, read_error, read_report
 
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph, ports
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.json_forms import finding_from_json, finding_to_json
 from selfcorrect.kinds import RETRYABLE
 from selfcorrect.loop.progress import is_retryable
@@ -145,7 +145,7 @@ def says(monkeypatch):
     def put(testimony: ports.Testimony | None) -> list[tuple[Finding, ports.Open]]:
         asked: list[tuple[Finding, ports.Open]] = []
 
-        def witness(finding, decided, args, schema, free, /):
+        def witness(part, decided, free, /):
             asked.append((decided, free))
             if testimony is None:
                 raise RuntimeError("a mistake of the witness")

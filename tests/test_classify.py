@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
+from asked import read_report
 
 from selfcorrect import ErrorKind, Finding, StrategyMap, ToolSpec, build_graph, classify
-from selfcorrect.evidence import read_report
 from selfcorrect.mapping.loading import load_map
 
 K = ErrorKind

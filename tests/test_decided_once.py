@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from selfcorrect.evidence import masking
+from selfcorrect.evidence import masking, messages, parts
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.testing import VirtualTime, play
 
@@ -16,17 +16,18 @@ NUMBER = itertools.count(1000)
 def calls(monkeypatch):
     """The texts that were masked, and those that a map was asked about."""
     masked, decided = Counter(), Counter()
-    work, decide = masking._masked, StrategyMap.decide
+    work, decide = masking.mask, StrategyMap.decide
 
-    def counted_mask(text, arguments, shown):
+    def counted_mask(text, *given):
         masked[text] += 1
-        return work(text, arguments, shown)
+        return work(text, *given)
 
     def counted_decide(self, finding, tool=None):
         decided[finding.text] += 1
         return decide(self, finding, tool)
 
-    monkeypatch.setattr(masking, "_masked", counted_mask)
+    for room in (masking, messages, parts):
+        monkeypatch.setattr(room, "mask", counted_mask)
     monkeypatch.setattr(StrategyMap, "decide", counted_decide)
     return masked, decided
 

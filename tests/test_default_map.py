@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from asked import read_report
 
-from selfcorrect.evidence import read_report
 from selfcorrect.mapping.ladders import leaves_open
 from selfcorrect.mapping.linting import example_finding, lint
 from selfcorrect.mapping.loading import load_map

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from asked import decide, read_error, read_report
 
-from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call, Category, ErrorKind, Finding
 

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from asked import decide, read_report
 from typer.testing import CliRunner
 
 from selfcorrect import StrategyMap
 from selfcorrect.cli.commands import app
-from selfcorrect.evidence import decide, read_report
 from selfcorrect.model import Category, ErrorKind, Finding
 
 DEFAULT = StrategyMap.load("default")

@@ -4,14 +4,13 @@ import json
 import time
 
 import pytest
+from asked import by_rules, decide, read_error, read_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
 from selfcorrect.batch.lines import Line
 from selfcorrect.batch.recorded_errors import answered
-from selfcorrect.evidence import decide, read_error, read_report
-from selfcorrect.evidence.deciding import by_rules
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.registry import built_in_names
 from selfcorrect.model import Call, ErrorKind

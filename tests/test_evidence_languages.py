@@ -1,8 +1,8 @@
 """Errors in other languages: as far as plain words and structure carry."""
 
 import pytest
+from asked import decide, read_report
 
-from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.loading import load_map
 
 SAID = [

@@ -4,8 +4,8 @@ import json
 from itertools import pairwise
 
 import pytest
+from asked import decide, read_error, read_report
 
-from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import Call, Category, ErrorKind
 

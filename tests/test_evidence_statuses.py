@@ -1,8 +1,9 @@
 """What a status means by itself: every cell of the table, and no rule that never decides."""
 
 import pytest
+from asked import read_report
 
-from selfcorrect.evidence import classify, read_report
+from selfcorrect.evidence import classify
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.model import ErrorKind, Finding
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from asked import decide, read_report
 
-from selfcorrect.evidence import decide, read_report
 from selfcorrect.mapping.loading import load_map
 
 ORDER = {"colour": "pink", "size": 99}

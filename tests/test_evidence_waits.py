@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from asked import read_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.evidence import read_report
 from selfcorrect.evidence.waits.fields import wait_in_body, wait_in_headers
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.evidence.waits.values import LONGEST, wait_of_value

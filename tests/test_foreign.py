@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 import pytest
+from asked import read_error
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import ToolSpec, build_graph, classify, foreign
-from selfcorrect.evidence import read_error
 from selfcorrect.foreign import is_plain, text_of, told
 from selfcorrect.model import Call
 from selfcorrect.plain import as_text, plain

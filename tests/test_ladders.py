@@ -1,10 +1,10 @@
 """`[ladders]`: what is tried for a category or kind; and what a stated constraint says."""
 
 import pytest
+from asked import decide, read_error, read_report
 
 from selfcorrect import ErrorRule, StrategyMap
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import decide, read_error, read_report
 from selfcorrect.model import Call, Category, ErrorKind, Finding
 
 K, C = ErrorKind, Category

@@ -51,7 +51,7 @@ FLAT = ("repairs", "loop/nodes")
 """Folders whose files do not import each other at all, but for those of a second layer."""
 
 UPPER_FILES = {
-    "evidence": {"completing", "deciding", "messages", "outcome", "reading_errors", "testifying"},
+    "evidence": {"deciding", "messages", "outcome", "reading", "testifying"},
     "evidence/trained": {"witness"},
     "training": {"figures", "fitting"},
     "evidence/faults": {"settling"},

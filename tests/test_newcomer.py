@@ -7,8 +7,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from asked import read_report
+
 from selfcorrect import CorrectionState, ToolSpec, build_graph
-from selfcorrect.evidence import read_report
 from selfcorrect.model import Finding
 from selfcorrect.testing import play
 

@@ -9,13 +9,13 @@ import struct
 from pathlib import Path
 
 import pytest
+from asked import decide, features, read_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcorrect import ErrorRule, StrategyMap, weights
 from selfcorrect.errors import MapError
-from selfcorrect.evidence import decide, read_report
-from selfcorrect.evidence.trained.features import features, hashed
+from selfcorrect.evidence.trained.features import hashed
 from selfcorrect.evidence.trained.witness import KINDS, OVERRULES_KIND, together
 from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import Category, ErrorKind, Finding, Source
@@ -202,7 +202,7 @@ def test_what_a_caller_wrote_does_not_speak():
 )
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_few_features(text, args):
-    names = features(Finding(text), args, {})
+    names = features(Finding(text), args)
     assert len(hashed(names)) <= weights.MOST
 
 

@@ -1,4 +1,4 @@
-"""Recorded calls, one a line: mended, and nothing executed."""
+"""ErrorReport calls, one a line: mended, and nothing executed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mending import mend
 from selfcorrect.batch.processes import Job, answered_all
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.evidence import read_report
+from selfcorrect.evidence import ErrorReport, read
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.loop.context import Node, RunContext, SystemTime, Update
 from selfcorrect.loop.loop import Loop
@@ -44,7 +44,7 @@ def repair(
 
     Args:
         lines: Calls, each an object (`{"id", "tools", "raw" or "call", …}`) or the JSON text of
-            one; the page "Recorded calls" has all keys. An empty text is answered, too.
+            one; the page "ErrorReport calls" has all keys. An empty text is answered, too.
         strategies: An error-strategy map: the object, its name or its path.
         processes: How many processes work; more than one need lines and map that can be pickled,
             and a main module that can be imported.
@@ -167,14 +167,10 @@ def _rejecting(error: str) -> Node:
         if update["outcome"] != "done" or state.get("changes"):
             return update
         call: Call = call_from_json(state["current"])
-        findings = read_report(
-            error,
-            schema=context.tools[call.name].schema,
-            arguments=call.args,
-            tool=call.name,
-            bodies=context.strategies.bodies,
-        )
-        return {**failed(findings, "schema"), "counts": add(state["counts"], "attempts")}
+        tool, bodies = context.tools[call.name], context.strategies.bodies
+        reading = read(ErrorReport(error), call, tool, bodies=bodies)
+        context.heard.keep(state["run"], reading)
+        return {**failed(reading.findings, "schema"), "counts": add(state["counts"], "attempts")}
 
     return execute
 

@@ -1,18 +1,18 @@
-"""Recorded errors, one a line: what they mean, and what the map would try."""
+"""ErrorReport errors, one a line: what they mean, and what the map would try."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.processes import Job, answered_all
-from selfcorrect.evidence import decide, read_report
+from selfcorrect.evidence import ErrorReport, decide, read
 from selfcorrect.loop.progress import is_retryable
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import Finding
+from selfcorrect.model import Call, Finding
 from selfcorrect.policies.safety import DEFAULT_SURE
 
 
@@ -82,21 +82,14 @@ def _wrong(value: Any) -> str | None:
     return None
 
 
-def _findings(given: Mapping[str, Any], policy: StrategyMap) -> list[Finding]:
-    tool, schema, arguments = (given.get(key) for key in ("tool", "schema", "arguments"))
-    found = read_report(
-        given["message"],
-        exception=given.get("exception"),
-        status=given.get("status"),
-        schema=schema,
-        arguments=arguments,
-        tool=tool,
-        bodies=policy.bodies,
-    )
-    return [decide(finding, policy, tool, arguments, schema, acts=False) for finding in found]
+def _findings(given: Mapping[str, Any], policy: StrategyMap) -> Sequence[Finding]:
+    recorded = ErrorReport(given["message"], given.get("exception"), given.get("status"))
+    call = Call(given.get("tool") or "", given.get("arguments") or {})
+    reading = read(recorded, call, schema=given.get("schema"), bodies=policy.bodies)
+    return decide(reading, policy, "any")
 
 
-def _told(findings: list[Finding], policy: StrategyMap) -> dict[str, Any]:
+def _told(findings: Sequence[Finding], policy: StrategyMap) -> dict[str, Any]:
     """The first finding decides; the parameters are those of all."""
     first = findings[0]
     return {

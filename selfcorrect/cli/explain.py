@@ -12,11 +12,11 @@ from rich.text import Text
 from selfcorrect.batch.lines import clip
 from selfcorrect.cli.screen import console, counted, refuse, row, short, show
 from selfcorrect.drawing.visible import visible
-from selfcorrect.evidence import decide, read_report
+from selfcorrect.evidence import ErrorReport, decide, read
 from selfcorrect.mapping.explanation import Explanation
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import Finding, Source
+from selfcorrect.model import Call, Finding, Source
 
 _MOST: Final = 14
 """Lines that tell a finding, and one more for the rest."""
@@ -64,14 +64,12 @@ def explain(
     name, text = _given(name, text, status)
     strategies = load_map(name) if allow_code else StrategyMap.read(name)
     known = int(status) if status is not None and status.isdecimal() else status
-    findings = read_report(
-        text, exception=exception, status=known, tool=tool, bodies=strategies.bodies
-    )
+    recorded = ErrorReport(text, exception, known)
+    reading = read(recorded, Call(tool or ""), bodies=strategies.bodies)
     screen = console()
     decided = True
-    for finding in findings:
+    for finding, heard in zip(reading.findings, decide(reading, strategies, "any"), strict=True):
         explanation = strategies.explain(finding, tool)
-        heard = decide(finding, strategies, tool, None, acts=False)
         if heard.witness is Source.MODEL:
             explanation = replace(explanation, finding=heard)
         lines = told(finding, explanation, strategies)

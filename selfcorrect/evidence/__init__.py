@@ -1,8 +1,7 @@
 """Evidence: what an error says, before and after the rules of a map are asked.
 
-`read_error` reads a live exception and `read_report` a recorded one; each gives findings with their
-facts. `decide` asks a map and the trained witness what they mean; `classify` answers
-with the kind alone.
+`read` reads an exception or a recorded error once. `decide` asks a map and the trained witness what
+was read means; `classify` answers with the kind alone.
 """
 
 from __future__ import annotations
@@ -13,15 +12,17 @@ from selfcorrect.lazily import lazily
 
 if TYPE_CHECKING:
     from selfcorrect.evidence.deciding import classify, decide
-    from selfcorrect.evidence.reading_errors import read_error, read_report
+    from selfcorrect.evidence.parts import ErrorReading
+    from selfcorrect.evidence.reading import ErrorReport, read
 
 _HOMES = {
+    "ErrorReading": "selfcorrect.evidence.parts",
+    "ErrorReport": "selfcorrect.evidence.reading",
     "classify": "selfcorrect.evidence.deciding",
     "decide": "selfcorrect.evidence.deciding",
-    "read_error": "selfcorrect.evidence.reading_errors",
-    "read_report": "selfcorrect.evidence.reading_errors",
+    "read": "selfcorrect.evidence.reading",
 }
 
-__all__ = ["classify", "decide", "read_error", "read_report"]
+__all__ = ["ErrorReading", "ErrorReport", "classify", "decide", "read"]
 
 __getattr__ = lazily(__name__, _HOMES)

@@ -1,31 +1,31 @@
 """What a finding is, by the rules of a map, the trained witness and the call: one answer for all.
 
-The loop, `classify`, `explain`, `diagnose` and `learn` ask the same function.
+The loop, `classify`, `explain`, `diagnose`, `audit` and the notebook ask the same function.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
 from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
-from selfcorrect.evidence.masking import mask
-from selfcorrect.evidence.reading_errors import read_error
+from selfcorrect.evidence.parts import ErrorReading, Part
+from selfcorrect.evidence.reading import read
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
 from selfcorrect.mapping.certainty import borne_out, stated
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.model import ABSENT, Call, Category, ErrorKind, Finding, Source
 from selfcorrect.pointer import join
 from selfcorrect.ports import Open, Rules
 
+Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
@@ -58,98 +58,69 @@ def classify(
     rules = load_map(strategies)
     if isinstance(error, Finding):
         return rules.decide(replace(error, kind=kind_of(error))).kind
-    return decide(read_error(error, Call(""), None, bodies=rules.bodies)[0], rules, None, {}).kind
+    return decide(read(error, Call(""), bodies=rules.bodies), rules)[0].kind
 
 
-def decide(
-    finding: Finding,
-    rules: Rules,
-    tool: str | None,
-    arguments: JSON,
-    schema: JsonObject | None = None,
-    *,
-    acts: bool = True,
-) -> Finding:
-    """The finding as rules decide it and, where they leave something open, the trained witness.
+def decide(reading: ErrorReading, rules: Rules, witness: Heard = "likely") -> tuple[Finding, ...]:
+    """What was read of an error, as rules decide it and, where they are silent, the witness.
 
     Never raises. The map sees the text with its echoes masked: what a message repeats of the
     arguments never becomes a kind, a wait, a name or a rule.
 
     Args:
-        finding: What `read_error` or `read_report` found.
+        reading: Of the error.
         rules: The error-strategy map.
-        tool: The tool that the call names.
-        arguments: The arguments of the call.
-        schema: Their schema, if known.
-        acts: Whether something will be done about it, and not only told: then the witness speaks
-            only where no rule does, or says no more than that the input is wrong, and where it is
-            likely to be right.
+        witness: Which word of the trained witness counts: where something will be done about the
+            error, a likely one, and only where no rule speaks or says no more than that the input
+            is wrong; where it is only told, any.
     """
-    found = _heard(finding, rules, tool, arguments, schema, acts)
+    return tuple(_decided(part, rules, acts=witness == "likely") for part in reading.parts)
+
+
+def _decided(part: Part, rules: Rules, *, acts: bool) -> Finding:
+    found = _heard(part, rules, acts=acts)
     try:
-        if (stated_so := _by_constraint(found, rules, tool, arguments)) is not found:
-            found = _placed(replace(stated_so, paths=finding.paths), tool, arguments, schema)
+        if (stated_so := _by_constraint(found, part, rules)) is not found:
+            found = _placed(replace(stated_so, paths=part.finding.paths), part)
         guessed = found.witness is Source.MODEL and found.confidence < LIKELY
         wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
         if wrong and (guessed or found.category is Category.NONE):
             # The schema knows, a guess does not.
-            place = Places(arguments, schema or {})
-            about = category_by_schema(found.paths[0].removeprefix("/args"), place)
+            about = category_by_schema(found.paths[0].removeprefix("/args"), part.place)
             return replace(found, category=about or found.category)
         if acts or found.paths:
             return found
-        return replace(found, paths=by_elimination(found, Places(arguments, schema or {})))
+        return replace(found, paths=by_elimination(found, part.place))
     except Exception:  # a mistake about the call must not hide what is decided
         return found
 
 
-def _heard(
-    finding: Finding,
-    rules: Rules,
-    tool: str | None,
-    arguments: JSON,
-    schema: JsonObject | None,
-    acts: bool,
-) -> Finding:
+def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
     """The finding by the rules and the witness; a mistake of the witness hides no rule."""
-    decided = by_rules(finding, rules, tool, arguments, schema)
+    decided = by_rules(part, rules)
     try:
-        free = left_open(decided, rules)
-        if acts and free is not None and decided.witness is not Source.NONE:
-            free = (
-                Open(False, True)
-                if _is_unsaid(decided) and finding.code not in _OWN_WORDS
-                else None
-            )
+        own_words = acts and part.finding.code in _OWN_WORDS
+        free = None if own_words else left_open(decided, rules)
         last = last_witness(rules) if free is not None else None
-        said = last(finding, decided, arguments, schema, free) if last and free else None
+        said = last(part, decided, free) if last and free else None
         if said is None:
             return decided
-        if said.category is category_of_constraint(finding.constraint):  # two see the same
+        if said.category is category_of_constraint(part.finding.constraint):  # two see the same
             said = replace(said, confidence=max(said.confidence, LIKELY))
         if acts and said.confidence < LIKELY:
             return decided
-        heard = testified(decided, said, rules, tool)
+        heard = testified(decided, said, rules, part.tool)
         if heard.witness is not Source.MODEL:
             return heard
-        return _placed(replace(heard, paths=finding.paths), tool, arguments, schema)
+        return _placed(replace(heard, paths=part.finding.paths), part)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
 
 
-def by_rules(
-    finding: Finding,
-    rules: Rules,
-    tool: str | None,
-    arguments: JSON,
-    schema: JsonObject | None = None,
-) -> Finding:
+def by_rules(part: Part, rules: Rules) -> Finding:
     """The same without the trained witness, which learns what the rules leave open."""
-    try:
-        blind = _masked(finding.text, arguments)
-    except Exception:  # what cannot be masked is not shown to the map at all
-        return replace(rules.decide(replace(finding, text=""), tool), text=finding.text)
-    decided = rules.decide(replace(finding, text=blind), tool)
+    finding, blind = part.finding, part.blind
+    decided = rules.decide(replace(finding, text=blind), part.tool)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -166,43 +137,36 @@ def by_rules(
         captures.pop("param")
     shown = replace(decided, text=finding.text, captures=captures)
     try:
-        return _placed(shown, tool, arguments, schema)
+        return _placed(shown, part)
     except Exception:
         return shown
 
 
-def _by_constraint(found: Finding, rules: Rules, tool: str | None, arguments: JSON) -> Finding:
+def _by_constraint(found: Finding, part: Part, rules: Rules) -> Finding:
     """What a constraint that an error states says of it, where at most its class's name speaks.
 
     "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
     """
     keyword = next(iter(found.constraint), "")
     is_open = keyword in _PLAIN and found.category is Category.NONE
-    if not is_open or not _is_silent(found, rules, arguments):
+    if not is_open or not _is_silent(found, part, rules):
         return found
-    meant = rules.decide(Finding("", code=keyword), tool)
+    meant = rules.decide(Finding("", code=keyword), part.tool)
     if meant.kind is not ErrorKind.VALIDATION:
         return found
     said = {name: getattr(meant, name) for name in ("kind", "category", "rule", "ladder")}
     return replace(found, **said, confidence=stated(), witness=Source.RULE)
 
 
-def _is_silent(found: Finding, rules: Rules, arguments: JSON) -> bool:
+def _is_silent(found: Finding, part: Part, rules: Rules) -> bool:
     """Whether nothing but the words of a class's name say what sort of error it is."""
     if found.witness is Source.NONE:
         return True
     is_told = found.status is not None or found.code or found.witness is Source.MODEL
     if is_told or found.kind in {TYPES.get(name) for name in found.types}:
         return False
-    blind = _masked(found.text, arguments)
-    bare = replace(found, text=blind, types=(), kind=ErrorKind.INTERNAL)
+    bare = replace(found, text=part.blind, types=(), kind=ErrorKind.INTERNAL)
     return rules.decide(bare, None).witness is Source.NONE
-
-
-def _masked(text: str, arguments: JSON) -> str:
-    """A text as rules match it: what it echoes of the arguments says nothing."""
-    hidden = mask(text, arguments, visible)
-    return hidden.masked(hidden.text)
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:
@@ -211,13 +175,10 @@ def _unmasked(value: str, blind: str, text: str) -> str:
     return text[start : start + len(value)] if start >= 0 and len(blind) == len(text) else value
 
 
-def _placed(
-    finding: Finding, tool: str | None, arguments: JSON, schema: JsonObject | None
-) -> Finding:
+def _placed(finding: Finding, part: Part) -> Finding:
     """The finding with the parameters at fault, now that its kind and category are decided."""
-    place = Places(arguments, schema or {})
-    hidden = mask(finding.text, arguments, visible)
-    paths = settle(finding, hidden, place)
+    place, tool = part.place, part.tool
+    paths = settle(finding, part.hidden, place)
     if tool and not place.known(tool):  # a tool's own name is no parameter of it
         paths = tuple(path for path in paths if path != "/args" + join(tool))
     finding = replace(finding, paths=paths)

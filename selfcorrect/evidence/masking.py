@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.model import JSON
@@ -80,9 +79,6 @@ class Masked:
 def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Masked:
     """Find where a message repeats argument values, in plain, JSON-escaped and quoted form.
 
-    Who reads a message, who decides its kind and who settles its places each ask for the same mask:
-    the last few are kept.
-
     Args:
         text: The message.
         arguments: The arguments of the call.
@@ -92,26 +88,6 @@ def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Maske
     >>> found.masked(found.text)
     "no city 'Xxxxx 000' known"
     """
-    try:
-        return _mask(text, _Given(json.dumps(arguments), arguments), shown)
-    except (TypeError, ValueError, RecursionError):
-        return _masked(text, arguments, shown)
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """Arguments, compared as JSON."""
-
-    told: str
-    arguments: JSON = field(compare=False)
-
-
-@lru_cache(maxsize=8)
-def _mask(text: str, given: _Given, shown: Callable[[str], str]) -> Masked:
-    return _masked(text, given.arguments, shown)
-
-
-def _masked(text: str, arguments: JSON, shown: Callable[[str], str]) -> Masked:
     text = _PRIVATE.sub("", text)
     spans: list[tuple[int, int, tuple[str, ...], bool]] = []
     values = _strings(arguments)

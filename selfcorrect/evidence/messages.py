@@ -17,7 +17,7 @@ from selfcorrect.evidence.waits.fields import wait_in_body
 from selfcorrect.evidence.wrappers.unwrapping import unwrap
 from selfcorrect.mapping.bodies import BodyRow
 from selfcorrect.mapping.loading import built_in_bodies
-from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.model import JSON, Finding
 from selfcorrect.pointer import split
 
 BODY_READERS: Final[tuple[Callable[[JSON], tuple[Finding, ...]], ...]] = (
@@ -45,33 +45,32 @@ class _Source:
 
     hidden: Masked
     known: frozenset[str]
-    arguments: JSON
     place: Places
     bodies: Sequence[BodyRow]
 
     def is_echo(self, value: JSON) -> bool:
         """Whether a JSON value in a text is (a part of) the arguments themselves."""
         shown = put_back(value, self.hidden)
-        return shown == self.arguments or any(
+        return shown == self.place.arguments or any(
             shown == held for _, held in self.place.leaves if isinstance(held, dict | list)
         )
 
 
 def read_text(
-    message: str, arguments: JSON, schema: JsonObject, bodies: Sequence[BodyRow] = ()
-) -> tuple[Finding, ...]:
+    message: str, place: Places, bodies: Sequence[BodyRow] = ()
+) -> tuple[tuple[Finding, Masked], ...]:
     """The findings of a message: what its body lists, what its lines list, or its sentence.
 
-    Paths are those of the wire; kind and category are left open. At least one finding.
+    Each comes with its sentence masked. Paths are those of the wire; kind and category are left
+    open. At least one finding.
     """
-    hidden = mask(visible(message), arguments, visible)
-    place = Places(arguments, schema)
+    hidden = mask(visible(message), place.arguments, visible)
     known = frozenset(
         token for path in (*(p for p, _ in place.leaves), *place.declared) for token in split(path)
     )
-    source = _Source(hidden, known, arguments, place, bodies)
-    found = tuple(_read(hidden.text, source, 0))
-    return tuple(_shown(item, hidden) for item in found) or (Finding(""),)
+    source = _Source(hidden, known, place, bodies)
+    found = tuple(_read(hidden.text, source, 0)) or (Finding(""),)
+    return tuple((_shown(item, hidden), replace(hidden, text=item.text)) for item in found)
 
 
 def _cut(text: str) -> str:

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -108,27 +108,28 @@ class _Raised:
     error: BaseException
     chain: tuple[BaseException, ...]
     home: str
-    _heard: dict[int, Facts] = field(default_factory=dict)
+    read: dict[int, Facts] = field(default_factory=dict)
 
     def told(self, error: BaseException) -> Facts:
         """What one of them says of itself, read once: a foreign one is waited for."""
-        if id(error) not in self._heard:
-            self._heard[id(error)] = heard(error)
-        return self._heard[id(error)]
+        if id(error) not in self.read:
+            self.read[id(error)] = heard(error)
+        return self.read[id(error)]
 
 
-def ending_of(error: BaseException, home: str = "") -> Ending:
+def ending_of(error: BaseException, home: str = "", facts: Sequence[Facts] = ()) -> Ending:
     """What an execution that ended in this exception did. Never raises.
 
     Args:
         error: As it left the tool, with its traceback.
         home: The top-level package of the tool's function, whose code is the tool's own even where
             it is installed as a library.
+        facts: What was read of it and of those that it wraps.
     """
     if isinstance(error, ToolReportedError) and (cause := causes(error)[0]) is not None:
         error = cause  # a host made an answer of what the tool raised
     try:
-        raised = _Raised(error, tuple(_all(error)), home)
+        raised = _Raised(error, tuple(_all(error)), home, {id(told.error): told for told in facts})
         where = _where(error, home)
         for why, outcome, holds in EVIDENCE:
             if holds(raised):

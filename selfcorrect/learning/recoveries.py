@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.evidence.reading_errors import read_report
+from selfcorrect.evidence import ErrorReport, read
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History, Run
-from selfcorrect.model import ABSENT, JSON, JsonObject
+from selfcorrect.model import ABSENT, JSON, Call, JsonObject
 from selfcorrect.plain import clean
 from selfcorrect.recalling.binding import Sources
 from selfcorrect.recalling.template import Template, template
@@ -78,9 +78,9 @@ def form_of(call: RecordedCall) -> Template:
 def own_text(call: RecordedCall) -> str:
     """The sentence of the innermost emitter of a call's error, as a run finds it."""
     schema = call.schema if isinstance(call.schema, Mapping) else {}
-    found = read_report(call.error or "", schema=schema, arguments=dict(call.arguments))
-    text = found[0].text if found else call.error or ""
-    return redact(clean(text[:_LONGEST]))
+    made = Call(call.tool, dict(call.arguments))
+    found = read(ErrorReport(call.error or ""), made, schema=schema).findings[0]
+    return redact(clean(found.text[:_LONGEST]))
 
 
 def recovery(failure: Failure, forms: Mapping[int, str]) -> Recovery | None:

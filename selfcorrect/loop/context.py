@@ -209,6 +209,7 @@ class RunContext:
         breaker: Holds back calls of services that fail, or None.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
         senses: What calls and errors are read with.
+        heard: What was read of the last error of running runs.
         readings: What was read of the texts of running runs.
         on_error: Who handles the errors of which tool, before the map.
         on_model_error: Decides about model calls that failed.
@@ -236,6 +237,7 @@ class RunContext:
     host: Host
     time: Time
     errors: LiveErrors
+    heard: Live[object]
     senses: Senses = SENSES
     readings: Live[object] = field(default_factory=partial(Live[object], None))
     on_failure: str = "report"

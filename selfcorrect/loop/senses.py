@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.model import JSON, Call, ErrorKind, Finding, JsonObject, Repair
+from selfcorrect.model import JSON, Call, ErrorKind, Finding, Repair
 from selfcorrect.ports import Beside, ReadCall, Rules, Seen, Senses
 from selfcorrect.protocols import Tool
 
@@ -19,18 +19,25 @@ def _read(given: Any, tools: Mapping[str, Tool], beside: Beside, /) -> ReadCall:
 def _witness(
     error: BaseException, call: Call, tool: Tool, home: str, bodies: Sequence[Any] = (), /
 ) -> Seen:
-    from selfcorrect.evidence import read_error
+    from selfcorrect.evidence import read
     from selfcorrect.evidence.outcome import ending_of
 
-    return Seen(read_error(error, call, tool, bodies=bodies), ending_of(error, home))
+    found = read(error, call, tool, bodies=bodies)
+    return Seen(found.findings, ending_of(error, home, found.facts), found)
 
 
 def _interpret(
-    finding: Finding, rules: Rules, tool: str, args: Any, schema: JsonObject | None, /
-) -> Finding:
-    from selfcorrect.evidence import decide
+    findings: Sequence[Finding],
+    rules: Rules,
+    call: Call,
+    tool: Tool | None,
+    reading: object = None,
+    /,
+) -> Sequence[Finding]:
+    from selfcorrect.evidence import ErrorReading, decide, read
 
-    return decide(finding, rules, tool or None, args, schema)
+    known = reading.of(findings) if isinstance(reading, ErrorReading) else None
+    return decide(known or read(findings, call, tool), rules)
 
 
 def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON]) -> Repair:

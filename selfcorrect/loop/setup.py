@@ -18,7 +18,7 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink, warning
 from selfcorrect.loop.context import RunContext, SyncHost, SystemTime
-from selfcorrect.loop.failures import LiveErrors
+from selfcorrect.loop.failures import Live, LiveErrors
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import Options
@@ -69,6 +69,7 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         host=SyncHost(),
         time=options.time or SystemTime(),
         errors=LiveErrors(),
+        heard=Live(None),
         memory=memory,
         budgets=Budgets(_board(ledger) if getattr(ledger, "blocks", True) else None),
         breaker=_breaker(strategies, _board(ledger) or memory),

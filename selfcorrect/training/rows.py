@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.evidence.deciding import by_rules
-from selfcorrect.evidence.reading_errors import read_report
+from selfcorrect.evidence.reading import ErrorReport, read
 from selfcorrect.evidence.testifying import left_open
 from selfcorrect.evidence.trained.features import features, hashed
-from selfcorrect.model import Category, ErrorKind, Finding, Source
+from selfcorrect.model import Call, Category, ErrorKind, Finding, Source
 from selfcorrect.ports import Open, Rules
 from selfcorrect.weights import BUCKETS
 
@@ -95,14 +95,12 @@ def row_of(record: Mapping[str, Any], rules: Rules) -> Row:
     args, schema = record.get("arguments"), record.get("schema")
     tool = record.get("tool")
     name, status = record.get("exception"), record.get("status")
-    found = read_report(
-        record["message"], exception=name, status=status, arguments=args, schema=schema
-    )
-    finding = found[0]
-    decided = by_rules(finding, rules, tool, args, schema)
+    recorded = ErrorReport(record["message"], name, status)
+    part = read(recorded, Call(tool or "", args or {}), schema=schema).parts[0]
+    decided = by_rules(part, rules)
     return Row(
         system=str(record.get("system") or tool or record.get("exception") or ""),
-        buckets=tuple(hashed(features(finding, args, schema))),
+        buckets=tuple(hashed(features(part))),
         kinds=kinds,
         categories=categories,
         kind=decided.kind,

@@ -18,7 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from selfcorrect.evidence.deciding import by_rules
+from asked import by_rules
+
 from selfcorrect.mapping.linting import example_finding
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind

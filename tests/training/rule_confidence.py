@@ -27,8 +27,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from selfcorrect.evidence import read_report
-from selfcorrect.evidence.deciding import by_rules
+from asked import by_rules, read_report
+
 from selfcorrect.mapping import certainty
 from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED
 from selfcorrect.mapping.rules import ErrorRule

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
 
-from selfcorrect.evidence.clean import visible
 from selfcorrect.evidence.faults.place import Places
-from selfcorrect.evidence.masking import mask
-from selfcorrect.model import ABSENT, JSON, Finding, JsonObject
+from selfcorrect.evidence.parts import Part
+from selfcorrect.model import ABSENT, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
 from selfcorrect.weights import BUCKETS, MOST
@@ -32,16 +31,12 @@ _KEYWORDS: Final = (
 )
 
 
-def features(finding: Finding, arguments: JSON, schema: JsonObject | None = None) -> list[str]:
-    """The features of a finding as texts, each once: `explain` shows them, `hashed` counts them.
+def features(part: Part) -> list[str]:
+    """The features of what was read of an error, each once.
 
-    Args:
-        finding: What the readers made of an error, before or after a map was asked.
-        arguments: The arguments of the call; what the text repeats of them is masked.
-        schema: Their schema, if known.
+    `explain` shows them, `hashed` counts them.
     """
-    place = Places(arguments, schema or {})
-    hidden = mask(finding.text[: LONGEST * 4], arguments, visible)
+    finding, hidden, place = part.finding, part.hidden, part.place
     tokens = [_shown(word) for word in _TOKEN.findall(hidden.text[:LONGEST])]
     found = dict.fromkeys(_of_facts(finding))
     found |= dict.fromkeys(_of_place(finding, hidden, place))
@@ -91,7 +86,8 @@ def _of_facts(finding: Finding) -> Iterator[str]:
         yield f"code={finding.code[:60]}"
         for word in words_of(finding.code)[:8]:
             yield f"code:{word}"
-    for name in finding.types[:4]:
+    # The base of all classes says nothing, and a record of an error does not have it.
+    for name in [each for each in finding.types if each != "Exception"][:4]:
         last = name.rpartition(".")[2]
         yield f"class={last}"
         for word in words_of(last)[:8]:

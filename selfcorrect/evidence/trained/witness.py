@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
+from selfcorrect.evidence.parts import Part
 from selfcorrect.evidence.trained.features import features, hashed
 from selfcorrect.kinds import RETRYABLE
-from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.model import Category, ErrorKind, Finding, Source
 from selfcorrect.ports import LastWitness, Open, Testimony
 from selfcorrect.weights import Weights
 
@@ -31,25 +32,12 @@ _SUREST: Final = 0.99
 @lru_cache(maxsize=8)
 def witness_of(weights: Weights) -> LastWitness:
     """The witness that knows these weights."""
-
-    def said(
-        finding: Finding, decided: Finding, args: JSON, schema: JsonObject | None, free: Open, /
-    ) -> Testimony | None:
-        return testimony(weights, finding, decided, args, schema, free)
-
-    return said
+    return partial(testimony, weights)
 
 
-def testimony(
-    weights: Weights,
-    finding: Finding,
-    decided: Finding,
-    args: JSON,
-    schema: JsonObject | None,
-    free: Open,
-) -> Testimony | None:
+def testimony(weights: Weights, part: Part, decided: Finding, free: Open) -> Testimony | None:
     """What the trained model and the rules together make of an error; as `ports.LastWitness`."""
-    names = features(finding, args, schema)
+    names = features(part)
     scores = weights.scores(hashed(names))
     said = together(weights, scores, decided, free)
     spoke: tuple[tuple[str, float], ...] = ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
-from selfcorrect.json_forms import finding_from_json, finding_to_json
+from selfcorrect.json_forms import call_from_json, finding_from_json, finding_to_json
 from selfcorrect.kinds import PASSING
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
@@ -32,7 +32,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     call, source = state["current"], error["source"]
     tool = context.tools.get(call["name"])
     raw = [finding_from_json(item) for item in error["findings"][: context.limits.findings + 1]]
-    findings = _distinct([_decided(item, call, source, context) for item in raw])
+    findings = _distinct(_decided(raw, state, source, context))
     is_value = bool(error.get("value")) and not _may_mend_value(findings, tool, context)
     if is_value:
         findings = [replace(item, ladder=()) for item in findings]
@@ -71,15 +71,17 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     return update
 
 
-def _decided(finding: Finding, call: dict[str, Any], source: str, context: RunContext) -> Finding:
+def _decided(
+    found: Sequence[Finding], state: CorrectionState, source: str, context: RunContext
+) -> Sequence[Finding]:
     """What the map says; of a tool's own words it sees none that only repeat the arguments."""
-    name = call["name"] or None
-    if source != "tool" and not OWN_CHECKS.isdisjoint(finding.types):
-        seen = replace(finding, witness=Source.STRUCTURE)
-        return context.strategies.decide(seen, name)
-    tool = context.tools.get(call["name"])
-    schema = tool.schema if tool is not None else None
-    return context.senses.interpret(finding, context.strategies, call["name"], call["args"], schema)
+    call = call_from_json(state["current"])
+    if source != "tool" and all(not OWN_CHECKS.isdisjoint(item.types) for item in found):
+        seen = [replace(item, witness=Source.STRUCTURE) for item in found]
+        return [context.strategies.decide(item, call.name or None) for item in seen]
+    reading = context.heard.of(state["run"])
+    tool = context.tools.get(call.name)
+    return context.senses.interpret(found, context.strategies, call, tool, reading)
 
 
 def _may_mend_value(findings: list[Finding], tool: ToolSpec | None, context: RunContext) -> bool:
@@ -178,7 +180,7 @@ def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunCont
     return Outcome.REFUSED if error.get("atomic") and kinds & PASSING else found
 
 
-def _distinct(findings: list[Finding]) -> list[Finding]:
+def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     for finding in findings:
         if finding not in kept:

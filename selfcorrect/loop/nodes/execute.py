@@ -256,6 +256,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     state, context, call, tool = this.state, this.context, this.call, this.tool
     context.errors.add(state["run"], error)
     seen = context.senses.witness(error, call, tool, tool.home, context.strategies.bodies)
+    context.heard.keep(state["run"], seen.reading)
     findings, ending = seen.findings, seen.ending
     outcome = settled(ending.outcome, tool, is_firm=ending.is_firm)
     is_atomic = outcome is not ending.outcome
