@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, equal, loaded
+from selfcorrect.kernel.covering import covers
 from selfcorrect.kernel.inside import is_item, lists, size, unpacked
 from selfcorrect.kernel.keys import held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
@@ -33,6 +33,7 @@ from selfcorrect.kernel.wrappers import (
     without_schema,
 )
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import equal, loaded
 from selfcorrect.pointer import join
 from selfcorrect.redaction import quoted
 

@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, loaded
+from selfcorrect.kernel.covering import covers
 from selfcorrect.kernel.spellings import INFERRED, Slot, Words, spelled
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import loaded
 from selfcorrect.words import EXCEPTIONS, is_no_value
 
 LEVELS: Final = 8

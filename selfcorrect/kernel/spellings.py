@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import equal
 from selfcorrect.kernel.dates import is_date_like, is_day, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import (
@@ -27,6 +26,7 @@ from selfcorrect.kernel.measures import (
 )
 from selfcorrect.kernel.number_words import spoken
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import equal
 from selfcorrect.text import is_spelling_of, spelling
 from selfcorrect.words import is_no_value
 
