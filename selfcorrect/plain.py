@@ -128,6 +128,31 @@ def one_value(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     return found
 
 
+def loaded(value: JSON) -> JSON:
+    """The value of a text that is strictly valid JSON; any other value as it is.
+
+    Two values for one key are no value: whichever ran, the other would be lost.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        return json.loads(value, object_pairs_hook=one_value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def equal(one: JSON, other: JSON) -> bool:
+    """Whether two values are one JSON value; `True` is not 1, and 5 is not 5.0."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return one.keys() == other.keys() and all(equal(v, other[k]) for k, v in one.items())
+    if kind is list:
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
 def two_values(what: str, key: str, one: JSON, other: JSON) -> str | None:
     """That a key has two different values, and which; None where they are the same."""
     texts = canonical(one), canonical(other)

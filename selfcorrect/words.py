@@ -99,11 +99,28 @@ def _english() -> frozenset[str]:
     return frozenset(line for line in lines if not line.startswith("#"))
 
 
-NEGATIONS: Final = frozenset(
-    {"anti", "de", "dis", "except", "excluding", "exclude", "never", "no", "non", "none", "not"}
-    | {"neither", "nor", "other", "un", "undo", "without"}
+EXCEPTIONS: Final = frozenset(
+    {"but", "except", "exclude", "excluding", "neither", "never", "no", "none", "nor", "not"}
+    | {"other", "without"}
 )
+"""Words that say what is not meant."""
+NEGATIONS: Final = EXCEPTIONS | {"anti", "de", "dis", "non", "un", "undo"}
 """Words that turn the meaning of what they stand beside."""
+_NO_VALUES: Final = frozenset(
+    {"", "all", "andsoon", "any", "anyone", "anything", "anywhere", "blank", "default", "either"}
+    | {"empty", "etal", "etc", "etcetera", "every", "everything", "na", "nan", "nil", "no"}
+    | {"nobody", "none", "noone", "nothing", "null", "other", "some", "something", "tba", "tbc"}
+    | {"tbd", "todo", "undefined", "unknown", "unspecified", "unsure", "various", "whatever"}
+)
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a text stands where a value would, and names none.
+
+    >>> is_no_value("N/A"), is_no_value("and so on"), is_no_value("Nana")
+    (True, True, False)
+    """
+    return re.sub(r"[\W_]", "", text[:_LONGEST]).lower() in _NO_VALUES
 
 
 SHORT_WORDS: Final = MappingProxyType(

@@ -11,9 +11,9 @@ from selfcorrect.batch.lines import parse
 from selfcorrect.cli.recorded import from_tools
 from selfcorrect.cli.screen import console, refuse, row, show
 from selfcorrect.kernel.changes import judge
-from selfcorrect.kernel.covering import loaded
 from selfcorrect.kernel.verdicts import LAWS, Reason, Step, worst
 from selfcorrect.model import Call
+from selfcorrect.plain import loaded
 from selfcorrect.policies.safety import DEFAULT_ALLOW
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.tools import ToolSpec

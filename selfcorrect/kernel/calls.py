@@ -12,14 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from selfcorrect.kernel.covering import WRAPPERS as AROUND
-from selfcorrect.kernel.covering import Cover, covers, covers_calls, loaded
+from selfcorrect.kernel.covering import Cover, covers, covers_calls
+from selfcorrect.kernel.forms import WRAPPERS as AROUND
 from selfcorrect.kernel.metadata import is_said, left_out
 from selfcorrect.kernel.standing import classes, key_of, spoken, unquoted
 from selfcorrect.kernel.verdicts import Step, worst
 from selfcorrect.kernel.wrappers import NAMERS
 from selfcorrect.model import JSON, Call, Extent, JsonObject, Safety
-from selfcorrect.plain import canonical
+from selfcorrect.plain import canonical, loaded
 from selfcorrect.text import LONGEST, tokens
 from selfcorrect.words import singular
 

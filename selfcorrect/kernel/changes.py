@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, equal, loaded
-from selfcorrect.kernel.inside import lists, size, unpacked
+from selfcorrect.kernel.covering import covers
+from selfcorrect.kernel.inside import is_item, lists, size, unpacked
 from selfcorrect.kernel.keys import held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.kernel.origins import about, is_blamed, taint
@@ -33,6 +33,7 @@ from selfcorrect.kernel.wrappers import (
     without_schema,
 )
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import equal, loaded
 from selfcorrect.pointer import join
 from selfcorrect.redaction import quoted
 
@@ -180,16 +181,15 @@ class _Judging:
         self, written: str, runs: dict[str, JSON] | list[JSON], path: Path
     ) -> Safety | None:
         """An object or list that was written into a text, or the one item that a text is."""
-        if (safety := unpacked(written, runs, self.step.acts)) is not None:
+        item = self.step.slot((*path, 0))
+        if (safety := unpacked(written, runs, item, acts=self.step.acts)) is not None:
             return safety
         inner = loaded(written)
         if isinstance(inner, dict | list):
             return self.within(inner, runs, path)
-        item = self.step.slot((*path, 0))
         if (safety := lists(written, runs, item, self.step.words)) is not None:
             return safety
-        # `[TAGS]` stands for something, and is no item itself.
-        if isinstance(runs, dict) or len(runs) != 1 or written.strip()[:1] in ("[", "{", "(", "<"):
+        if isinstance(runs, dict) or len(runs) != 1 or not is_item(written, runs[0], item):
             return None
         return self.within(written, runs[0], (*path, 0))
 

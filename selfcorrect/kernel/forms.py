@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from selfcorrect.text import spelling
+
 _TAGS: Final = (
     "tool_?calls?|function_?calls?|functions?|tools?|tool_use|tool_code|multi_?tool_?calls?|actions?|invoke"
     r"|(?:minimax|seed|antml):tool_?calls?|(?:antml:)?function_calls|steptml:invoke"
@@ -69,3 +71,10 @@ THINKS: Final = re.compile(
 LEADING: Final = re.compile(
     r"(?:\s|<\|(?:im_start|start|start_header_id|end_header_id|begin_of_text)\|>|assistant\b)*+"
 )
+WRAPPERS: Final = frozenset(
+    {"args", "argument", "arguments", "body", "data", "function_args", "input", "inputs", "kwargs"}
+    | {"parameters", "params", "payload", "request", "tool_args", "tool_input", "action_input"}
+    | {"properties", "function_arguments"}
+)
+"""Keys around all arguments that say no more than that (K1, and what providers write)."""
+WRAPPING: Final = frozenset(map(spelling, WRAPPERS))

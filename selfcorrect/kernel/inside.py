@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.kernel.covering import covers, loaded
+from selfcorrect.kernel.covering import covers
 from selfcorrect.kernel.spellings import INFERRED, Slot, Words, spelled
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import loaded
+from selfcorrect.words import EXCEPTIONS, is_no_value
 
 LEVELS: Final = 8
 """How often JSON is taken out of a text inside a text (K7)."""
 _LONGEST: Final = 1_000_000
+_QUOTE: Final = re.compile("[\"'\u2018\u201c]")
 _MOST_ITEMS: Final = 1_000
 _PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
 
 
-def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
+def unpacked(written: JSON, runs: JSON, item: Slot, *, acts: bool) -> Safety | None:
     """How certain a text is the object or list that would run; see `covers`.
 
     What a comment says on a tool that acts is content.
@@ -37,6 +41,10 @@ def unpacked(written: JSON, runs: JSON, acts: bool) -> Safety | None:
         return None
     if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
         return None
+    if isinstance(runs, list) and not _QUOTE.search(text):
+        bare_items = (one for one in runs if isinstance(one, str))
+        if not all(is_item(one, one, item) for one in bare_items):
+            return None
     return covers(text, runs, acts=acts).safety
 
 
@@ -60,11 +68,39 @@ def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
     for parts in separated(body, item):
         bare = [part.strip("\"' \t") for part in (parts if parts[-1:] != [""] else parts[:-1])]
         if len(bare) == len(runs) and all(
-            part and spelled(part, value, item, words) is not None
+            spelled(part, value, item, words) is not None and is_item(part, value, item)
             for part, value in zip(bare, runs, strict=True)
         ):
             return INFERRED
     return None
+
+
+_MAY_BEGIN: Final = frozenset("@#/~.+*_-\"'(&\u00bf\u00a1")
+_MAY_END: Final = frozenset("_.!?)+*%\"'#/-@\u00b0")
+
+
+def is_item(text: str, value: JSON, item: Slot) -> bool:
+    """Whether a text can be an item: it begins and ends as words, paths and names do.
+
+    What is left out (`all but Bob`), cut off or holds the place of another is none.
+
+    >>> [is_item(one, one, Slot()) for one in ("red", "*.py", "C++", "$5", "Notting Hill")]
+    [True, True, True, True, True]
+    >>> [is_item(one, one, Slot()) for one in ("]", "red...", "<tags>", "$TAGS", "not Paris", "-")]
+    [False, False, False, False, False, False]
+    """
+    bare = text.strip()
+    if not isinstance(value, str) or value in item.listed:
+        return bool(bare)
+    if is_no_value(bare) or bare.endswith("..") or EXCEPTIONS & {*bare.lower().split()}:
+        return False
+    first = bare[1:2] if bare[0] == "$" else bare[0]
+    begins = first.isdigit() if bare[0] == "$" else _is_letter(first) or first in _MAY_BEGIN
+    return begins and (_is_letter(bare[-1]) or bare[-1] in _MAY_END)
+
+
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LNM"
 
 
 def separated(text: str, item: Slot) -> Iterator[list[str]]:

@@ -336,7 +336,7 @@ _LIGHT: Final = frozenset(
 """Words that only tie a value to what it is said of: `"operates 24 hours"`."""
 _PERIODS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year"})
 _PAST: Final = frozenset({"last", "past", "previous"})
-_JOINING: Final = frozenset({"and", "or", "plus", "but", "to", "vs"})
+_JOINING: Final = frozenset({"and", "or", "plus", "to", "vs"})
 
 
 def meant_values(
@@ -412,5 +412,6 @@ def _words(text: str) -> tuple[str, ...]:
 def _only_words(text: str) -> bool:
     """Whether a text is made of words alone: a sign or a symbol would be lost in comparison."""
     bare = text.strip()
-    framed = bare[:1].isalnum() and (bare[-1:].isalnum() or bare[-1:] == ".")
+    # Two points show that something was cut off: `red..`.
+    framed = bare[:1].isalnum() and (bare[-1:].isalnum() or (bare[-1:] == "." != bare[-2:-1]))
     return framed and len(text) <= LONGEST and all(c.isalnum() or c in " _-.'/" for c in bare)

@@ -9,9 +9,9 @@ from html import unescape
 from typing import Final
 from unicodedata import normalize
 
-from selfcorrect.kernel.covering import loaded
 from selfcorrect.kernel.verdicts import Step, touches
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import loaded
 from selfcorrect.pointer import join, split
 from selfcorrect.text import spelling
 

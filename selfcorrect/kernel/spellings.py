@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.covering import equal
 from selfcorrect.kernel.dates import is_date_like, is_day, same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import (
@@ -27,7 +26,9 @@ from selfcorrect.kernel.measures import (
 )
 from selfcorrect.kernel.number_words import spoken
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import equal
 from selfcorrect.text import is_spelling_of, spelling
+from selfcorrect.words import is_no_value
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 _LONGEST_NUMBER: Final = 100
@@ -349,6 +350,8 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     # `Oslo` is a name; a code has no letters of its own kind.
     is_code = bool(slot.formats) or not written.strip().istitle()
+    if theirs != ours and (is_no_value(ours) or (not is_code and runs.isupper())):
+        return None  # `Ford` is no code `FORD`, and `any` is none at all
     is_lower = is_code and runs == runs.lower() and theirs == ours.lower()
     if re.search(r"\d\s*[.,:/]\s*\d", written) and _marks(written) != _marks(runs):
         return INFERRED

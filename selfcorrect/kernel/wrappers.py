@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import WRAPPING, equal, loaded
+from selfcorrect.kernel.forms import WRAPPING
 from selfcorrect.kernel.likeness import has_own_sign, is_spelled, tool_likeness
 from selfcorrect.kernel.spellings import EXACT, INFERRED, Slot
 from selfcorrect.kernel.verdicts import Path, Reason, Step, named
 from selfcorrect.model import JSON, Safety
+from selfcorrect.plain import equal, loaded
 from selfcorrect.pointer import join
 from selfcorrect.text import normal, spelling, tokens
 from selfcorrect.words import SHORT_WORDS, singular

@@ -106,7 +106,7 @@ def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     if _DATE.fullmatch(bare):
         return
     joined = re.sub(r"[\s\-]", "", bare)
-    if is_code and bare[:1] not in ("+", "-") and any(char.isdigit() for char in bare):
+    if is_code and any(char.isdigit() for char in bare):
         yield joined
         yield from _other_case(joined)
     if "\\+" in pattern or "[+]" in pattern:
@@ -124,24 +124,9 @@ _DATE: Final = re.compile(
 
 
 def _other_case(text: str) -> Iterator[str]:
-    if not text.isascii() or _said_of_none(text):
-        return
-    if not _NAME.fullmatch(text):
+    if text.isascii():
         yield text.upper()
-    yield text.lower()
-
-
-def _said_of_none(text: str) -> bool:
-    return re.sub(r"[\W_]", "", text).lower() in _OF_NONE
-
-
-_NAME: Final = re.compile("[A-Z][a-z]+")
-_OF_NONE: Final = frozenset(
-    {"all", "any", "anyone", "anything", "anywhere", "blank", "default", "either", "empty", "every"}
-    | {"everything", "na", "nan", "nil", "no", "none", "nothing", "null", "other", "some"}
-    | {"something", "tba", "tbc", "tbd", "todo", "undefined", "unknown", "unspecified", "unsure"}
-    | {"various", "whatever"}
-)
+        yield text.lower()
 
 
 _PART: Final = re.compile(

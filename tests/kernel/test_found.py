@@ -89,6 +89,16 @@ OF_ANY_TOOL: Rows = (
     # a list that says that it goes on, and one with two kinds of items
     ({"tags": TEXTS}, {"tags": "a, b, ..."}, {"tags": ["a", "b"]}),
     ({"tags": TEXTS}, {"tags": "- a\nb"}, {"tags": ["a", "b"]}),
+    # what is left out, cut off or holds the place of an item is none
+    ({"tags": TEXTS}, {"tags": "a; not b"}, {"tags": ["a", "not b"]}),
+    ({"tags": TEXTS}, {"tags": "all but Bob"}, {"tags": ["all but Bob"]}),
+    ({"tags": TEXTS}, {"tags": "a, etc."}, {"tags": ["a", "etc."]}),
+    ({"tags": TEXTS}, {"tags": "[a, ...]"}, {"tags": ["a", "..."]}),
+    ({"tags": TEXTS}, {"tags": "nobody"}, {"tags": ["nobody"]}),
+    ({"color": {"enum": ["red", "blue"]}}, {"color": "red..."}, {"color": "red"}),
+    # a name and a word for nothing are no codes
+    ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
+    ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
     ({"sizes": COUNTS}, {"sizes": "1, 2 and"}, {"sizes": [1, 2]}),
     ({"sizes": COUNTS}, {"sizes": "1 000 2"}, {"sizes": [1, 0, 2]}),
     # a date that was cut off, whose year stands between, or with a zone that does not run

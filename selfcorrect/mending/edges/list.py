@@ -19,14 +19,10 @@ from selfcorrect.pointer import look, split
 from selfcorrect.schema.places import Place, parent
 from selfcorrect.schema.subschema import at, has_type, members, strings, types_of
 from selfcorrect.text import Unclear, is_spelling_of, tokens
-from selfcorrect.values.excluded import excludes, is_item
 from selfcorrect.words import singular
 
 _SCALARS: Final[tuple[Edge, ...]] = (Number(), boolean, text)
 _ONE: Final = "a list of one where one value is asked for"
-_FOR_NOTHING: Final = frozenset(
-    {"-", "--", "n/a", "nil", "no one", "nobody", "none", "nothing", "null", "undefined"}
-)
 _NUMBERED: Final = re.compile(r"1[.)] .*\s2[.)] ", re.DOTALL)
 _SEVERAL: Final = (",", ";", "|", "\n", " and ", " & ", " or ")
 _MOST_NAMED: Final = 6
@@ -69,7 +65,7 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         return
     items = _items(want)
     if isinstance(value, str):
-        _check_one_item(items, value)
+        _check_one_item(value)
     reason = "one value where only a list fits"
     if want.fits([value]):
         in_order = [*value.values()] if isinstance(value, Mapping) and _is_numbered(value) else None
@@ -93,21 +89,13 @@ def one_item(value: JSON, want: Place) -> Iterator[Fit]:
         yield candidate([value], "one-item", reason, opens=True)
 
 
-def _check_one_item(items: Sequence[JsonObject], value: str) -> None:
+def _check_one_item(value: str) -> None:
     lowered = value.strip().lower()
     opens = lowered.startswith(("[", "{", "(", "- ", "* ", "\u2022"))
     if len(value) > 10_000 or not lowered or opens or _NUMBERED.match(lowered):
         raise Unclear("it could be one item or several")
     if any(mark in lowered for mark in _SEVERAL):
         raise Unclear("it could be one item or several")
-    if lowered in _FOR_NOTHING:
-        raise Unclear("it is a word for nothing")
-    if value in strings(members(items)):
-        return
-    if excludes(value):
-        raise Unclear("it says what is not meant")
-    if not is_item(value):
-        raise Unclear("it stands for an item, or for several, and is none")
 
 
 def _is_numbered(value: JSON) -> bool:
@@ -136,8 +124,6 @@ _PLACES_AND_PEOPLE: Final = frozenset(
     | {"comment", "line", "message", "note", "paragraph", "question", "sentence", "step", "text"}
 )
 """What is often written with a comma of its own."""
-_AND_SO_ON: Final = frozenset({"", "and so on", "et al", "etc", "etcetera"})
-_EXCLUDES: Final = frozenset({"except", "excluding", "neither", "never", "nor", "not", "without"})
 _BULLET: Final = re.compile(r"[-*+\u2022\u2013\u2014]\s|\d{1,4}[.)]\s", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
@@ -192,12 +178,6 @@ def _check_levels(written: str) -> None:
 
 
 def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:
-    if parts[-1].lower().rstrip(".") in _AND_SO_ON:
-        raise Unclear("it does not say all of its items")
-    if any(map(excludes, parts)):
-        raise Unclear("it says what is not meant")
-    if not all(map(is_item, parts)):
-        raise Unclear("some of it stands for an item, and is none")
     if any(mark in body for mark in "\n;|"):
         return list(parts)
     if "," not in body and not sure:
@@ -209,8 +189,6 @@ def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JS
     words = [singular(word) for word in tokens(name)]
     told = words != ["name"] and _PLACES_AND_PEOPLE.isdisjoint(words)
     plain = plain and (told or all("@" in part for part in parts))
-    if not _EXCLUDES.isdisjoint(tokens(body)):
-        raise Unclear("it says what is not meant")
     if not (sure or codes or plain):
         raise Unclear("its commas may belong to one item")
     return list(parts)
