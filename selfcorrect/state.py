@@ -59,8 +59,8 @@ class CorrectionState(CorrectionInput, total=False):
         phase: The node to enter at, for a run that another runner started; lasts for one step.
         policy: The kinds that end this run, as it started: `{"terminal", "per_tool"}`.
         written: The text that the call was read from, where another runner had read it.
-        given: What came with the call: `request`, `messages`, `finish_reason`, `task_id`, and
-            `written`, where the call was strictly readable text with numbers in it.
+        given: What came with the call: `request`, `messages`, `finish_reason`, `tool_choice`,
+            `task_id`, and `written`, where the call was strictly readable text with numbers in it.
         current: The call as it stands: `{"name", "args", "id"?, "raw"?}`.
         original: The call as it came in.
         error: What the last failing node saw: `{"source": "plan" | "schema" | "tool", "findings"}`

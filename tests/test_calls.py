@@ -235,6 +235,60 @@ def test_questions_of_one_step_are_answered_in_their_order_and_nothing_is_repeat
     assert sorted(executed) == sorted([*((item, n) for n, item in enumerate(items)), *mended])
 
 
+PAYMENT = {"name": "pay", "args": {"to": "ann", "amount": 5}, "id": "c1"}
+ANSWERS = [
+    (20, [("ann", 20)]),
+    ({"action": "edit", "args": {"to": "bob", "amount": 30}}, [("bob", 30)]),
+    ("reject", []),
+    (7, [("ann", 7), ("ann", 20)]),
+]
+
+
+def paying(path, saver, executed):
+    """A host as a process builds it that knows nothing of an earlier one but what was stored."""
+
+    def pay(to: str, amount: int) -> str:
+        """Pay somebody."""
+        executed.append((to, amount))
+        if amount < 10:
+            raise ValueError(f"amount: must be at least 10, got {amount}")
+        return f"paid {amount}"
+
+    tool = StructuredTool.from_function(pay, metadata={"effect": "mutating"})
+    ledger = SqliteLedger(path)
+    return host_of(tool, saver=saver, ask_person=True, ledger=ledger), ledger
+
+
+@both
+@pytest.mark.parametrize(
+    "more", [[], [{**PAYMENT, "args": {"to": "eve", "amount": 2}, "id": "c2"}]]
+)
+@pytest.mark.parametrize(("answer", "then"), ANSWERS)
+def test_what_a_tool_refused_is_not_executed_again_after_a_restart(
+    tmp_path, is_async, more, answer, then
+):
+    saver, executed, given = InMemorySaver(), [], asking([PAYMENT, *more])
+    while given is not None and len(executed) < 9:
+        graph, ledger = paying(tmp_path / "ledger.db", saver, executed)
+        out = invoked(graph, given, is_async)
+        ledger.close()
+        given = Command(resume=answer) if "__interrupt__" in out else None
+        answer = 20 if answer == 7 else answer
+    assert {("ann", 5), *then} <= set(executed)
+    refused = [each for each in executed if each[1] < 10]
+    assert len(set(refused)) == len(refused)
+    assert [each.tool_call_id for each in answered(out)] == ["c1", *(one["id"] for one in more)]
+
+
+def test_a_refusal_is_remembered_of_its_own_turn_alone(tmp_path):
+    executed = []
+    graph, ledger = paying(tmp_path / "ledger.db", None, executed)
+    for turn in ("one", "one", "two"):
+        graph.invoke(asking([PAYMENT], turn), CONFIG)
+    ledger.close()
+    assert executed == [("ann", 5)] * 2
+
+
 def test_the_same_calls_in_another_turn_are_asked_anew():
     world = World()
     graph = host_of(acting(world), saver=InMemorySaver(), ask_person=True)

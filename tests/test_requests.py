@@ -370,3 +370,56 @@ def test_a_text_makes_no_call_of_another_tool_than_the_request_names(choice):
     text = json.dumps({"name": "functions.pay", "arguments": {"to": "ann", "amount": 5}})
     found = mender.message({"role": "assistant", "content": text}, tool_choice=choice)
     assert [call.name for call in found.ready] == ["pay"]
+
+
+REFUND = {**PAY, "name": "refund"}
+PAY_ALONE = [
+    *("pay", {"type": "function", "function": {"name": "pay"}}, {"type": "tool", "name": "pay"}),
+    {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "pay"}]},
+    {"tool_config": {
+        "function_calling_config": {"mode": "ANY", "allowed_function_names": ["pay"]},
+        "retrieval_config": {"language_code": "en"},
+    }},
+]  # fmt: skip
+HOSTED = [
+    *({"type": "web_search"}, {"type": "file_search"}, {"type": "code_interpreter"}),
+    *({"type": "mcp", "server_label": "bank"}, {"type": "mcp", "server_label": "b", "name": "pay"}),
+    {"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
+]
+FORMS = [
+    '{{"name": "{0}", "arguments": {{"to": "ann", "amount": 5}}}}',
+    "{{'name': '{0}', 'arguments': {{'to': 'ann', 'amount': '5'}}}}",
+    '{{"name": "{0}", "arguments": {{"to": "ann", "amount": 5}}',
+    "{0}(to='ann', amount=5)",
+    'Action: {0}\nAction Input: {{"to": "ann", "amount": 5}}',
+    '<tool_call>{{"name": "{0}", "arguments": {{"to": "ann", "amount": 5}}}}</tool_call>',
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("choice", PAY_ALONE)
+@pytest.mark.parametrize("name", ["pay", "Pay", "functions.pay", "pya"])
+def test_the_tool_that_is_asked_for_may_be_misspelt(choice: Any, form: str, name: str) -> None:
+    mender, text = Mender([PAY, REFUND]), form.format(name)
+    free = [call.name for call in mender.call(text).ready]
+    assert [call.name for call in mender.call(text, tool_choice=choice).ready] == free
+    assert set(free) <= {"pay"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["refund", "Refund", "functions.refund", "refnd"])
+@pytest.mark.parametrize("choice", [*PAY_ALONE, *HOSTED])
+def test_no_text_becomes_a_call_of_another_tool(choice: Any, form: str, name: str) -> None:
+    mender = Mender([PAY, REFUND])
+    for write in (mender.call, mender.message):
+        assert write(form.format(name), tool_choice=choice).ready == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("choice", HOSTED)
+def test_a_providers_own_tool_is_none_of_a_texts(choice: Any, form: str) -> None:
+    mender = Mender([PAY, REFUND])
+    assert mender.call(form.format("pay"), tool_choice=choice).ready == ()
+    native = {"role": "assistant", "tool_calls": [{**FUNCTION, "function": {
+        "name": "pay", "arguments": '{"to": "ann", "amount": "5"}'}}]}  # fmt: skip
+    assert len(mender.message(native, tool_choice=choice).ready) == 1

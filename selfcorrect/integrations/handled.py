@@ -171,6 +171,11 @@ class Handled:
     happened: list[Ended] = field(default_factory=list)
     made: dict[str, JSON] | None = None
 
+    @property
+    def is_begun_anew(self) -> bool:
+        """Whether this call may have been executed before, and only a ledger may know of it."""
+        return len(self.happened) >= len(self.known)
+
     def aside(self) -> Handled:
         """A host for calls of other tools: what they come to is no answer to this one."""
         return type(self)(self.request, self.handler, self.tools, [])

@@ -61,11 +61,6 @@ from selfcorrect.tools.langchain import is_async_only
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _MOST_TOLD: Final = 12
 _MOST_WAITING: Final = 256
-_MOST_FORGOTTEN: Final = 10_000
-_FORGOTTEN: Final = (
-    "The call was not done again: it failed before a person was asked about it, and the answer "
-    "came too late. Make it again if it is still meant."
-)
 CUT: Final = "The call was not done: the message ended before it was complete. Write it again."
 
 
@@ -101,7 +96,6 @@ class ToolCalls:
         self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
         self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
-        self._forgotten: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._lock = Lock()
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
@@ -181,9 +175,6 @@ class ToolCalls:
         key: tuple[str, ...] | None = None
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
-            if key in self._forgotten:
-                self._forgotten.pop(key, None)
-                return refusal(request.tool_call, _FORGOTTEN, {"reason": "rejected"})
             host.known = self._known(key) or first
             changes["ask_person"] = self._asking(key, host)
         if isinstance(tenant := configurable.get("tenant"), str):
@@ -205,10 +196,8 @@ class ToolCalls:
 
     def _asked(self, request: ToolCallRequest) -> bool:
         """Whether a person was asked about this very call."""
-        if not (self._waiting or self._forgotten):
-            return False
-        key = _waiting_key(request, _configurable(request))
-        return key in self._waiting or key in self._forgotten
+        waiting = self._waiting
+        return bool(waiting) and _waiting_key(request, _configurable(request)) in waiting
 
     def _known(self, key: tuple[str, ...]) -> list[Ended]:
         with self._lock:
@@ -227,11 +216,7 @@ class ToolCalls:
             with self._lock:
                 self._waiting[key] = list(host.happened)
                 while len(self._waiting) > _MOST_WAITING:
-                    old, happened = self._waiting.popitem(last=False)
-                    if happened:  # not to be executed once more as if nothing had been
-                        self._forgotten[old] = None
-                while len(self._forgotten) > _MOST_FORGOTTEN:
-                    self._forgotten.popitem(last=False)
+                    self._waiting.popitem(last=False)  # what a tool that acts did the ledger knows
             return interrupt(question)
 
         return ask

@@ -16,6 +16,7 @@ from selfcorrect.kernel.inside import is_item, lists, size, unpacked
 from selfcorrect.kernel.keys import held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.kernel.origins import about, is_blamed, taint
+from selfcorrect.kernel.requests import asks_for
 from selfcorrect.kernel.spellings import (
     EXACT,
     INFERRED,
@@ -25,13 +26,7 @@ from selfcorrect.kernel.spellings import (
     spelled,
 )
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
-from selfcorrect.kernel.wrappers import (
-    in_order,
-    is_as_spelled,
-    unwrapped,
-    value_in,
-    without_schema,
-)
+from selfcorrect.kernel.wrappers import in_order, is_as_spelled, unwrapped, value_in, without_schema
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import equal, loaded
 from selfcorrect.pointer import join
@@ -84,8 +79,13 @@ class _Judging:
 
     def tool(self) -> None:
         written, runs = self.step.written.name, self.step.runs.name
-        if written == runs or (not written and self.step.written.raw is not None):
-            return
+        # Who asked for one tool has not asked for what a text or a slip makes of another.
+        if written != runs and self.step.is_unasked:
+            self.of_all(LOSSY, 5, asks_for(self.step.wanted))
+        elif written != runs and (written or self.step.written.raw is None):
+            self.renamed(written, runs)
+
+    def renamed(self, written: str, runs: str) -> None:
         alike = tool_class(self.step)
         safety = alike or self.step.origins.get("/name") or LOSSY
         words = "" if alike else f"{named(written)} does not name the tool {named(runs)}"

@@ -6,7 +6,7 @@ request's own settings and the provider's own marks that say that an answer is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -23,13 +23,14 @@ REFUSED_REASONS: Final = frozenset(
     | {"image_safety", "image_prohibited_content", "image_recitation", "unexpected_tool_call"}
 )
 """What providers call it when they end an answer that is not to have any effect."""
-_CHOICES: Final = (
-    *("type", "mode", "function_calling_config", "functionCallingConfig"),
-    *("tool_config", "toolConfig"),
+_CONFIGS: Final = (
+    *("function_calling_config", "functionCallingConfig", "tool_config", "toolConfig"),
 )
-"""Where a tool choice that is an object says what it is."""
+"""Where a tool choice stands among other settings."""
 _MODES: Final = frozenset({"auto", "any", "none", "required", "validated", "mode_unspecified"})
 """What a tool choice says in place of a tool's name."""
+_OURS: Final = frozenset({"function", "tool", "custom", "allowed_tools"})
+"""The types of a tool choice that names tools of the request; every other is a provider's own."""
 _FORMATS: Final = ("format", "json_schema")
 """What stands around the schema of an answer."""
 _ELSEWHERE: Final = ("hosted", "informational_only", "provider_executed", "providerExecuted")
@@ -93,9 +94,9 @@ def why_no_call(
     if _is_none(request.tool_choice):
         return "the request allows no tool call (its tool choice is none)"
     # Who asked for one tool has not asked for what another one does.
-    wanted = list(_named(request.tool_choice))
+    wanted = tools_named(request.tool_choice)
     if wanted and not set(names) <= set(wanted):
-        return f"the request asks for a call of {', '.join(map(repr, wanted))} alone"
+        return asks_for(wanted)
     # What somebody asked for as data has no effect.
     if values is not None and _is_answer(request.schema, values, fits):
         return "the request asks for a structured answer, and the text is that answer"
@@ -131,20 +132,35 @@ def runs_elsewhere(call: Any) -> bool:
     return any(getattr(call, key, None) is True for key in _ELSEWHERE)
 
 
+def tools_named(choice: JSON) -> list[str]:
+    """The tools that a choice names, in any provider's form; a mode is none.
+
+    >>> tools_named({"type": "function", "function": {"name": "pay"}})
+    ['pay']
+    >>> tools_named({"type": "web_search"})
+    ['web_search']
+    """
+    if isinstance(choice, str):
+        return [] if spelled(choice) in _MODES else [choice]
+    if isinstance(choice, Mapping):
+        kind = choice.get("type")
+        if isinstance(kind, str) and spelled(kind) not in _MODES | _OURS:
+            return [kind]
+        inner = [choice[key] for key in _CONFIGS if key in choice]
+        choice = inner or [each for key, each in choice.items() if key not in ("type", "mode")]
+    listed = choice if isinstance(choice, list) else ()
+    return [name for each in listed for name in tools_named(each)]
+
+
+def asks_for(wanted: Sequence[str]) -> str:
+    """What is wrong with a call of another tool than those that a choice names."""
+    return f"the request asks for a call of {', '.join(map(repr, wanted))} alone"
+
+
 def _is_none(choice: JSON) -> bool:
     if isinstance(choice, Mapping):
-        return any(_is_none(choice.get(key)) for key in _CHOICES)
+        return any(_is_none(choice.get(key)) for key in ("type", "mode", *_CONFIGS))
     return isinstance(choice, str) and spelled(choice) == "none"
-
-
-def _named(choice: JSON) -> Iterator[str]:
-    """The tools that a choice names, in any provider's form; a mode is none."""
-    if isinstance(choice, str) and spelled(choice) not in _MODES:
-        yield choice
-    if isinstance(choice, Mapping):
-        choice = [inner for key, inner in choice.items() if key not in ("type", "mode")]
-    for each in choice if isinstance(choice, list) else ():
-        yield from _named(each)
 
 
 def _schema(answer: JSON) -> JsonObject | bool:

@@ -57,6 +57,7 @@ class Step:
         runs: The call as it would run.
         slot: What the schema of the tool that would run says of a place in the arguments.
         offered: The names of the tools on offer.
+        wanted: Those that the request asks for, if it names some.
         effect: What the tool that would run may do.
         declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
@@ -78,6 +79,7 @@ class Step:
     runs: Call
     slot: Callable[[Path], Slot]
     offered: Collection[str] = ()
+    wanted: Sequence[str] = ()
     effect: str = "mutating"
     declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
@@ -98,6 +100,12 @@ class Step:
     def acts(self) -> bool:
         """Whether the tool may change something."""
         return self.effect != "read_only"
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether the request asks for other tools."""
+        name = self.runs.name
+        return bool(self.wanted) and name in self.offered and name not in self.wanted
 
 
 @dataclass(frozen=True, slots=True)

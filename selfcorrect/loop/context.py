@@ -97,6 +97,10 @@ class SyncHost:
     What needs awaiting is refused with a clear error.
     """
 
+    @property
+    def is_begun_anew(self) -> bool:
+        return False
+
     async def run_tool(
         self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
     ) -> Any:
@@ -127,6 +131,10 @@ class SyncHost:
 
 class AsyncHost:
     """Awaits what can be awaited; sync tools run in a thread of their own."""
+
+    @property
+    def is_begun_anew(self) -> bool:
+        return False
 
     async def run_tool(
         self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None

@@ -377,9 +377,11 @@ async def concluded(
     """
     error, call = state["error"] or {}, call_from_json(state["current"])
     ledger, key = ledger_of(state, context), error.get("intent") or ""
-    await settle(ledger, context, key, _STATUS[outcome])
     update: dict[str, Any] = {"attempts": attempts}
     tool = context.tools.get(call.name)
+    is_kept = tool is not None and acts(tool) and attempts and outcome is Outcome.REFUSED
+    told = {"error": error, "attempt": attempts[-1]} if is_kept else None
+    await settle(ledger, context, key, _STATUS[outcome], told)
     if tool is not None and not may_call_again(outcome, tool.effect):
         if attempts:
             attempts[-1]["outcome"] = "refused" if outcome is Outcome.REFUSED else "unknown"

@@ -10,6 +10,7 @@ from selfcorrect.effects import destroys
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.likeness import tools_like
+from selfcorrect.kernel.requests import tools_named
 from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
 from selfcorrect.loop.context import RunContext
@@ -91,6 +92,7 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
+        wanted=tools_named(state["given"].get("tool_choice")),
         effect=_effect(call, new, state, context),
         declared=bool(getattr(tool, "declared", False)),
         takes=lambda: _takers(new, context),

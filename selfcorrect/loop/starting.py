@@ -32,7 +32,7 @@ BLANK: Final[dict[str, JSON]] = {
     "stop": None,
 }
 """What a node finds of each of these keys where nothing was written; never changed in place."""
-_BESIDE = ("request", "messages", "finish_reason", "task_id")
+_BESIDE = ("request", "messages", "finish_reason", "tool_choice", "task_id")
 
 
 def started(state: CorrectionState, context: RunContext) -> dict[str, Any]:

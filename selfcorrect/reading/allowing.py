@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from selfcorrect.errors import ToolDefinitionError
-from selfcorrect.kernel.requests import Request, why_no_call
+from selfcorrect.kernel.likeness import tools_like
+from selfcorrect.kernel.requests import Request, tools_named, why_no_call
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import problem
 from selfcorrect.protocols import Tool
@@ -21,8 +22,15 @@ def why_not_allowed(reading: Reading, request: Request, tools: Mapping[str, Tool
     read = [(span, read_json(span)) for span in spans]
     found: list[JSON] = [span if isinstance(each, Fault) else each.value for span, each in read]
     meant = [(call.name, Offered(tools).meant(call.name)) for call in reading.calls]
-    names = [name if tool is None else tool.name for name, tool in meant]
+    wanted = tools_named(request.tool_choice)
+    names = [tool.name if tool else _nearest(name, tools, wanted) for name, tool in meant]
     return why_no_call(request, [*found, found] if found else [], _fits, names)
+
+
+def _nearest(name: str, tools: Mapping[str, Tool], wanted: Collection[str]) -> str:
+    """The tool that a name may be a slip of, if it is asked for: what it becomes is judged."""
+    found, _ = tools_like(name, tools)
+    return next((one for one in found if one in wanted), name)
 
 
 def _fits(schema: JsonObject, value: JSON) -> bool:

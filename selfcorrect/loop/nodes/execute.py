@@ -30,7 +30,7 @@ from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
-from selfcorrect.model import Attempt, Call, Finding, Result
+from selfcorrect.model import JSON, Attempt, Call, Finding, Result
 from selfcorrect.plain import as_text, canonical, clean, plain, storable
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.redaction import redact
@@ -155,8 +155,10 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
         if repeatable:
             return None
         raise
-    if record is None or record.status == "refused":
+    if record is None:
         return None
+    if record.status == "refused":
+        return _refused_before(this, record.value)
     if record.status == "done":
         return _done(this, record.value, {"replayed": True})
     if record.status == "held":
@@ -164,6 +166,25 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     if repeatable or this.context.again:
         return None
     return await _settled_doubt(this, record)
+
+
+def _refused_before(this: _Execution, told: JSON) -> Update | None:
+    """The refusal of this very call, where its host was begun anew; None: call the tool.
+
+    Elsewhere who makes an equal call decides anew, and so does who makes it once more in one run.
+    """
+    state, number = this.state, this.number
+    if not this.context.host.is_begun_anew or not isinstance(told, Mapping):
+        return None
+    if told["attempt"]["number"] < number:
+        return None
+    return {
+        "outcome": "failed",
+        "error": told["error"] | {"admission": None},
+        "attempts": [*state["attempts"], told["attempt"] | {"number": number, "replayed": True}],
+        "counts": add({**state["counts"], "rounds": 0}, "attempts"),
+        "trail": [{"attempt": number, "ok": False, "replayed": True}],
+    }
 
 
 async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
