@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json
+from selfcorrect.kernel import memory
 from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
@@ -32,6 +33,8 @@ _LONGEST_LOOK: Final = 0.25
 _LONGEST_WAIT: Final = 300.0
 _VERIFY_SECONDS: Final = 30.0
 _MOST_LOST: Final = 1_000
+LIFTED: Final = "lifted"
+"""What a person let equals of be made: it stays unknown for itself."""
 
 
 @dataclass(frozen=True)
@@ -57,29 +60,30 @@ class Intent:
 
     @cached_property
     def scope(self) -> str:
-        """The same for equal calls of one thread (else one task, one id, one step of a host's).
+        """The same for equal calls of one thread (else one task, one step of a host's).
 
         Of a tool whose effect nobody declared, what is in doubt is so until a person's next
         message. Empty where none of these is known: nothing then says that two calls are one.
         """
-        given, context = self.state["given"], self.context
-        known = (context.thread, given.get("task_id"), self.call.id, context.step)
-        place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
-        if place is None:
-            return ""
+        given, context, equal = self.state["given"], self.context, call_key(self.call, self.tool)
         turn = None if self.tool.declared else context.person or _last_of_a_person(given)
-        return digest(place, turn, call_key(self.call, self.tool))
+        return memory.doubt(context.thread, given.get("task_id"), context.step, turn, equal)
 
     @cached_property
     def key(self) -> str:
-        """The ledger's key: the same task and call id with equal arguments is one intent.
+        """The ledger's key: the same origin and call id with equal arguments is one intent.
 
         Empty where nobody asks for it.
         """
         if self.ledger is None and not self.tool.takes_key and not self.tool.verify:
             return ""
-        own = digest(_task(self.state), self.call.id, call_key(self.call, self.tool))
-        scope = self.scope if acts(self.tool) else ""
+        given, scope = self.state["given"], ""
+        task = given.get("task_id")
+        if acts(self.tool):  # what others answer twice may have changed in between
+            task = task or given.get("origin")
+            scope = self.scope
+        equal = call_key(self.call, self.tool)
+        own = memory.identity(task or self.state["run"], self.call.id, equal)
         return f"{scope}:{own}" if scope else own
 
     def first_keys(self) -> tuple[str, ...]:
@@ -93,7 +97,8 @@ class Intent:
             {key: _as_number(value, known.get(key)) for key, value in form.items()}
             for form in (filled, bare)
         ]
-        forms, task = (call.args, filled, bare, *exact), _task(self.state)
+        forms = (call.args, filled, bare, *exact)
+        task = self.state["given"].get("task_id") or self.state["run"]
         return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
 
     @property
@@ -102,7 +107,7 @@ class Intent:
         return self.ledger if hasattr(self.ledger, "doubts") else self.context.memory
 
     async def doubts(self) -> list[str]:
-        """Keys of equal calls that may have been done already, other than the call's own.
+        """Keys of equal calls that may have been done already, its own among them.
 
         Raises:
             LedgerError: If the ledger cannot be read.
@@ -114,7 +119,7 @@ class Intent:
         places = [replace(self, context=replace(context, thread=each)) for each in context.earlier]
         for each in (self, *places):
             keys |= set(await context.of_store(store, store.doubts, each.scope))
-        return sorted(keys - {self.key})
+        return sorted(keys)
 
     def remember(self, key: str) -> dict[str, Any]:
         """Note that the call may have been done; what changes in the state."""
@@ -154,13 +159,13 @@ class Intent:
             if held:
                 await settle(store, context, key, "unknown", lost_value(record))
 
-    async def forget(self, keys: Sequence[str]) -> dict[str, Any]:
+    async def forget(self, keys: Sequence[str], status: str) -> dict[str, Any]:
         """Note that what was in doubt is settled: it was not done, or is to be done again."""
         store, context = self._doubtful, self.context
         for key in keys:
             record, cut = await context.ask_store(store, store.begin, key)
             if _is_ours(record):
-                await settle(store, context, key, "not_done")
+                await settle(store, context, key, status)
             if cut is not None:
                 raise cut
         lost = self.state.get("lost") or {}
@@ -204,10 +209,6 @@ class Intent:
         return await _within(found, seconds) if inspect.isawaitable(found) else found
 
 
-def _task(state: CorrectionState) -> Any:
-    return state["given"].get("task_id") or state["run"]
-
-
 def idempotency_key(key: str) -> str:
     """What a tool gets of an intent's key: nothing of the thread."""
     return key.rpartition(":")[2]
@@ -238,8 +239,8 @@ def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
     """The ledger of this run: the caller's; without one, memory, where a run can come again."""
     if context.ledger is not None:
         return context.ledger
-    comes_again = state["given"].get("task_id") is not None or context.ask_person is not None
-    return context.memory if comes_again else None
+    comes_again = bool({"task_id", "origin"} & state["given"].keys())
+    return context.memory if comes_again or context.ask_person else None
 
 
 def _is_ours(record: Record | None) -> bool:
