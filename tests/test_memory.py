@@ -60,7 +60,7 @@ def travel(graph: Any, config: Any) -> None:
 @pytest.fixture(params=["none", "memory", "sqlite"])
 def ledger(request: Any, tmp_path: Any) -> Any:
     kinds = {"memory": MemoryLedger, "sqlite": lambda: SqliteLedger(tmp_path / "ledger.db")}
-    yield kinds[request.param]() if request.param in kinds else None
+    return kinds[request.param]() if request.param in kinds else None
 
 
 # --- a call that is given once more --------------------------------------------------------------

@@ -20,8 +20,9 @@ from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.failures import fingerprint, noted
 from selfcorrect.loop.progress import stopped
 from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
-from selfcorrect.plain import copied, digest
+from selfcorrect.plain import clean, copied, digest
 from selfcorrect.protocols import Ledger, Record
+from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key, normal_form
 from selfcorrect.state import CorrectionState
 
@@ -33,6 +34,7 @@ _LONGEST_LOOK: Final = 0.25
 _LONGEST_WAIT: Final = 300.0
 _VERIFY_SECONDS: Final = 30.0
 _MOST_LOST: Final = 1_000
+_LONGEST_TOLD: Final = 300
 LIFTED: Final = "lifted"
 """What a person let equals of be made: it stays unknown for itself."""
 
@@ -100,6 +102,18 @@ class Intent:
         forms = (call.args, filled, bare, *exact)
         task = self.state["given"].get("task_id") or self.state["run"]
         return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+    @property
+    def about(self) -> str:
+        """Whose call it is, for the person who settles it: nothing of its arguments."""
+        thread, task = self.context.thread, self.state["given"].get("task_id")
+        whose = f"task {task}" if thread is None else f"thread {thread}"
+        return redact(clean(f"{self.call.name}, {whose}, call {self.call.id}"))[:_LONGEST_TOLD]
+
+    def where(self, key: str) -> str:
+        """Where a person finds a call that is in doubt, if the ledger lets them settle it."""
+        is_kept = key and hasattr(self.ledger, "settle_doubt")
+        return f" (in the ledger: {idempotency_key(key)})" if is_kept else ""
 
     @property
     def _doubtful(self) -> Any:
@@ -254,6 +268,7 @@ async def begin(
     state: CorrectionState,
     context: RunContext,
     first_keys: Sequence[str] = (),
+    about: str = "",
 ) -> Any:
     """Write the intent, and wait while somebody else is at it.
 
@@ -263,6 +278,7 @@ async def begin(
         state: Of the run.
         context: Of the run.
         first_keys: The keys under which version 0.1 may have written it.
+        about: Whose call it is, for a ledger that tells it to a person.
 
     Returns:
         The ledger's record: None to go on, `held` where waiting took too long.
@@ -281,8 +297,8 @@ async def begin(
             record, cut = await context.ask_store(ledger, first, first_keys)
         if cut is None and _is_ours(record):
             # What the first version left in doubt is told by its row until this one is settled.
-            old = record
-            record, cut = await context.ask_store(ledger, ledger.begin, own_key)
+            old, told = record, (about,) if hasattr(ledger, "settle_doubt") else ()
+            record, cut = await context.ask_store(ledger, ledger.begin, own_key, *told)
             record = old if record is None else record
         if cut is None and _is_ours(record):
             cut = await _sign(ledger, context, own_key, state)
@@ -390,8 +406,9 @@ async def concluded(
         detail = f"the tool is {tool.effect} and broke off: nobody knows whether it acted"
         if outcome is Outcome.DONE:
             detail = f"the tool is {tool.effect} and acted, but its result is lost"
-        kept = Intent(state, context, call, tool).remember(key)
-        return update | kept | stopped("unknown_outcome", detail)
+        this = Intent(state, context, call, tool)
+        detail += this.where(key)
+        return update | this.remember(key) | stopped("unknown_outcome", detail)
     if attempts and not attempts[-1].get("retryable"):
         failed_key = attempts[-1].get("key")
         if not any(item.get("key") == failed_key for item in attempts[:-1]):

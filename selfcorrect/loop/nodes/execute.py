@@ -143,7 +143,7 @@ async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
                 return _done(this, _kept(found.value), shown), {}
             if found is not Outcome.NOT_DONE:
                 detail = "an equal call was made before, and nobody knows whether it was done"
-                return _in_doubt(this, detail), {}
+                return _in_doubt(this, detail + this.where(key)), {}
     return None, await this.forget(doubts, status)
 
 
@@ -152,7 +152,7 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
         old = this.first_keys() if hasattr(ledger, "of_first_version") else ()
-        record = await begin(ledger, this.key, this.state, this.context, old)
+        record = await begin(ledger, this.key, this.state, this.context, old, this.about)
     except LedgerError:
         if repeatable:
             return None
@@ -182,6 +182,7 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     await this.settle(LIFTED if is_lifted else "unknown", lost_value(record))
     kept = {} if is_lifted else this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
+    detail += this.where(this.key)
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
 
 
