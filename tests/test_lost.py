@@ -119,13 +119,13 @@ def test_without_a_thread_the_task_says_what_belongs_together(ledger, call_id):
     assert len(world.paid) == 1
 
 
-def test_without_a_thread_and_a_task_the_call_id_does(ledger):
+def test_without_a_thread_and_a_task_nothing_outlives_the_run(ledger):
     world = World()
     graph = world.graph(ledger=ledger)
-    lost_once(graph)
-    assert in_doubt(graph.invoke(call(call_id="c1")))
-    assert graph.invoke(call(call_id="c2"))["result"]
-    assert len(world.paid) == 2
+    lost_once(graph)  # many providers call the first call of every message c1
+    for made in (2, 3):
+        assert graph.invoke(call(call_id="c1"))["result"]
+        assert len(world.paid) == made
 
 
 @pytest.mark.parametrize("ledger", ["memory", "sqlite", "postgres"], indirect=True)

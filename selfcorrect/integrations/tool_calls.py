@@ -46,6 +46,7 @@ from selfcorrect.integrations.history import (
 )
 from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.integrations.trails import changes_in
+from selfcorrect.kernel.memory import message_of
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.options import Options
@@ -354,9 +355,8 @@ def _given(request: ToolCallRequest, configurable: Mapping[str, Any]) -> dict[st
         given["request"] = request_of(messages)
         given["messages"] = last_messages(messages)
     # The same call id on the same thread is one call only within one message of the model.
-    turn = next((each.id for each in reversed(messages) if each.type == "ai" and each.id), None)
-    thread = configurable.get("thread_id")
-    if turn is not None or thread is not None:
+    turn, thread = message_of(messages), configurable.get("thread_id")
+    if isinstance(turn, str) or thread is not None:
         given["task_id"] = f"{thread}|{turn}"
     return given
 

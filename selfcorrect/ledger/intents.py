@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Any, Final
 
-from selfcorrect.ledger.records import split
+from selfcorrect.ledger.records import Row, sealed, split
 from selfcorrect.ledger.transactions import Transactions
 from selfcorrect.plain import clean
 
-_LIST: Final = "SELECT key, status, answered_by, written FROM selfcorrect_intents"
+_NAMES: Final = [each.name for each in fields(Row)]
+LIST: Final = f"SELECT {', '.join(_NAMES)} FROM selfcorrect_intents"  # noqa: S608 -- our own names
+READ: Final = f"{LIST} WHERE key = ?"
+WRITE: Final = (
+    f"INSERT INTO selfcorrect_intents ({', '.join(_NAMES)}) "  # noqa: S608
+    f"VALUES ({', '.join('?' * len(_NAMES))}) ON CONFLICT (key) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _NAMES[1:])
+)
 _NEWEST: Final = " ORDER BY written DESC, key LIMIT ?"
-_SIGN: Final = "UPDATE selfcorrect_intents SET answered_by = ? WHERE key = ? AND status = 'begun'"
-_IN_DOUBT: Final = " WHERE status IN ('begun', 'unknown')"
-IN_DOUBT: Final = ("begun", "unknown")
+_IN_DOUBT: Final = " WHERE status IN ('begun', 'unknown') OR doubt IS NOT NULL"
+VERDICTS: Final = {"done": "done", "not-done": "not_done", "again": "not_done"}
+"""What a person may say of a call in doubt, and what the ledger then holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +29,17 @@ class Intent:
 
     Attributes:
         key: Names it; the end of what the tool got as its idempotency key.
-        status: `begun`, `done`, `not_done`, `unknown`, or what was settled.
+        status: `begun`, `done`, `not_done`, `unknown`, what was settled, or `damaged`.
         by: Who answered a question on the way to it, where the answer said so.
         written: When that was, in seconds since 1970; None where no time is kept.
+        about: The tool, the thread or task, and the id of the call; never its arguments.
     """
 
     key: str
     status: str
     by: str | None = None
     written: float | None = None
+    about: str | None = None
 
 
 class Intents(Transactions):
@@ -42,8 +51,13 @@ class Intents(Transactions):
         Raises:
             LedgerError: If the database cannot be written.
         """
-        name = clean(by).replace("\0", "")  # which PostgreSQL cannot store
-        self._done(lambda cursor: cursor.execute(_SIGN, (name, split(clean(key))[1])))
+
+        def work(cursor: Any) -> None:
+            found = self._found(cursor, split(clean(key))[1])
+            if found is not None and found.status == "begun" and found.is_sound:
+                cursor.execute(WRITE, astuple(sealed(replace(found, answered_by=name_of(by)))))
+
+        self._done(work)
 
     def intents(self, most: int = 20, *, in_doubt: bool = False) -> list[Intent]:
         """The intents that were written last, the newest first.
@@ -55,4 +69,24 @@ class Intents(Transactions):
         Raises:
             LedgerError: If the database cannot be read.
         """
-        return self._read(Intent, _LIST + (_IN_DOUBT if in_doubt else "") + _NEWEST, most)
+        rows = self._read(Row, LIST + (_IN_DOUBT if in_doubt else "") + _NEWEST, most)
+        return [
+            Intent(
+                each.key,
+                each.status if each.is_sound else "damaged",
+                each.answered_by,
+                each.written,
+                each.about,
+            )
+            for each in rows
+        ]
+
+    def _found(self, cursor: Any, key: str) -> Row | None:
+        cursor.execute(READ, (key,))
+        values = cursor.fetchone()
+        return None if values is None else Row(*values)
+
+
+def name_of(by: str) -> str:
+    """A name as a ledger keeps it."""
+    return clean(by).replace("\0", "")  # which PostgreSQL cannot store

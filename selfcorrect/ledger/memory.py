@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import HELD, split
+from selfcorrect.ledger.records import HELD, IN_DOUBT, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
@@ -104,7 +104,7 @@ class MemoryLedger:
 
     def intents(self, most: int = 20, *, in_doubt: bool = False) -> list[Intent]:
         """What is under way, then what was settled, the newest first; only what is in doubt."""
-        from selfcorrect.ledger.intents import IN_DOUBT, Intent
+        from selfcorrect.ledger.intents import Intent
 
         with self._lock:
             begun = [(key, "begun") for key in reversed(self._open)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from selfcorrect.errors import LedgerError, MissingExtra
+from selfcorrect.ledger.intents import READ
 from selfcorrect.ledger.sql import LEASE, Cursor, SqlLedger
 from selfcorrect.ledger.tables import ADDED, INDEXES, TABLES, add_column
 
@@ -122,7 +123,7 @@ class _Statements:
         self._cursor = cursor
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
-        if statement.startswith("SELECT key, version"):
+        if statement == READ:
             # A row that does not exist yet cannot be locked: its key can.
             self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", values)
         return self._cursor.execute(statement.replace("?", "%s"), values)

@@ -6,16 +6,17 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from selfcorrect.model import JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Record
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the layout of a row; a row of a later version is refused, not guessed at. Rows of version 1
-have no scope, and keys under which equal calls can differ."""
+have no scope, and keys under which equal calls can differ; until 3 the checksum was over less."""
+IN_DOUBT: Final = ("begun", "unknown")
 
 HELD: Final = Record("held")
 _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
@@ -23,19 +24,33 @@ _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One intent as it is stored. `value` is JSON text; `checksum` is over all but itself."""
+    """One intent as it is stored. `value` is JSON text; `checksum` is over all but itself.
+
+    What is in doubt names its scope twice, so that damage to either column, or to the status, hides
+    it from nobody.
+    """
 
     key: str
     version: int
     status: str
     value: str | None
     holder: str
-    checksum: str
+    checksum: str = ""
+    written: float = 0.0
+    scope: str | None = None
+    answered_by: str | None = None
+    doubt: str | None = None
+    about: str | None = None
 
     @property
     def is_sound(self) -> bool:
         """Whether the row reads as it was written."""
-        return self.checksum == _checksum(self.key, self.version, self.status, self.value)
+        return self.checksum == _checksum(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was begun, or ended nobody knows how; of a damaged one that is not known."""
+        return not self.is_sound or self.status in IN_DOUBT
 
 
 def split(key: str) -> tuple[str, str]:
@@ -47,11 +62,16 @@ def split(key: str) -> tuple[str, str]:
     return (scope, own) if colon and _DIGESTS.fullmatch(key) else ("", key)
 
 
-def row(key: str, status: str, value: JSON, holder: str) -> Row:
+def row(key: str, status: str, value: JSON, holder: str, **more: Any) -> Row:
     """The row of an intent."""
     text = None if value is None else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    key = clean(key)
-    return Row(key, VERSION, status, text, holder, _checksum(key, VERSION, status, text))
+    doubt = more.get("scope") if status in IN_DOUBT else None
+    return sealed(Row(clean(key), VERSION, status, text, holder, doubt=doubt, **more))
+
+
+def sealed(made: Row) -> Row:
+    """A row with its checksum."""
+    return replace(made, checksum=_checksum(made))
 
 
 def judge(
@@ -88,6 +108,11 @@ def judge(
     return True, Record("begun", lost=seen == "lost")
 
 
-def _checksum(key: str, version: int, status: str, value: str | None) -> str:
-    text = json.dumps([key, version, status, value], ensure_ascii=True)
+def _checksum(made: Row) -> str:
+    fields = asdict(made)
+    del fields["checksum"]
+    known = [*fields.values()]
+    # What is damaged may be anything that a database can hold.
+    is_first = made.version in (1, 2)
+    text = json.dumps(known[:4] if is_first else known, ensure_ascii=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

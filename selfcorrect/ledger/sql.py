@@ -9,12 +9,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.counts import RecallCounting
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
-from selfcorrect.ledger.intents import Intents
+from selfcorrect.ledger.intents import LIST, VERDICTS, WRITE, Intents, name_of
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
@@ -32,31 +33,11 @@ _Beats: TypeAlias = dict[str, tuple[int, float, str]]
 """Of each holder elsewhere: its count, since when it stands there, and what that tells."""
 _IDLE_BEATS: Final = 10
 
+_MOST: Final = 100
 _DOUBTS: Final = (
-    "SELECT key, status, holder FROM selfcorrect_intents "
-    "WHERE scope = ? AND status IN ('begun', 'unknown') LIMIT 100"
+    f"{LIST} WHERE scope = ? AND status IN ('begun', 'unknown') UNION {LIST} WHERE doubt = ?"
 )
 _FIRST: Final = "SELECT 1 FROM selfcorrect_intents WHERE scope IS NULL LIMIT 1"
-_READ: Final = (
-    "SELECT key, version, status, value, holder, checksum FROM selfcorrect_intents WHERE key = ?"
-)
-_WRITE: Final = (
-    "INSERT INTO selfcorrect_intents "
-    "(key, version, status, value, holder, checksum, written, scope) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET version = excluded.version, "
-    "status = excluded.status, value = excluded.value, holder = excluded.holder, "
-    "checksum = excluded.checksum, written = excluded.written, "
-    # A doubt stays where it arose, also if another thread takes the intent up.
-    "scope = CASE WHEN selfcorrect_intents.status IN ('begun', 'unknown') "
-    "THEN selfcorrect_intents.scope ELSE excluded.scope END, "
-    # Who answered stays with what is not over; what is begun anew is answered for anew.
-    "answered_by = CASE WHEN selfcorrect_intents.status IN ('begun', 'unknown') "
-    "THEN selfcorrect_intents.answered_by END"
-)
-_IF_HELD: Final = (
-    " WHERE selfcorrect_intents.holder = excluded.holder"
-    " OR (selfcorrect_intents.status = 'unknown' AND excluded.status = 'done')"
-)
 _HOLDER: Final = "SELECT id, host, pid, started, beat FROM selfcorrect_holders WHERE id = ?"
 _ENTER: Final = (
     "INSERT INTO selfcorrect_holders (id, host, pid, started, beat) VALUES (?, ?, ?, ?, 0) "
@@ -66,7 +47,8 @@ _ENTER: Final = (
 _ALIVE: Final = "UPDATE selfcorrect_holders SET beat = beat + 1 WHERE id = ?"
 _LEAVE: Final = "DELETE FROM selfcorrect_holders WHERE id = ?"
 _FORGET: Final = (
-    "DELETE FROM selfcorrect_intents WHERE written < ? AND status NOT IN ('begun', 'unknown')"
+    "DELETE FROM selfcorrect_intents "
+    "WHERE written < ? AND status NOT IN ('begun', 'unknown') AND doubt IS NULL"
 )
 _LOOK: Final = "SELECT version, value FROM selfcorrect_board WHERE name = ?"
 _POST: Final = (
@@ -140,8 +122,12 @@ class SqlLedger(RecallCounting, Intents, ABC):
 
     # --- the ledger -------------------------------------------------------------------------------
 
-    def begin(self, key: str) -> Record | None:
+    def begin(self, key: str, about: str | None = None) -> Record | None:
         """Write an intent, or return what is known of an earlier one.
+
+        Args:
+            key: The intent.
+            about: Whose call it is, for the person who settles it, should nobody know its outcome.
 
         Raises:
             LedgerError: If the database cannot be read or written.
@@ -161,7 +147,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
                 if mine:
                     me = self._me
                     cursor.execute(_ENTER, (me.id, me.host, me.pid, me.started))
-                    self._write(cursor, _WRITE, row(key, "begun", None, self._me.id), scope)
+                    self._write(cursor, found, key, "begun", scope=scope, about=about)
                 # Only now: what failed before it was written is judged anew.
                 claimed, answer = mine, told
                 return mine, told
@@ -185,8 +171,15 @@ class SqlLedger(RecallCounting, Intents, ABC):
         with self._lock:
             self._check_process()
             self._held.pop(key, None)
-            new = row(key, status, value, self._me.id)
-            self._run(lambda cursor: self._write(cursor, _WRITE + _IF_HELD, new, scope))
+
+            def work(cursor: Cursor) -> None:
+                found = self._found(cursor, key)
+                is_ours = found is None or found.holder == self._me.id
+                if is_ours or (found and found.status == "unknown" and status == "done"):
+                    about = found.about if found else None
+                    self._write(cursor, found, key, status, value, scope=scope, about=about)
+
+            self._run(work)
 
     def doubts(self, scope: str) -> list[str]:
         """The keys of this scope that are in doubt.
@@ -200,9 +193,10 @@ class SqlLedger(RecallCounting, Intents, ABC):
         beats: _Beats = {}  # of now: what was seen before does not tell who died since
 
         def work(cursor: Cursor) -> dict[str, str]:
-            cursor.execute(_DOUBTS, (scope,))
-            found, sight = list(cursor.fetchall()), self._sight(cursor, beats)
-            return {row[0]: self._seen(row, asking, sight) for row in found}
+            cursor.execute(_DOUBTS, (scope, scope))
+            found = [each for values in cursor.fetchall() if (each := Row(*values)).is_open]
+            sight = self._sight(cursor, beats)
+            return {each.key: self._seen(each, asking, sight) for each in found}
 
         while True:
             with self._lock:
@@ -211,24 +205,52 @@ class SqlLedger(RecallCounting, Intents, ABC):
             # Taken for alive at a first look, the dead would let the call be made once more.
             if "unseen" not in seen.values():
                 self._beats.update(beats)
-                return [f"{scope}:{key}" for key, each in seen.items() if each != "there"]
+                return [f"{scope}:{key}" for key, each in seen.items() if each != "there"][:_MOST]
             time.sleep(_GLANCE)
 
-    def _seen(self, found: Sequence[str], asking: Owner, sight: Callable[[str], str]) -> str:
-        key, status, holder = found
-        if status != "begun":
+    def settle_doubt(self, key: str, verdict: str, by: str) -> None:
+        """Write what a person found out of a call in doubt; from now on that is so.
+
+        Args:
+            key: Of the intent, as `intents` tells it.
+            verdict: `done`, `not-done`, or `again`: the call may be made once more.
+            by: Who says so.
+
+        Raises:
+            LedgerError: If nothing is in doubt under this key, or somebody is still at it.
+        """
+        asking, own = owner(), split(clean(key))[1]
+        beats: _Beats = {}
+
+        def work(cursor: Cursor) -> str:
+            found = self._found(cursor, own)
+            if found is None or not found.is_open:
+                raise LedgerError(f"nothing is in doubt under {key!r}")
+            seen = self._seen(found, asking, self._sight(cursor, beats))
+            if seen not in ("there", "unseen"):
+                more = {"scope": found.scope, "about": found.about, "answered_by": name_of(by)}
+                status, now = VERDICTS[verdict], self._clock(cursor)
+                new = row(own, status, None, self._me.id, written=now, **more)
+                cursor.execute(WRITE, astuple(new))
+            return seen
+
+        while (seen := self._done(work)) == "unseen":
+            time.sleep(_GLANCE)
+        if seen == "there":
+            raise LedgerError(f"{key!r} is under way: whoever is at it settles it")
+
+    def _seen(self, found: Row, asking: Owner, sight: Callable[[str], str]) -> str:
+        if found.status != "begun" or not found.is_sound:
             return "gone"
-        if holder == self._me.id:
-            return "there" if self._is_at_it(key, asking) else "gone"
-        return sight(holder)
+        if found.holder == self._me.id:
+            return "there" if self._is_at_it(found.key, asking) else "gone"
+        return sight(found.holder)
 
     def _judged(
         self, cursor: Cursor, key: str, asking: Owner
     ) -> tuple[Row | None, bool, Record | None]:
         """The row of an intent, whether who asks may hold it now, and what is to be told."""
-        cursor.execute(_READ, (key,))
-        values = cursor.fetchone()
-        found = Row(*values) if values is not None else None
+        found = self._found(cursor, key)
         active, sight = self._is_at_it(key, asking), self._sight(cursor, self._beats)
         return found, *judge(found, self._me.id, is_active=active, sight=sight)
 
@@ -265,9 +287,9 @@ class SqlLedger(RecallCounting, Intents, ABC):
         Raises:
             LedgerError: If the database cannot be written.
         """
-        before = time.time() - older_than
 
         def work(cursor: Cursor) -> None:
+            before = self._clock(cursor) - older_than
             cursor.execute(_FORGET, (before,))
             cursor.execute(_CLEAR, (before,))
 
@@ -285,7 +307,9 @@ class SqlLedger(RecallCounting, Intents, ABC):
         def work(cursor: Cursor) -> Posted:
             cursor.execute(_LOOK, (clean(name),))
             version, text = cursor.fetchone() or (0, "null")
-            return Posted(version, json.loads(text), self._clock(cursor))
+            with suppress(ValueError):
+                return Posted(version, json.loads(text), self._clock(cursor))
+            return Posted(version, text, self._clock(cursor))  # damaged: its reader says so
 
         return self._done(work, patience=0)
 
@@ -295,9 +319,10 @@ class SqlLedger(RecallCounting, Intents, ABC):
         Raises:
             LedgerError: If the database cannot be written; at once, without patience.
         """
-        name, text, now = clean(name), json.dumps(value), time.time()
+        name, text = clean(name), json.dumps(value)
 
         def work(cursor: Cursor) -> bool:
+            now = self._clock(cursor)
             if version:
                 cursor.execute(_SWAP, (text, now, name, version))
             else:
@@ -333,9 +358,21 @@ class SqlLedger(RecallCounting, Intents, ABC):
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
 
-    def _write(self, cursor: Cursor, statement: str, new: Row, scope: str) -> None:
-        values = (new.key, new.version, new.status, new.value, new.holder, new.checksum)
-        cursor.execute(statement, (*values, time.time(), scope))
+    def _write(
+        self,
+        cursor: Cursor,
+        found: Row | None,
+        key: str,
+        status: str,
+        value: JSON = None,
+        **more: Any,
+    ) -> None:
+        if found is not None and found.is_sound and found.is_open:
+            # A doubt stays where it arose, also if another thread takes the intent up. Who answered
+            # stays with what is not over; what is begun anew is answered for anew.
+            more |= {"scope": found.scope, "answered_by": found.answered_by}
+        new = row(key, status, value, self._me.id, written=self._clock(cursor), **more)
+        cursor.execute(WRITE, astuple(new))
 
     # --- holders ----------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, TypeVar
 
 from selfcorrect.errors import LedgerError
@@ -41,11 +43,13 @@ class SqliteLedger(SqlLedger):
     ) -> None:
         super().__init__(patience=patience, lease=lease)
         self._path = os.fspath(path)
+        self._file: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<SqliteLedger {self._path}>"
 
     def _transaction(self, work: Callable[[Cursor], T]) -> T:
+        self._check_file()
         connection = self._connection or self._connect()
         cursor = connection.cursor()
         try:
@@ -81,7 +85,20 @@ class SqliteLedger(SqlLedger):
             connection.close()
             raise
         self._connection = connection
+        self._check_file()
         return connection
+
+    def _check_file(self) -> None:
+        """What one ledger wrote must not be looked for in another, nor in a new one."""
+        if self._path == ":memory:":
+            return
+        with suppress(OSError):
+            found = Path(self._path).stat()
+            self._file = self._file or (found.st_dev, found.st_ino)
+            if self._file == (found.st_dev, found.st_ino):
+                return
+        if self._file is not None:
+            raise LedgerError(f"the ledger's file {self._path} is gone, or is another file now")
 
     def _may_pass(self, error: Exception) -> bool:
         code = getattr(error, "sqlite_errorcode", None)

@@ -11,7 +11,7 @@ TABLES: Final = (
     CREATE TABLE IF NOT EXISTS selfcorrect_intents (
         key TEXT PRIMARY KEY, version INTEGER NOT NULL, status TEXT NOT NULL, value TEXT,
         holder TEXT NOT NULL, checksum TEXT NOT NULL, written DOUBLE PRECISION NOT NULL,
-        scope TEXT, answered_by TEXT
+        scope TEXT, answered_by TEXT, doubt TEXT, about TEXT
     )
     """,
     """
@@ -27,12 +27,16 @@ TABLES: Final = (
     )
     """,
 )
-ADDED: Final = ("scope", "answered_by")
+ADDED: Final = ("scope", "answered_by", "doubt", "about")
 """Columns of text that a table of an earlier form lacks; what was written before has none."""
 INDEXES: Final = (
     """
     CREATE INDEX IF NOT EXISTS selfcorrect_doubts ON selfcorrect_intents (scope)
     WHERE status IN ('begun', 'unknown')
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS selfcorrect_in_doubt ON selfcorrect_intents (doubt)
+    WHERE doubt IS NOT NULL
     """,
     """
     CREATE INDEX IF NOT EXISTS selfcorrect_first ON selfcorrect_intents (key) WHERE scope IS NULL

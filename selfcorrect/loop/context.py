@@ -228,6 +228,7 @@ class RunContext:
         thread: The conversation or job that the run belongs to, if the host has one.
         earlier: Other places than the thread where an equal call was made.
         step: The step of a graph around this one, the same however often it is tried again.
+        around: The tasks of graphs around this one; None where a host says what a task is.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
         inner: Makes a call in a run of its own, inside this one.
@@ -263,6 +264,7 @@ class RunContext:
     thread: str | None = None
     earlier: tuple[str, ...] = ()
     step: str | None = None
+    around: tuple[tuple[str, str], ...] | None = None
     person: str | None = None
     again: bool = False
     inner: Inner | None = None

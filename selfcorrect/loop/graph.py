@@ -15,6 +15,7 @@ from langgraph.managed import RemainingSteps
 from langgraph.types import Command, interrupt
 
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.kernel.memory import tasks_around
 from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, SyncHost, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's configurable key that holds the checkpointer in force, a parent's included."""
+_SUPERSTEPS = "checkpoint_map"
+"""And the one that holds the checkpoint which each graph around this one goes on from."""
 
 
 def _schemas(loop: Loop) -> tuple[Any, Any]:
@@ -245,13 +248,15 @@ def _context(loop: Loop, host: Host, config: RunnableConfig | None) -> RunContex
     if not isinstance(tenant, str | None):
         raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
     asks = configurable.get(_CHECKPOINTER) is not None and not loop.forgets
-    around, bar, _ = str(configurable.get("checkpoint_ns") or "").partition("|")
+    namespace = str(configurable.get("checkpoint_ns") or "")
+    around, bar, _ = namespace.partition("|")
     return loop.start(
         host=host,
         ask_person=_ask if asks else None,
         tenant=tenant,
         thread=None if thread is None else str(thread),
         step=around if bar else None,
+        around=tasks_around(namespace, configurable.get(_SUPERSTEPS) or {}),
         again=configurable.get(AGAIN) is True,
     )
 

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json
+from selfcorrect.kernel import memory
 from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.failures import fingerprint, noted
 from selfcorrect.loop.progress import stopped
 from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
-from selfcorrect.plain import copied, digest
+from selfcorrect.plain import clean, copied, digest
 from selfcorrect.protocols import Ledger, Record
+from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key, normal_form
 from selfcorrect.state import CorrectionState
 
@@ -32,6 +34,9 @@ _LONGEST_LOOK: Final = 0.25
 _LONGEST_WAIT: Final = 300.0
 _VERIFY_SECONDS: Final = 30.0
 _MOST_LOST: Final = 1_000
+_LONGEST_TOLD: Final = 300
+LIFTED: Final = "lifted"
+"""What a person let equals of be made: it stays unknown for itself."""
 
 
 @dataclass(frozen=True)
@@ -57,29 +62,30 @@ class Intent:
 
     @cached_property
     def scope(self) -> str:
-        """The same for equal calls of one thread (else one task, one id, one step of a host's).
+        """The same for equal calls of one thread (else one task, one step of a host's).
 
         Of a tool whose effect nobody declared, what is in doubt is so until a person's next
         message. Empty where none of these is known: nothing then says that two calls are one.
         """
-        given, context = self.state["given"], self.context
-        known = (context.thread, given.get("task_id"), self.call.id, context.step)
-        place = next(([kind, each] for kind, each in enumerate(known) if each is not None), None)
-        if place is None:
-            return ""
+        given, context, equal = self.state["given"], self.context, call_key(self.call, self.tool)
         turn = None if self.tool.declared else context.person or _last_of_a_person(given)
-        return digest(place, turn, call_key(self.call, self.tool))
+        return memory.doubt(context.thread, given.get("task_id"), context.step, turn, equal)
 
     @cached_property
     def key(self) -> str:
-        """The ledger's key: the same task and call id with equal arguments is one intent.
+        """The ledger's key: the same origin and call id with equal arguments is one intent.
 
         Empty where nobody asks for it.
         """
         if self.ledger is None and not self.tool.takes_key and not self.tool.verify:
             return ""
-        own = digest(_task(self.state), self.call.id, call_key(self.call, self.tool))
-        scope = self.scope if acts(self.tool) else ""
+        given, scope = self.state["given"], ""
+        task = given.get("task_id")
+        if acts(self.tool):  # what others answer twice may have changed in between
+            task = task or given.get("origin")
+            scope = self.scope
+        equal = call_key(self.call, self.tool)
+        own = memory.identity(task or self.state["run"], self.call.id, equal)
         return f"{scope}:{own}" if scope else own
 
     def first_keys(self) -> tuple[str, ...]:
@@ -93,8 +99,21 @@ class Intent:
             {key: _as_number(value, known.get(key)) for key, value in form.items()}
             for form in (filled, bare)
         ]
-        forms, task = (call.args, filled, bare, *exact), _task(self.state)
+        forms = (call.args, filled, bare, *exact)
+        task = self.state["given"].get("task_id") or self.state["run"]
         return tuple(dict.fromkeys(digest(task, call.id, call.name, form) for form in forms))
+
+    @property
+    def about(self) -> str:
+        """Whose call it is, for the person who settles it: nothing of its arguments."""
+        thread, task = self.context.thread, self.state["given"].get("task_id")
+        whose = f"task {task}" if thread is None else f"thread {thread}"
+        return redact(clean(f"{self.call.name}, {whose}, call {self.call.id}"))[:_LONGEST_TOLD]
+
+    def where(self, key: str) -> str:
+        """Where a person finds a call that is in doubt, if the ledger lets them settle it."""
+        is_kept = key and hasattr(self.ledger, "settle_doubt")
+        return f" (in the ledger: {idempotency_key(key)})" if is_kept else ""
 
     @property
     def _doubtful(self) -> Any:
@@ -102,7 +121,7 @@ class Intent:
         return self.ledger if hasattr(self.ledger, "doubts") else self.context.memory
 
     async def doubts(self) -> list[str]:
-        """Keys of equal calls that may have been done already, other than the call's own.
+        """Keys of equal calls that may have been done already, its own among them.
 
         Raises:
             LedgerError: If the ledger cannot be read.
@@ -114,7 +133,7 @@ class Intent:
         places = [replace(self, context=replace(context, thread=each)) for each in context.earlier]
         for each in (self, *places):
             keys |= set(await context.of_store(store, store.doubts, each.scope))
-        return sorted(keys - {self.key})
+        return sorted(keys)
 
     def remember(self, key: str) -> dict[str, Any]:
         """Note that the call may have been done; what changes in the state."""
@@ -154,13 +173,13 @@ class Intent:
             if held:
                 await settle(store, context, key, "unknown", lost_value(record))
 
-    async def forget(self, keys: Sequence[str]) -> dict[str, Any]:
+    async def forget(self, keys: Sequence[str], status: str) -> dict[str, Any]:
         """Note that what was in doubt is settled: it was not done, or is to be done again."""
         store, context = self._doubtful, self.context
         for key in keys:
             record, cut = await context.ask_store(store, store.begin, key)
             if _is_ours(record):
-                await settle(store, context, key, "not_done")
+                await settle(store, context, key, status)
             if cut is not None:
                 raise cut
         lost = self.state.get("lost") or {}
@@ -204,10 +223,6 @@ class Intent:
         return await _within(found, seconds) if inspect.isawaitable(found) else found
 
 
-def _task(state: CorrectionState) -> Any:
-    return state["given"].get("task_id") or state["run"]
-
-
 def idempotency_key(key: str) -> str:
     """What a tool gets of an intent's key: nothing of the thread."""
     return key.rpartition(":")[2]
@@ -238,8 +253,8 @@ def ledger_of(state: CorrectionState, context: RunContext) -> Ledger | None:
     """The ledger of this run: the caller's; without one, memory, where a run can come again."""
     if context.ledger is not None:
         return context.ledger
-    comes_again = state["given"].get("task_id") is not None or context.ask_person is not None
-    return context.memory if comes_again else None
+    comes_again = bool({"task_id", "origin"} & state["given"].keys())
+    return context.memory if comes_again or context.ask_person else None
 
 
 def _is_ours(record: Record | None) -> bool:
@@ -253,6 +268,7 @@ async def begin(
     state: CorrectionState,
     context: RunContext,
     first_keys: Sequence[str] = (),
+    about: str = "",
 ) -> Any:
     """Write the intent, and wait while somebody else is at it.
 
@@ -262,6 +278,7 @@ async def begin(
         state: Of the run.
         context: Of the run.
         first_keys: The keys under which version 0.1 may have written it.
+        about: Whose call it is, for a ledger that tells it to a person.
 
     Returns:
         The ledger's record: None to go on, `held` where waiting took too long.
@@ -280,8 +297,8 @@ async def begin(
             record, cut = await context.ask_store(ledger, first, first_keys)
         if cut is None and _is_ours(record):
             # What the first version left in doubt is told by its row until this one is settled.
-            old = record
-            record, cut = await context.ask_store(ledger, ledger.begin, own_key)
+            old, told = record, (about,) if hasattr(ledger, "settle_doubt") else ()
+            record, cut = await context.ask_store(ledger, ledger.begin, own_key, *told)
             record = old if record is None else record
         if cut is None and _is_ours(record):
             cut = await _sign(ledger, context, own_key, state)
@@ -391,8 +408,9 @@ async def concluded(
         detail = f"the tool is {tool.effect} and broke off: nobody knows whether it acted"
         if outcome is Outcome.DONE:
             detail = f"the tool is {tool.effect} and acted, but its result is lost"
-        kept = Intent(state, context, call, tool).remember(key)
-        return update | kept | stopped("unknown_outcome", detail)
+        this = Intent(state, context, call, tool)
+        detail += this.where(key)
+        return update | this.remember(key) | stopped("unknown_outcome", detail)
     if attempts and not attempts[-1].get("retryable"):
         failed_key = attempts[-1].get("key")
         if not any(item.get("key") == failed_key for item in attempts[:-1]):

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_from_json
+from selfcorrect.kernel import memory
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied, digest, plain
@@ -42,7 +43,7 @@ def started(state: CorrectionState, context: RunContext) -> dict[str, Any]:
         **_in_doubt_since_the_first_version(state, context),
         "format": FORMAT,
         "run": os.urandom(12).hex(),
-        "given": beside | _written(state),
+        "given": beside | _written(state) | _origin(state, context),
         **copied(BLANK),
     }
 
@@ -64,6 +65,18 @@ def _in_doubt_since_the_first_version(
             key = f"{scope}:{digest(state['run'], call.id)}"
             lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
     return {"lost": lost} if lost else {}
+
+
+def _origin(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
+    """Where the call comes from, if whoever gives it once more means the same one.
+
+    What a model plans is a new decision each time.
+    """
+    if context.around is None or (state.get("call") is None and state.get("raw") is None):
+        return {}
+    said = plain(state.get("messages") or ())
+    found = memory.origin(context.thread, context.around, context.step, said)
+    return {} if found is None else {"origin": found}
 
 
 def _written(state: CorrectionState) -> dict[str, JSON]:

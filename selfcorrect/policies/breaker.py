@@ -129,7 +129,9 @@ class Breaker:
             tool: The tool.
             now: Seconds on a clock that only grows.
         """
-        service = self._service_of(tool)
+        may = (self._service_of(tool), f"tool:{tool}")
+        shut = (each for each in may if self._circuit(each).seen(now)[0].until is not None)
+        service = next(shut, may[0])
         circuit = self._circuit(service)
         seen, then = circuit.seen(now)
         if seen.until is None or seen.wait(then, self._said) > 0:
@@ -156,6 +158,8 @@ class Breaker:
         if service is not None:
             probe = made.probe if service == made.service else None
             self._note(service, ok=bool(ok), probe=probe, now=now)
+        if ok and service != (own := f"tool:{tool}"):
+            self._note(own, ok=True, probe=None, now=now)
 
     def returned(self, made: Admission, now: float) -> None:
         """A call that was admitted is not made after all."""
@@ -164,8 +168,8 @@ class Breaker:
 
     def _failed(self, tool: str, host: str | None) -> str | None:
         """Whose failure it was; None where nobody could have known before the call."""
-        if host is None:
-            return self._service_of(tool)
+        if host is None:  # nobody knows that it was its host's
+            return f"tool:{tool}"
         with self._lock:
             known = self._hosts.setdefault(tool, set())
             if len(known) < 2:

@@ -6,12 +6,17 @@ once among all of them is decided on the board itself, by compare-and-set.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import cache
 from threading import RLock
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from pydantic import TypeAdapter
+
 from selfcorrect.errors import LedgerError
+from selfcorrect.log import warning
 from selfcorrect.model import JSON
 from selfcorrect.protocols import Board, Posted
 
@@ -129,8 +134,16 @@ class Shared(Generic[S]):
         return True
 
     def _read(self, value: JSON) -> S:
-        """The value from what stands on the board; what cannot be read is that at first."""
+        """The value from what stands on the board; what is damaged is told, and that at first."""
         try:
-            return self._kind(**(value or {}))
-        except TypeError:
+            found: S = _reader(self._kind).validate_json(json.dumps(value or {}), strict=True)
+        except ValueError:
+            if (warn := warning()) is not None:
+                warn("selfcorrect.board_damaged", {"name": self._name})
             return self._kind()
+        return found
+
+
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

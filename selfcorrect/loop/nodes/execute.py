@@ -15,9 +15,11 @@ from selfcorrect.errors import (
 )
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.limits import remaining
+from selfcorrect.loop.branching import in_its_branch
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
+    LIFTED,
     Intent,
     begin,
     failed_before,
@@ -102,6 +104,7 @@ async def _executed(
     admission = await admitted(context, call.name)
     if admission is not None and admission.wait:
         context = replace(context, again=False)  # what is held back is no reason to forget a doubt
+    state = await in_its_branch(state, context, call, tool)
     this = _Execution(state, context, call, tool, admission)
     update, settled_before = await _remembered(this)
     if update is None and this.ledger is not None:
@@ -130,10 +133,9 @@ def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
 
 async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
     """The answer from memory, where an equal call may have been done; else what is now settled."""
-    doubts = await this.doubts()
-    if not doubts:
-        return None, {}
+    doubts, status = await this.doubts(), LIFTED
     if not this.context.again:
+        doubts, status = [key for key in doubts if key != this.key], "not_done"
         for key in doubts:
             found = await this.verified_doubt(key)
             if isinstance(found, Result):
@@ -141,8 +143,8 @@ async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
                 return _done(this, _kept(found.value), shown), {}
             if found is not Outcome.NOT_DONE:
                 detail = "an equal call was made before, and nobody knows whether it was done"
-                return _in_doubt(this, detail), {}
-    return None, await this.forget(doubts)
+                return _in_doubt(this, detail + this.where(key)), {}
+    return None, await this.forget(doubts, status)
 
 
 async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
@@ -150,7 +152,7 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
         old = this.first_keys() if hasattr(ledger, "of_first_version") else ()
-        record = await begin(ledger, this.key, this.state, this.context, old)
+        record = await begin(ledger, this.key, this.state, this.context, old, this.about)
     except LedgerError:
         if repeatable:
             return None
@@ -196,9 +198,12 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
         return _done(this, value, {"replayed": True, "verified": True})
     if found is Outcome.NOT_DONE:
         return None
-    await this.settle("unknown", lost_value(record))
-    kept = this.remember(this.key)
+    # Of what a person lifted, its equals were made since: it is in doubt for itself alone.
+    is_lifted = record.status == LIFTED
+    await this.settle(LIFTED if is_lifted else "unknown", lost_value(record))
+    kept = {} if is_lifted else this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
+    detail += this.where(this.key)
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
 
 
