@@ -248,6 +248,7 @@ SAYS_HOW = [
     (finding("auth", suggestions=["read"]), Known()),
     (finding("auth", constraint={"maximum": 5}), Known()),
     (finding("auth"), Known(words="Use find_route.", tools=frozenset({"find_route"}))),
+    (finding("auth"), Known(words='403 Forbidden\n{"error": "forbidden", "next": "approve it"}')),
 ]
 
 
@@ -257,10 +258,9 @@ def test_what_to_do_next_contradicts_nothing_that_the_tool_says(found, known, wo
     known = replace(known, tool_words=words, kinds_by_structure=frozenset(map(str, ErrorKind)))
     for reason, kind, category in product({*REASONS} - {"rejected"}, ErrorKind, Category):
         one = found | {"kind": kind.value, "category": category.value}
-        told = for_model(report(reason, one, attempts=(attempt(),), where="shop.py:1"), known)
-        assert not re.search("cannot succeed|fault|only|Do not repeat", told) or (
-            reason == "unknown_outcome" and told.endswith(telling.DO_NOT_REPEAT)
-        )
+        told = for_model(report(reason, one, attempts=(attempt(fault=True),)), known)
+        assert not re.search("cannot succeed|fault|only|Do not repeat", told)
+        assert reason != "unknown_outcome" or told.endswith(FIND_OUT)
         if kind in (ErrorKind.TRANSIENT, ErrorKind.INTERNAL) and found.get("retry_after"):
             assert told.endswith(CLOSINGS)
     silent, sure = replace(known, words=None), finding("auth", text="no access")
@@ -333,8 +333,8 @@ def test_a_proposal_that_is_too_long_or_hides_values_is_told_by_what_it_changes(
 
 def test_a_fault_of_the_tool_is_blamed_on_nobody():
     fault = finding("internal", text="division by zero")
-    attempts = (attempt("failed", "division by zero"),)
-    told = for_model(report("no_strategy", fault, attempts=attempts, where="shop.py:12"))
+    attempts = (attempt("failed", "division by zero", fault=True),)
+    told = for_model(report("no_strategy", fault, attempts=attempts))
     assert told.startswith("The tool failed: there is a fault in the tool itself, not in the call.")
     assert told.endswith(telling.OTHER_WAY)
 
