@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
@@ -268,14 +269,21 @@ def test_a_fault_of_the_tool_is_told_as_one(effect):
 # --- where it is said -----------------------------------------------------------------------------
 
 WORDS = "the vault is sealed"
+SHIPPED = Path(__file__).parents[1] / "strategies"
 
 
 def test_the_keyword_wins_over_the_map():
     hiding = StrategyMap([], extends="default", policy={"tool_words": "hide"})
     assert WORDS in told(WORDS)
     assert WORDS not in told(WORDS, strategies=hiding)
-    assert WORDS not in told(WORDS, strategies="operator_safe")
     assert WORDS in told(WORDS, strategies=hiding, tool_words="show")
+
+
+@pytest.mark.parametrize("shipped", sorted(SHIPPED.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_map_shows_what_the_tool_said(shipped):
+    text = told(f"{WORDS}, key sk-abcdefghijklmnopqrstuvwxyz123456", strategies=str(shipped))
+    assert WORDS in text
+    assert "sk-abc" not in text
 
 
 def test_a_misspelt_setting_raises_at_the_start():

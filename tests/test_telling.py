@@ -248,7 +248,6 @@ SAYS_HOW = [
     (finding("auth", suggestions=["read"]), Known()),
     (finding("auth", constraint={"maximum": 5}), Known()),
     (finding("auth"), Known(words="Use find_route.", tools=frozenset({"find_route"}))),
-    (finding("auth"), Known(words='403 Forbidden\n{"error": "forbidden", "next": "approve it"}')),
 ]
 
 
@@ -266,6 +265,26 @@ def test_what_to_do_next_contradicts_nothing_that_the_tool_says(found, known, wo
     silent, sure = replace(known, words=None), finding("auth", text="no access")
     refused = report("terminal_kind", sure, attempts=(attempt(),))
     assert for_model(refused, silent).endswith(telling.OTHER_WAY)
+
+
+def test_of_what_a_body_holds_nobody_says_that_it_cannot_succeed():
+    known = Known(words='403\n{"error": "forbidden", "next": "approve it"}')
+    refused = report("terminal_kind", finding("auth"), attempts=(attempt(),))
+    assert for_model(refused, known).endswith(f'approve it\\"}}" {telling.ANOTHER}')
+    lost = report("unknown_outcome", finding("transient"), attempts=(attempt("unknown"),))
+    assert for_model(lost, known).endswith(telling.DO_NOT_REPEAT)
+
+
+def test_a_body_is_shown_whole_and_what_stands_in_it_once():
+    words = '400 Bad Request\n{"error": "invalid", "valid_values": ["tea", "coffee"]}'
+    read = finding("validation", text="400 Bad Request\ninvalid")
+    failed = report("no_strategy", read, attempts=(attempt("failed", "400 Bad Request\ninvalid"),))
+    told = for_model(failed, Known(words=words))
+    assert json.loads(re.search(r'as data: ("(?:[^"\\]|\\.)*")', told)[1]) == words
+    long = for_model(failed, Known(words=f"{words}{' more' * 200}"))
+    assert "invalid" in long
+    assert '\\"valid_values\\": [\\"tea\\"' in long
+    assert len(long) <= LONGEST
 
 
 def test_a_name_inside_a_word_names_no_tool():

@@ -215,7 +215,7 @@ def _is_refused(report: FailureReport) -> bool:
 
 
 def _is_fault(report: FailureReport, known: Known) -> bool:
-    """Whether the tool's own code is at fault: an operation in it failed, and no rule mends that."""
+    """Whether the tool's own code is at fault: an operation failed, and no rule mends that."""
     is_told = _is_refused(report) or _says_how(report, known)
     if not _last(report).get("fault") or is_told or not report.findings:
         return False
@@ -342,7 +342,7 @@ def _fitting(who: str, text: str, room: int) -> str:
 
 def _closing(report: FailureReport, known: Known) -> str:
     if _is_in_doubt(report):
-        return FIND_OUT if _says_how(report, known) else DO_NOT_REPEAT
+        return FIND_OUT if _names_a_way(report, known) else DO_NOT_REPEAT
     if any(ask_again(item.get("types") or (), item.get("code")) for item in report.findings):
         return WHOLE_AGAIN
     if report.reason == "no_call":
@@ -378,17 +378,15 @@ def _without_contradiction(closing: str, report: FailureReport, known: Known, *,
 
 
 def _says_how(report: FailureReport, known: Known) -> bool:
-    """Whether the tool's words hold a wait, an alternative, a constraint or another tool's name.
+    """Whether the tool's words may hold how to go on; of an object's fields nobody knows."""
+    return "{" in (known.words or "") or _names_a_way(report, known)
 
-    Of the fields of an object nobody knows that they hold none.
-    """
-    keys, words = ("retry_after", "suggestions", "constraint"), known.words or ""
-    named = known.tools.intersection(re.findall(r"[\w.-]*\w", words))
-    return (
-        bool(named)
-        or "{" in words
-        or any(item.get(key) for item in _of_tool(report) for key in keys)
-    )
+
+def _names_a_way(report: FailureReport, known: Known) -> bool:
+    """Whether the tool's words hold a wait, an alternative, a constraint or another tool's name."""
+    keys = ("retry_after", "suggestions", "constraint")
+    named = known.tools.intersection(re.findall(r"[\w.-]*\w", known.words or ""))
+    return bool(named) or any(item.get(key) for item in _of_tool(report) for key in keys)
 
 
 def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> str:
