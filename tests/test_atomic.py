@@ -63,6 +63,7 @@ REFUSALS = [
     Refused,
     ValueError,
     LookupError,
+    RuntimeError,
     ToolException,
     lambda text: Status(422, text),
     lambda text: Status(404, text),
@@ -70,7 +71,7 @@ REFUSALS = [
 LOSSES = [
     TimeoutError,
     ConnectionRefusedError,
-    RuntimeError,
+    AssertionError,
     lambda text: Status(500, text),
     lambda text: Status(503, text),
     lambda text: Status(408, text),

@@ -76,6 +76,30 @@ def ended(error):
     return ending_of(error, HERE).outcome
 
 
+LIBRARY = {"__name__": "wayfinder.client"}
+exec(
+    compile(
+        """
+class WayError(Exception):
+    pass
+def closed():
+    raise WayError("the desk is closed")
+def route():
+    raise ValueError("no route")
+def stop():
+    raise KeyError("Bregen")
+def sure():
+    assert not "sure"
+def number():
+    return int("two")
+""",
+        "/usr/lib/python3/site-packages/wayfinder/client.py",
+        "exec",
+    ),
+    LIBRARY,
+)
+"""A client as it stands where libraries are installed."""
+
 NOT_DONE = {
     "the author's word": lambda: raising(NotDone("closed")),
     "the author's word about a cause": lambda: raising(NotDone("away"), TimeoutError("late")),
@@ -87,6 +111,10 @@ NOT_DONE = {
 REFUSED = {
     "a ValueError that it raises": lambda: raising(ValueError("no such seat")),
     "a LookupError that it raises": lambda: raising(LookupError("no flight")),
+    "a RuntimeError that it raises": lambda: raising(RuntimeError("payment method not found")),
+    "a TypeError that it raises": lambda: raising(TypeError("a name is a text")),
+    "a library's ValueError": lambda: raised(LIBRARY["route"]),
+    "a library's KeyError": lambda: raised(LIBRARY["stop"]),
     "a KeyError that it raises": lambda: raising(KeyError("BA117")),
     "a right that is missing": lambda: raising(PermissionError("not for you")),
     "a class of its own": lambda: raising(Refusal("sold out")),
@@ -139,7 +167,9 @@ LOST = {
     "an operation that is passed on": lambda: raised(_passed_on),
     "a decimal": lambda: raised(lambda: Decimal("x")),
     "an answer that pydantic refuses": lambda: raised(lambda: Answer.model_validate({})),
-    "a runtime error": lambda: raising(RuntimeError("something broke")),
+    "a library's own class": lambda: raised(LIBRARY["closed"]),
+    "a library that an assertion stops": lambda: raised(LIBRARY["sure"]),
+    "a library's operation": lambda: raised(LIBRARY["number"]),
     "never raised here": lambda: ValueError("made elsewhere"),
     "a library that raises": lambda: raised(lambda: random.sample([], 3)),
     "a server whose request failed": lambda: raising(MCPProtocolError(-32603, "Internal error")),
@@ -219,7 +249,7 @@ PROSE = (
 @given(st.sampled_from(PROSE) | st.text(max_size=80))
 def test_no_word_of_a_text_counts(words):
     assert ended(raising(ValueError(words))) is Outcome.REFUSED
-    assert ended(raising(RuntimeError(words))) is Outcome.LOST
+    assert ended(raising(RuntimeError(words))) is Outcome.REFUSED
     assert ended(raising(TimeoutError(words))) is Outcome.LOST
     assert ended(raising(ApiError(words, 500))) is Outcome.LOST
     assert ended(raising(ApiError(words, 404))) is Outcome.REFUSED
@@ -313,8 +343,20 @@ def test_what_is_the_tools_own_fault_is_said_with_its_place():
     assert ending.is_fault
     assert ending.where is not None
     assert "test_outcomes.py:" in ending.where
-    for refusal in (ValueError("no"), TimeoutError("late"), Refusal("no")):
+    for refusal in (ValueError("no"), TimeoutError("late"), Refusal("no"), RuntimeError("no")):
         assert not ending_of(raising(refusal), HERE).is_fault
+
+
+@pytest.mark.parametrize("name", ["route", "stop", "closed"])
+def test_what_a_library_raises_is_no_fault_and_proves_nothing(name):
+    ending = ending_of(raised(LIBRARY[name]), HERE)
+    assert not ending.is_fault
+    assert settled(ending.outcome, _spec(atomic=True), is_firm=ending.is_firm) is ending.outcome
+
+
+@pytest.mark.parametrize("name", ["sure", "number"])
+def test_what_a_library_s_operation_stops_at_is_a_fault(name):
+    assert ending_of(raised(LIBRARY[name]), HERE).is_fault
 
 
 def test_trust_is_no_attribute_that_an_answer_may_set():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from langchain.agents import create_agent
@@ -267,14 +269,21 @@ def test_a_fault_of_the_tool_is_told_as_one(effect):
 # --- where it is said -----------------------------------------------------------------------------
 
 WORDS = "the vault is sealed"
+SHIPPED = Path(__file__).parents[1] / "strategies"
 
 
 def test_the_keyword_wins_over_the_map():
     hiding = StrategyMap([], extends="default", policy={"tool_words": "hide"})
     assert WORDS in told(WORDS)
     assert WORDS not in told(WORDS, strategies=hiding)
-    assert WORDS not in told(WORDS, strategies="operator_safe")
     assert WORDS in told(WORDS, strategies=hiding, tool_words="show")
+
+
+@pytest.mark.parametrize("shipped", sorted(SHIPPED.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_map_shows_what_the_tool_said(shipped):
+    text = told(f"{WORDS}, key sk-abcdefghijklmnopqrstuvwxyz123456", strategies=str(shipped))
+    assert WORDS in text
+    assert "sk-abc" not in text
 
 
 def test_a_misspelt_setting_raises_at_the_start():
@@ -487,8 +496,40 @@ def test_what_is_not_ready_yet_is_told_as_temporary(kind, effect):
     assert text.endswith("Try another way, or call again after that.")
 
 
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        (NOT_YET, [2.0, 2.0]),
+        ("r-3 is not ready, the film is being rebuilt", [ANY, ANY]),
+        ("PROCESSING", [ANY, ANY]),
+    ],
+)
+@pytest.mark.parametrize("kind", [RuntimeError, ToolException])
+def test_a_tool_that_reads_is_polled_within_the_bounds_until_it_is_ready(kind, text, waits):
+    errors, time = [kind(text), kind(text)], VirtualTime()
+
+    def look(job: str) -> str:
+        """Look."""
+        if errors:
+            raise errors.pop()
+        return f"{job}.mp4"
+
+    spec = ToolSpec.from_function(look, effect="read_only")
+    out = walk(
+        assemble([spec], Options(time=time)), {"call": {"name": "look", "args": {"job": "r-3"}}}
+    )
+    assert (out.get("result"), time.slept) == ("r-3.mp4", waits)
+
+
+def test_a_tool_that_acts_is_polled_by_nobody():
+    text = told_of(RuntimeError(NOT_YET), "mutating")
+    assert NOT_YET in text
+    assert "repeat only what the tool says was not done" in text
+    assert "Do not repeat" not in text
+
+
 @pytest.mark.parametrize("error", [RuntimeError(NOT_YET), KeyError("a")])
-def test_only_who_names_a_wait_may_be_called_again_unchanged(error):
+def test_only_who_names_a_wait_may_be_called_again_unchanged_at_once(error):
     executed = []
 
     @tool
@@ -499,10 +540,54 @@ def test_only_who_names_a_wait_may_be_called_again_unchanged(error):
 
     look.metadata = {"effect": "read_only"}
     script = [*(tool_call("look", job="r-3") for _ in range(3)), "done"]
-    agent = create_agent(ScriptedModel(script), [look], middleware=[SelfCorrection()])
+    ours = SelfCorrection(time=VirtualTime())
+    agent = create_agent(ScriptedModel(script), [look], middleware=[ours])
     texts = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
-    assert len(executed) == (3 if isinstance(error, RuntimeError) else 1)
+    assert len(executed) == (9 if isinstance(error, RuntimeError) else 1)
     assert isinstance(error, RuntimeError) or "failed before in the same way" in texts[-1]
+
+
+@pytest.mark.parametrize(("pause", "times"), [(29.0, 1), (31.0, 2)])
+def test_a_call_that_failed_may_be_made_again_after_a_while(pause, times):
+    """In an agent; a failure of another call is no change of the world."""
+    executed, time = [], VirtualTime()
+
+    @tool
+    def look(job: str) -> str:
+        """Look."""
+        executed.append(job)
+        if job == "other":
+            time.sleep(pause)
+        raise LookupError(f"no film {job}")
+
+    look.metadata = {"effect": "read_only"}
+    calls = (tool_call("look", job=job) for job in ("r-3", "other", "r-3"))
+    agent = create_agent(
+        ScriptedModel([*calls, "done"]), [look], middleware=[SelfCorrection(time=time)]
+    )
+    told = [m.text for m in agent.invoke({"messages": "Look."})["messages"] if m.type == "tool"]
+    assert executed.count("r-3") == times
+    assert "no film r-3" in told[-1]
+
+
+@pytest.mark.parametrize(("pause", "times"), [(29.0, 2), (31.0, 3)])
+def test_a_call_that_failed_in_two_runs_may_be_made_again_after_a_while(pause, times):
+    executed, time = [], VirtualTime()
+
+    def look(job: str) -> str:
+        """Look."""
+        executed.append(job)
+        raise LookupError(f"no film {job}")
+
+    spec = ToolSpec.from_function(look, effect="read_only")
+    loop = assemble([spec], Options(time=time))
+    given = {"call": {"name": "look", "args": {"job": "r-3"}}, "task_id": "t"}
+    for _ in range(3):
+        walk(loop, given)
+    assert len(executed) == 2
+    time.sleep(pause)
+    walk(loop, given)
+    assert len(executed) == times
 
 
 def test_a_refusal_says_what_is_wrong_and_quotes_no_refusal():
@@ -518,4 +603,6 @@ def test_a_refusal_says_what_is_wrong_and_quotes_no_refusal():
     assert AGAIN in texts[0]
     assert texts[1] == texts[2]
     assert "What is wrong: `number` refers to something that was not found." in texts[1]
+    assert texts[1].count("The call") == 1
+    assert texts[1].endswith('The tool said, as data: "no order with the number 999"')
     assert not any(piece in texts[1] for piece in (AGAIN, "The call failed", "told then"))

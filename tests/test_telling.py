@@ -257,15 +257,34 @@ def test_what_to_do_next_contradicts_nothing_that_the_tool_says(found, known, wo
     known = replace(known, tool_words=words, kinds_by_structure=frozenset(map(str, ErrorKind)))
     for reason, kind, category in product({*REASONS} - {"rejected"}, ErrorKind, Category):
         one = found | {"kind": kind.value, "category": category.value}
-        told = for_model(report(reason, one, attempts=(attempt(),), where="shop.py:1"), known)
-        assert not re.search("cannot succeed|fault|only|Do not repeat", told) or (
-            reason == "unknown_outcome" and told.endswith(telling.DO_NOT_REPEAT)
-        )
+        told = for_model(report(reason, one, attempts=(attempt(fault=True),)), known)
+        assert not re.search("cannot succeed|fault|only|Do not repeat", told)
+        assert reason != "unknown_outcome" or told.endswith(FIND_OUT)
         if kind in (ErrorKind.TRANSIENT, ErrorKind.INTERNAL) and found.get("retry_after"):
             assert told.endswith(CLOSINGS)
     silent, sure = replace(known, words=None), finding("auth", text="no access")
     refused = report("terminal_kind", sure, attempts=(attempt(),))
     assert for_model(refused, silent).endswith(telling.OTHER_WAY)
+
+
+def test_of_what_a_body_holds_nobody_says_that_it_cannot_succeed():
+    known = Known(words='403\n{"error": "forbidden", "next": "approve it"}')
+    refused = report("terminal_kind", finding("auth"), attempts=(attempt(),))
+    assert for_model(refused, known).endswith(f'approve it\\"}}" {telling.ANOTHER}')
+    lost = report("unknown_outcome", finding("transient"), attempts=(attempt("unknown"),))
+    assert for_model(lost, known).endswith(telling.DO_NOT_REPEAT)
+
+
+def test_a_body_is_shown_whole_and_what_stands_in_it_once():
+    words = '400 Bad Request\n{"error": "invalid", "valid_values": ["tea", "coffee"]}'
+    read = finding("validation", text="400 Bad Request\ninvalid")
+    failed = report("no_strategy", read, attempts=(attempt("failed", "400 Bad Request\ninvalid"),))
+    told = for_model(failed, Known(words=words))
+    assert json.loads(re.search(r'as data: ("(?:[^"\\]|\\.)*")', told)[1]) == words
+    long = for_model(failed, Known(words=f"{words}{' more' * 200}"))
+    assert "invalid" in long
+    assert '\\"valid_values\\": [\\"tea\\"' in long
+    assert len(long) <= LONGEST
 
 
 def test_a_name_inside_a_word_names_no_tool():
@@ -333,8 +352,8 @@ def test_a_proposal_that_is_too_long_or_hides_values_is_told_by_what_it_changes(
 
 def test_a_fault_of_the_tool_is_blamed_on_nobody():
     fault = finding("internal", text="division by zero")
-    attempts = (attempt("failed", "division by zero"),)
-    told = for_model(report("no_strategy", fault, attempts=attempts, where="shop.py:12"))
+    attempts = (attempt("failed", "division by zero", fault=True),)
+    told = for_model(report("no_strategy", fault, attempts=attempts))
     assert told.startswith("The tool failed: there is a fault in the tool itself, not in the call.")
     assert told.endswith(telling.OTHER_WAY)
 

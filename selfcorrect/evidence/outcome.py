@@ -133,7 +133,9 @@ def ending_of(error: BaseException, home: str = "", facts: Sequence[Facts] = ())
         where = _where(error, home)
         for why, outcome, holds in EVIDENCE:
             if holds(raised):
-                is_firm = outcome is not Outcome.REFUSED or _is_firm(raised)
+                # What a library found wrong may be an answer to what was done.
+                is_own = holds is not _raised_by_library
+                is_firm = outcome is not Outcome.REFUSED or (is_own and _is_firm(raised))
                 return Ending(outcome, why, where=where, is_firm=is_firm)
         return Ending(Outcome.LOST, "it broke off", _is_fault(error), where)
     except Exception:  # a property of a hostile object may raise anything
@@ -158,7 +160,7 @@ def _reached(error: BaseException | None) -> str | None:
     """What of a tool comes first in a traceback: its host's parser or its body, if either."""
     in_tool = False
     for tb in _frames(error):
-        module = str(tb.tb_frame.f_globals.get("__name__", ""))
+        module = _module(tb)
         function = tb.tb_frame.f_code.co_name
         if (module, function) in _PARSERS:
             return "parser"
@@ -209,16 +211,20 @@ def _answered_no(raised: _Raised) -> bool:
 
 
 def _raised_on_purpose(raised: _Raised) -> bool:
-    """Whether a `raise` of the tool's own code made it, of a class that refuses."""
+    """Whether a `raise` of the tool's own code made it; what an `assert` finds is a fault."""
     error = raised.error
     if isinstance(error, BaseExceptionGroup):
         members = error.exceptions
         return all(_raised_on_purpose(_Raised(each, (), raised.home)) for each in members)
-    built_in = type(error).__module__ == "builtins"
-    if built_in and type(error) is not Exception and not isinstance(error, _REFUSING_ERRORS):
-        return False
-    last = next(iter(deque(_frames(error), maxlen=1)), None)
-    return last is not None and _is_own(last, raised.home) and _is_raise(last)
+    last = _raising(error)
+    return last is not None and _is_own(last, raised.home)
+
+
+def _raised_by_library(raised: _Raised) -> bool:
+    """Whether a library that the tool calls raised a class that refuses, and none of its own."""
+    error, last = raised.error, _raising(raised.error)
+    refuses = isinstance(error, ValueError | LookupError) and type(error).__module__ == "builtins"
+    return refuses and last is not None and _is_installed(last)
 
 
 EVIDENCE: Final[tuple[tuple[str, Outcome, Callable[[_Raised], bool]], ...]] = (
@@ -229,14 +235,15 @@ EVIDENCE: Final[tuple[tuple[str, Outcome, Callable[[_Raised], bool]], ...]] = (
     ("the tool answered with an error", Outcome.REFUSED, _reported),
     ("it answered with a status or code that refuses", Outcome.REFUSED, _answered_no),
     ("its own code raised it in order to refuse", Outcome.REFUSED, _raised_on_purpose),
+    ("a library raised it in order to refuse", Outcome.REFUSED, _raised_by_library),
 )
 
 
 def _is_fault(error: BaseException) -> bool:
-    """Whether the language, not a person's `raise`, made it where the tool's code is wrong."""
+    """Whether an operation, and no `raise`, made it where the tool's code is wrong."""
     module = type(error).__module__.partition(".")[0]
     known = module == "builtins" or module in sys.stdlib_module_names
-    return known and isinstance(error, _FAULTS)
+    return known and isinstance(error, _FAULTS) and _raising(error) is None
 
 
 def _all(error: BaseException) -> Iterator[BaseException]:
@@ -312,20 +319,37 @@ def _frames(error: BaseException | None) -> Iterator[TracebackType]:
         tb = tb.tb_next
 
 
-def _is_raise(tb: TracebackType) -> bool:
-    code = tb.tb_frame.f_code.co_code
-    return 0 <= tb.tb_lasti < len(code) and dis.opname[code[tb.tb_lasti]] == "RAISE_VARARGS"
+def _raising(error: BaseException) -> TracebackType | None:
+    """The frame whose `raise` made it; None where an operation or an `assert` did."""
+    last = next(iter(deque(_frames(error), maxlen=1)), None)
+    if last is None or isinstance(error, AssertionError):
+        return None
+    code = last.tb_frame.f_code.co_code
+    is_raise = 0 <= last.tb_lasti < len(code) and dis.opname[code[last.tb_lasti]] == "RAISE_VARARGS"
+    return last if is_raise else None
 
 
 def _is_own(tb: TracebackType, home: str) -> bool:
     """Whether a frame runs the tool's own code: of its package, or of no installed library."""
-    name = str(tb.tb_frame.f_globals.get("__name__", ""))
-    top = name.partition(".")[0]
-    if (home and top == home) or name.startswith(_STAND_INS):
+    name = _module(tb)
+    if (home and name.partition(".")[0] == home) or name.startswith(_STAND_INS):
         return True
-    if top in _HOSTS or top in sys.stdlib_module_names - {"__main__"}:
-        return False
-    return _INSTALLED.isdisjoint(PurePath(tb.tb_frame.f_code.co_filename).parts)
+    return not _is_host(name) and not _is_installed(tb)
+
+
+def _is_installed(tb: TracebackType) -> bool:
+    """Whether a frame runs the code of an installed library, and of no host."""
+    parts = PurePath(tb.tb_frame.f_code.co_filename).parts
+    return not _is_host(_module(tb)) and not _INSTALLED.isdisjoint(parts)
+
+
+def _is_host(name: str) -> bool:
+    top = name.partition(".")[0]
+    return top in _HOSTS or top in sys.stdlib_module_names - {"__main__"}
+
+
+def _module(tb: TracebackType) -> str:
+    return str(tb.tb_frame.f_globals.get("__name__", ""))
 
 
 def _where(error: BaseException, home: str) -> str | None:

@@ -25,9 +25,11 @@ from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, Category
 from selfcorrect.plain import as_text
+from selfcorrect.redaction import outside
 from selfcorrect.schema.equality import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
+_LONGEST: Final = 600
 _NO_CALL: Final[Mapping[str, JSON]] = {"reason": "no_call"}
 _DECIDED_ANEW: Final = ("refused", "unknown_outcome")
 """After these an equal call is no blind repetition: the model decided, or memory answers it."""
@@ -103,9 +105,9 @@ class Conversation:
             if call["id"]
         )
 
-    def failed(self) -> Mapping[str, str]:
-        """What is wrong with calls of this run that failed for good, with nothing done since."""
-        wrong: dict[str, str] = {}
+    def failed(self) -> Mapping[str, Mapping[str, JSON]]:
+        """What is noted of calls of this run that failed for good, with nothing done since."""
+        wrong: dict[str, Mapping[str, JSON]] = {}
         for message in this_run(self.messages):
             if not isinstance(message, ToolMessage):
                 continue
@@ -115,7 +117,7 @@ class Conversation:
             elif note.get("reason") in _DECIDED_ANEW:
                 continue
             elif note.get("executed") and not note.get("retryable") and note.get("key"):
-                wrong[str(note["key"])] = str(note.get("wrong") or "")
+                wrong[str(note["key"])] = note
         return wrong
 
     def given(self, message: AIMessage) -> dict[str, Any]:
@@ -168,7 +170,7 @@ async def mended_calls(
         else:
             given = given or conversation.given(message)
             mended = await mended_call(box, written, given, context)
-        out.append(_unless_repeated(mended, failed, box))
+        out.append(_unless_repeated(mended, failed, box, context))
     return out
 
 
@@ -208,17 +210,25 @@ def _of_walk(written: Written, out: Mapping[str, Any]) -> Mended:
     return Mended(written, call, is_ready=True, note=note)
 
 
-def _unless_repeated(mended: Mended, failed: Mapping[str, str], box: Toolbox) -> Mended:
+def _unless_repeated(
+    mended: Mended, failed: Mapping[str, Mapping[str, JSON]], box: Toolbox, context: RunContext
+) -> Mended:
+    """The call, unless it failed before and neither the world nor the time has changed since."""
     if not failed or not mended.is_ready:
         return mended
     name = mended.call["name"]
     key = call_key(Call(name, mended.call["args"]), box.specs.get(name))
-    if key not in failed:
+    before = failed.get(key)
+    if before is None or before.get("until", float("inf")) <= context.time.now().timestamp():
         return mended
-    wrong = failed[key]  # no more of what was told then: what to do then does not hold now
-    note = {"reason": "repeated_failure", "key": key, "executed": True, "wrong": wrong}
-    text = f"{_REPEATED} What is wrong: {wrong}." if wrong else _REPEATED
-    return Mended(mended.written, mended.call, is_ready=False, text=text, note=note)
+    # No more of what was told then: what to do then does not hold now.
+    note = {**before, "reason": "repeated_failure", "executed": True}
+    wrong = f" What is wrong: {before['wrong']}." if before.get("wrong") else ""
+    is_shown = context.tool_words == "show" and before.get("said")
+    said = f" The tool said, as {outside(before['said'], _LONGEST)}" if is_shown else ""
+    return Mended(
+        mended.written, mended.call, is_ready=False, text=_REPEATED + wrong + said, note=note
+    )
 
 
 def _plain(written: Written) -> dict[str, Any]:

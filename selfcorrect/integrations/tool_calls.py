@@ -49,6 +49,7 @@ from selfcorrect.integrations.trails import changes_in
 from selfcorrect.kernel.memory import message_of
 from selfcorrect.log import sink
 from selfcorrect.loop.context import AGAIN, run_sync
+from selfcorrect.loop.intents import held_until
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
@@ -193,7 +194,7 @@ class ToolCalls:
         given["lost"] = lost_before(request, given, context)
         out = await walk_in(box.run, given, context)
         self._note(key, host)
-        return self._answer(request, host, out)
+        return self._answer(request, host, out, held_until(context))
 
     def _asked(self, request: ToolCallRequest) -> bool:
         """Whether a person was asked about this very call."""
@@ -222,7 +223,9 @@ class ToolCalls:
 
         return ask
 
-    def _answer(self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any]) -> Response:
+    def _answer(
+        self, request: ToolCallRequest, host: Handled, out: Mapping[str, Any], until: float
+    ) -> Response:
         call, failure = request.tool_call, out.get("failure")
         note = note_on(out)
         if note.get("executed"):
@@ -230,6 +233,7 @@ class ToolCalls:
             made = host.made or call
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
             note["key"] = call_key(Call(made["name"], made["args"]), spec)
+            note["until"] = until
         if tokens := tokens_of(out):
             note["tokens"] = tokens
         if "raw" in call and host.made is not None:
@@ -317,6 +321,7 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
         )
         note["executed"] = bool(attempts)
         last: Mapping[str, Any] = attempts[-1] if attempts else {}
+        note["said"] = last.get("text")
         note["retryable"] = bool(last.get("retryable") or last.get("retry_after"))
     return note
 

@@ -39,22 +39,30 @@ def fingerprint(findings: Sequence[Finding]) -> str:
 
 
 def noted(
-    past: Mapping[str, Any], key: str, error: str, findings: Sequence[Mapping[str, Any]]
+    past: Mapping[str, Any],
+    key: str,
+    error: str,
+    findings: Sequence[Mapping[str, Any]],
+    until: float,
 ) -> dict[str, Any]:
     """The failures of a thread with one more; the oldest are forgotten.
 
     Args:
-        past: What failed before, by call: `{"error", "times", "findings"}`.
+        past: What failed before, by call: `{"error", "times", "findings", "until"}`.
         key: The call that failed.
         error: The fingerprint of its error.
         findings: What was found, for a run that is not to execute the call again.
+        until: When it may be executed again all the same: what failed may be ready then.
     """
     before = past.get(key) or {}
     times = before["times"] + 1 if before.get("error") == error else 1
     kept = {name: value for name, value in past.items() if name != key}
     while len(kept) >= _MOST_CALLS:
         kept.pop(next(iter(kept)))
-    return {**kept, key: {"error": error, "times": times, "findings": list(findings)}}
+    return {
+        **kept,
+        key: {"error": error, "times": times, "findings": list(findings), "until": until},
+    }
 
 
 class Live(Generic[T]):

@@ -371,6 +371,11 @@ async def _within(work: Awaitable[Any], seconds: float) -> Any:
     return await asyncio.wait_for(work, seconds)
 
 
+def held_until(context: RunContext, wait: float | None = None) -> float:
+    """Until when an equal call is held back: the wait that the tool named, else the longest."""
+    return context.time.now().timestamp() + (wait or context.limits.wait)
+
+
 def failed_before(
     state: CorrectionState, context: RunContext
 ) -> tuple[str | None, Mapping[str, Any]]:
@@ -416,7 +421,8 @@ async def concluded(
         if not any(item.get("key") == failed_key for item in attempts[:-1]):
             task, past = failed_before(state, context)
             shown = [finding_to_json(item) for item in findings]
-            failed = noted(past, str(failed_key), fingerprint(findings), shown)
+            until = held_until(context, attempts[-1].get("retry_after"))
+            failed = noted(past, str(failed_key), fingerprint(findings), shown, until)
             context.failures.keep(task, failed)
             update["failed"] = failed
     return update

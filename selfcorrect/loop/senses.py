@@ -47,11 +47,13 @@ def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON])
 
 
 def _words(error: BaseException) -> str:
-    from selfcorrect.evidence.clean import sentence, visible
-    from selfcorrect.evidence.exceptions import text_of
-    from selfcorrect.foreign import told, unreadable
+    from selfcorrect.evidence.clean import page, sentence, visible
+    from selfcorrect.evidence.exceptions import chain, heard
 
-    return sentence(visible(told(lambda: text_of(error), unreadable(error))))
+    text = sentence(visible(heard(error).text))
+    body = visible(next(filter(None, (heard(each).body for each in chain(error))), "")).strip()
+    body = page(body) if body.startswith("<") else body  # what helps may stand in any field
+    return text if body in text else f"{text}\n{body}"
 
 
 def _kind_by_structure(finding: Finding) -> ErrorKind:

@@ -215,9 +215,9 @@ def _is_refused(report: FailureReport) -> bool:
 
 
 def _is_fault(report: FailureReport, known: Known) -> bool:
-    """Whether the tool's own code is at fault: it broke in a known line, and no rule mends that."""
+    """Whether the tool's own code is at fault: an operation failed, and no rule mends that."""
     is_told = _is_refused(report) or _says_how(report, known)
-    if report.where is None or is_told or not report.findings:
+    if not _last(report).get("fault") or is_told or not report.findings:
         return False
     return all(
         finding.get("kind") == "internal" and not finding.get("ladder")
@@ -292,15 +292,20 @@ def _words(report: FailureReport, known: Known) -> list[tuple[str, str]]:
     said = [("The reason given", reason)] if reason else []
     if known.tool_words == "hide" or (said and report.reason == "escalated"):
         return said
-    is_short = known.words and len(known.words) <= _LONGEST_WHOLE
-    texts = [known.words or ""] if is_short else [str(_last(report).get("text") or "")]
-    texts += [str(finding.get("text") or "") for finding in _of_tool(report)[:_MOST]]
+    whole = known.words or ""
+    read = [str(item.get("text") or "") for item in (_last(report), *_of_tool(report)[:_MOST])]
     distinct: list[str] = []
-    for text in filter(str.strip, texts):
-        if not any(text in other for other in (reason, *distinct)):
-            distinct = [*(other for other in distinct if other not in text), text]
+    for text in filter(
+        str.strip, [whole, *read] if len(whole) <= _LONGEST_WHOLE else [*read, whole]
+    ):
+        if not any(_holds(other, text) for other in (reason, *distinct)):
+            distinct = [*(other for other in distinct if not _holds(text, other)), text]
     who = "The tool said" if _has_run(report) else "The check of the arguments said"
     return [*said, (who, "\n".join(distinct))] if distinct else said
+
+
+def _holds(text: str, other: str) -> bool:
+    return all(line in text for line in other.splitlines())
 
 
 def _of_tool(report: FailureReport) -> list[Mapping[str, Any]]:
@@ -337,7 +342,7 @@ def _fitting(who: str, text: str, room: int) -> str:
 
 def _closing(report: FailureReport, known: Known) -> str:
     if _is_in_doubt(report):
-        return DO_NOT_REPEAT
+        return FIND_OUT if _names_a_way(report, known) else DO_NOT_REPEAT
     if any(ask_again(item.get("types") or (), item.get("code")) for item in report.findings):
         return WHOLE_AGAIN
     if report.reason == "no_call":
@@ -373,6 +378,11 @@ def _without_contradiction(closing: str, report: FailureReport, known: Known, *,
 
 
 def _says_how(report: FailureReport, known: Known) -> bool:
+    """Whether the tool's words may hold how to go on; of an object's fields nobody knows."""
+    return "{" in (known.words or "") or _names_a_way(report, known)
+
+
+def _names_a_way(report: FailureReport, known: Known) -> bool:
     """Whether the tool's words hold a wait, an alternative, a constraint or another tool's name."""
     keys = ("retry_after", "suggestions", "constraint")
     named = known.tools.intersection(re.findall(r"[\w.-]*\w", known.words or ""))

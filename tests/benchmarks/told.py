@@ -30,6 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import told_answers  # noqa: F401 -- enters its tasks
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolErrorMiddleware, ToolRetryMiddleware
 from langchain_core.language_models import BaseChatModel
@@ -315,6 +316,9 @@ def faults(task: Task, seen: Seen) -> str:
     for each in task.words:
         if not re.search(each, seen.words, re.IGNORECASE):
             return f"the user was not told: {each}"
+    for each in task.unsaid:
+        if re.search(each, "\n".join(seen.texts), re.IGNORECASE):
+            return f"the model was told: {each}"
     if seen.world.runs > task.most:
         return f"executed {seen.world.runs} times"
     return ""

@@ -94,6 +94,7 @@ class Task:
             whoever is told or asked has to know what about.
         ideal: What a text that says what is known would say, failure by failure.
         most: Executions after which trying on is a fault of its own.
+        unsaid: What no text of a failure may say: it would be untrue here.
         is_async: Whether its tools have to be awaited.
     """
 
@@ -106,6 +107,7 @@ class Task:
     ends: tuple[End, ...] = ("done",)
     words: tuple[str, ...] = ()
     most: int = 8
+    unsaid: tuple[str, ...] = ()
     is_async: bool = False
 
 

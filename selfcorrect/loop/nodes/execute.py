@@ -310,7 +310,8 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
         from selfcorrect.policies.fault_domain import host_of
 
         update["error"] |= {"admission": asdict(this.admission), "host": host_of(error)}
-    noted = {"key": call_key(call, tool), "type": type(error).__name__}
+    noted: dict[str, Any] = {"key": call_key(call, tool), "type": type(error).__name__}
+    noted |= {"fault": True} if ending.is_fault else {}
     if ending.where is not None:
         noted["where"] = ending.where
     update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
@@ -340,6 +341,8 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
     key = context.key_of(call)
     item = past.get(key)
     if item is None or item["times"] < MOST_TIMES:
+        return None
+    if item.get("until", float("inf")) <= context.time.now().timestamp():
         return None
     if any(attempt.get("key") == key for attempt in state["attempts"]):
         return None
