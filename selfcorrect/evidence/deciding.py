@@ -23,7 +23,7 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT, Call, Category, ErrorKind, Finding, Source
 from selfcorrect.pointer import join
-from selfcorrect.ports import Open, Rules
+from selfcorrect.ports import Rules
 
 Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
