@@ -148,7 +148,7 @@ class Intent:
             if cut is not None:
                 raise cut
             if not held:
-                return Outcome.LOST
+                return verified(None, over=False)
             # One that was lost sight of may still act: then "not done" is no answer that will stay.
             return await self.verified(key, over=not record.lost)
         finally:
