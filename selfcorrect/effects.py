@@ -10,7 +10,7 @@
 "Never" holds for the runtime itself: a tool that acts is executed once, and what could be mended is
 proposed. A tool declared *atomic* takes one step: what it refused, it did not do. After `lost` an
 equal call is answered from memory, whoever asks for it, until `verify` or a person says otherwise.
-Which error leaves which outcome says `selfcorrect.evidence.outcome`.
+Which error leaves which outcome says `selfcorrect.kernel.outcomes`.
 """  # noqa: E501 -- a table
 
 from __future__ import annotations
@@ -62,15 +62,6 @@ MAY_CALL_AGAIN: Final = MappingProxyType(
 def may_call_again(outcome: Outcome, effect: Effect) -> bool:
     """Whether the runtime may call a tool of this effect again after this outcome."""
     return MAY_CALL_AGAIN[(outcome, effect)]
-
-
-def settled(outcome: Outcome, tool: Tool, *, is_firm: bool = True) -> Outcome:
-    """The outcome for this tool: what an atomic one refused, it did not do; `lost` stays lost.
-
-    A refusal that is not firm speaks of a fault that passes: the tool may have reached its service.
-    """
-    is_sure = getattr(tool, "atomic", False) and is_firm
-    return Outcome.NOT_DONE if is_sure and outcome is Outcome.REFUSED else outcome
 
 
 def acts(tool: Tool) -> bool:

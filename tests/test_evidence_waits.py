@@ -7,6 +7,7 @@ from asked import read_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect.batch import diagnose
 from selfcorrect.evidence.waits.fields import wait_in_body, wait_in_headers
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.evidence.waits.values import LONGEST, wait_of_value
@@ -203,3 +204,23 @@ def test_any_value_gives_a_bounded_wait_or_none(value):
     for millis in (False, True):
         found = wait_of_value(value, millis=millis, now=NOW)
         assert found is None or 0 <= found <= LONGEST
+
+
+BEHIND = ("HTTP 503 Service Unavailable", "Please retry in 30 seconds.", "429 Too Many Requests")
+
+
+@pytest.mark.parametrize("text", ["unknown city 'Rmoe'", "amount must be at least 5"])
+@pytest.mark.parametrize("behind", BEHIND)
+def test_what_stands_behind_the_error_s_own_sentence_sets_no_wait_and_repeats_nothing(text, behind):
+    alone, longer = diagnose(
+        [{"id": 1, "message": text}, {"id": 2, "message": f"{text}\n\n{behind}"}]
+    )
+    assert (longer["kind"], longer["retryable"]) == (alone["kind"], False)
+    assert longer["retry_after_s"] is None
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+def test_the_error_s_own_sentence_may_be_one_of_several(behind):
+    own = "The service is unavailable. Please retry in 20 seconds."
+    (told,) = diagnose([{"id": 1, "message": f"{own}\n\n{behind}"}])
+    assert (told["retryable"], told["retry_after_s"]) == (True, 20.0)

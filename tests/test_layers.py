@@ -91,7 +91,9 @@ TOKENS = 408_500
 
 CLASSES = (".EXACT", ".INFERRED")
 UNDER_THE_KERNEL = {
+    "effects",
     "kernel",
+    "kinds",
     "model",
     "plain",
     "pointer",

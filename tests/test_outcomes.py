@@ -21,10 +21,11 @@ from langchain_core.tools import ToolException, tool
 from pydantic import BaseModel
 
 from selfcorrect import NotDone, ToolSpec
-from selfcorrect.effects import Outcome, settled
+from selfcorrect.effects import Outcome
 from selfcorrect.errors import ToolReportedError
 from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.integrations.mcp import MCPProtocolError
+from selfcorrect.kernel.outcomes import settled
 
 HERE = __name__.partition(".")[0]
 
@@ -255,15 +256,14 @@ def test_no_word_of_a_text_counts(words):
     assert ended(raising(ApiError(words, 404))) is Outcome.REFUSED
 
 
-def _spec(atomic):
-    return ToolSpec.from_function(lambda item: item, name="f", effect="mutating", atomic=atomic)
-
-
 def test_what_an_atomic_tool_refused_it_did_not_do_and_what_it_lost_stays_lost():
     for outcome in Outcome:
-        assert settled(outcome, _spec(atomic=False)) is outcome
-    assert settled(Outcome.REFUSED, _spec(atomic=True)) is Outcome.NOT_DONE
-    assert settled(Outcome.LOST, _spec(atomic=True)) is Outcome.LOST
+        assert settled(outcome, atomic=False, firm=True) is outcome
+        changed = outcome is Outcome.REFUSED
+        assert settled(outcome, atomic=True, firm=True) is (
+            Outcome.NOT_DONE if changed else outcome
+        )
+        assert settled(outcome, atomic=True, firm=False) is outcome
 
 
 def test_a_host_that_refuses_the_arguments_never_reached_the_tool():

@@ -1,9 +1,4 @@
-"""What a failed execution did, from the structure of its error alone.
-
-No word of a text counts here: what an exception says may be somebody else's sentence, and a status
-in it somebody else's status. Evidence is read in the order of `EVIDENCE`; the first that holds
-decides, and where none does, the execution is `lost`.
-"""
+"""The facts of an error by which `selfcorrect.kernel.outcomes` says what its execution did."""
 
 from __future__ import annotations
 
@@ -12,9 +7,8 @@ import json
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final
@@ -24,28 +18,13 @@ from selfcorrect.errors import NotDone, SelfCorrectError, ToolReportedError
 from selfcorrect.evidence.exceptions import Facts, heard, type_names
 from selfcorrect.evidence.kinds.facts import kind_of_code, speaks_of
 from selfcorrect.foreign import causes
+from selfcorrect.kernel.outcomes import BROKE_OFF, Ended, Layer, is_firm, what_was_done
 from selfcorrect.kinds import PASSING
 from selfcorrect.model import ErrorKind
 from selfcorrect.ports import Ending
 from selfcorrect.words import word_list
 
 _MOST: Final = 200
-_REFUSING_KINDS: Final = frozenset(
-    {
-        ErrorKind.VALIDATION,
-        ErrorKind.NOT_FOUND,
-        ErrorKind.AUTH,
-        ErrorKind.QUOTA,
-        ErrorKind.CONFLICT,
-        ErrorKind.RATE_LIMIT,
-    }
-)
-_BREAKING_KINDS: Final = frozenset(
-    {ErrorKind.TRANSIENT, ErrorKind.TIMEOUT, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
-)
-_LEFT_OPEN: Final = frozenset({408, 499})
-_UNCLEAR: Final = frozenset({409, 412, 424})
-"""What may be about an equal request that came before; 429 is none: it counts and does nothing."""
 _STATUS_KEYS: Final = ("status", "status_code", "statusCode", "http_status", "code")
 """Where an answer's body says how it ended."""
 _BREAKS: Final = (TimeoutError, ConnectionError, EOFError, InterruptedError)
@@ -101,22 +80,6 @@ _STAND_INS: Final = "selfcorrect.testing."
 """Worlds that stand in for a tool's own code, and are no part of the host that calls it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Raised:
-    """An exception, all that led to it, and whose code counts as the tool's own."""
-
-    error: BaseException
-    chain: tuple[BaseException, ...]
-    home: str
-    read: dict[int, Facts] = field(default_factory=dict)
-
-    def told(self, error: BaseException) -> Facts:
-        """What one of them says of itself, read once: a foreign one is waited for."""
-        if id(error) not in self.read:
-            self.read[id(error)] = heard(error)
-        return self.read[id(error)]
-
-
 def ending_of(error: BaseException, home: str = "", facts: Sequence[Facts] = ()) -> Ending:
     """What an execution that ended in this exception did. Never raises.
 
@@ -129,30 +92,46 @@ def ending_of(error: BaseException, home: str = "", facts: Sequence[Facts] = ())
     if isinstance(error, ToolReportedError) and (cause := causes(error)[0]) is not None:
         error = cause  # a host made an answer of what the tool raised
     try:
-        raised = _Raised(error, tuple(_all(error)), home, {id(told.error): told for told in facts})
-        where = _where(error, home)
-        for why, outcome, holds in EVIDENCE:
-            if holds(raised):
-                # What a library found wrong may be an answer to what was done.
-                is_own = holds is not _raised_by_library
-                is_firm = outcome is not Outcome.REFUSED or (is_own and _is_firm(raised))
-                return Ending(outcome, why, where=where, is_firm=is_firm)
-        return Ending(Outcome.LOST, "it broke off", _is_fault(error), where)
+        told = {id(each.error): each for each in facts}
+        chain = [told.get(id(each)) or heard(each) for each in _all(error)]
+        ended = Ended(
+            tuple(map(_layer, chain)),
+            promised=isinstance(error, NotDone),
+            unreached=_before_the_body(error),
+            rejected=_refused_by_server(chain[0]),
+            reported=isinstance(error, ToolReportedError) or _TOOL_EXCEPTION in type_names(error),
+            on_purpose=_raised_on_purpose(error, home),
+            by_library=_raised_by_library(error),
+        )
+        why, outcome = what_was_done(ended)
+        firm = outcome is not Outcome.REFUSED or is_firm(ended)
+        is_fault = why == BROKE_OFF and _is_fault(error)
+        return Ending(outcome, why, is_fault, _where(error, home), firm)
     except Exception:  # a property of a hostile object may raise anything
-        return Ending(Outcome.LOST, "its error cannot be read")
+        why, outcome = what_was_done(None)
+        return Ending(outcome, why)
 
 
-def _promises(raised: _Raised) -> bool:
-    return isinstance(raised.error, NotDone)
+def _layer(told: Facts) -> Layer:
+    names = (name.rpartition(".")[2] for name in told.types)
+    spoken = " ".join((*names, str(told.code or ""), told.text, told.body or ""))
+    bodies = (told.body, *_ARGS.__get__(told.error)[:3])
+    return Layer(
+        status=_status(told),
+        inside=tuple(status for body in bodies for status in _statuses(body)),
+        kind=_kind_of_codes(told),
+        breaks=_is_break(told.error),
+        passes=speaks_of(spoken, PASSING),
+    )
 
 
-def _before_the_body(raised: _Raised) -> bool:
+def _before_the_body(error: BaseException) -> bool:
     """Whether the host's parser refused, and no error passed through the code of a tool.
 
     A host may make an error of its own of what its parser raised. So may a tool, of what the parser
     of another one that it calls raised: then its own error came through its code.
     """
-    reached = [*map(_reached, (raised.error, causes(raised.error)[0]))]
+    reached = [*map(_reached, (error, causes(error)[0]))]
     return "parser" in reached and "body" not in reached
 
 
@@ -170,73 +149,35 @@ def _reached(error: BaseException | None) -> str | None:
     return None
 
 
-def _refused_by_server(raised: _Raised) -> bool:
+def _refused_by_server(told: Facts) -> bool:
     """Whether the library's own error says so; others take over what an answer's body holds."""
-    error = raised.error
+    error = told.error
     ours = isinstance(error, SelfCorrectError) and error.__dict__.get("trusted") is True
-    return ours and raised.told(error).code in _PROTOCOL_REFUSALS
+    return ours and told.code in _PROTOCOL_REFUSALS
 
 
-def _broke_off(raised: _Raised) -> bool:
-    return any(_is_break(raised.told(error)) for error in raised.chain)
-
-
-def _is_break(told: Facts) -> bool:
-    error, status = told.error, _status(told)
-    if status is not None:
-        return _breaks(status)
-    if _is_break_told(told):
-        return True
-    if (kind := _kind_of_codes(told)) in _REFUSING_KINDS:
-        return False
-    if (
-        kind in _BREAKING_KINDS
-        or isinstance(error, _BREAKS)
-        or type(error).__name__ == "CancelledError"
-    ):
+def _is_break(error: BaseException) -> bool:
+    """Whether its class says that no answer came."""
+    if isinstance(error, _BREAKS) or type(error).__name__ == "CancelledError":
         return True
     if isinstance(error, OSError) and not isinstance(error, _REFUSING_ERRORS):
         return True
     return any(name.partition(".")[0] in _TRANSPORT for name in type_names(error)[:1])
 
 
-def _reported(raised: _Raised) -> bool:
-    names = type_names(raised.error)
-    return isinstance(raised.error, ToolReportedError) or _TOOL_EXCEPTION in names
-
-
-def _answered_no(raised: _Raised) -> bool:
-    told = raised.told(raised.error)
-    return _status(told) is not None or _kind_of_codes(told) in _REFUSING_KINDS
-
-
-def _raised_on_purpose(raised: _Raised) -> bool:
+def _raised_on_purpose(error: BaseException, home: str) -> bool:
     """Whether a `raise` of the tool's own code made it; what an `assert` finds is a fault."""
-    error = raised.error
     if isinstance(error, BaseExceptionGroup):
-        members = error.exceptions
-        return all(_raised_on_purpose(_Raised(each, (), raised.home)) for each in members)
+        return all(_raised_on_purpose(each, home) for each in error.exceptions)
     last = _raising(error)
-    return last is not None and _is_own(last, raised.home)
+    return last is not None and _is_own(last, home)
 
 
-def _raised_by_library(raised: _Raised) -> bool:
+def _raised_by_library(error: BaseException) -> bool:
     """Whether a library that the tool calls raised a class that refuses, and none of its own."""
-    error, last = raised.error, _raising(raised.error)
+    last = _raising(error)
     refuses = isinstance(error, ValueError | LookupError) and type(error).__module__ == "builtins"
     return refuses and last is not None and _is_installed(last)
-
-
-EVIDENCE: Final[tuple[tuple[str, Outcome, Callable[[_Raised], bool]], ...]] = (
-    ("the tool says that it did nothing", Outcome.NOT_DONE, _promises),
-    ("its arguments were refused before its own code", Outcome.NOT_DONE, _before_the_body),
-    ("a trusted server refused the request itself", Outcome.NOT_DONE, _refused_by_server),
-    ("no answer came, or it broke off", Outcome.LOST, _broke_off),
-    ("the tool answered with an error", Outcome.REFUSED, _reported),
-    ("it answered with a status or code that refuses", Outcome.REFUSED, _answered_no),
-    ("its own code raised it in order to refuse", Outcome.REFUSED, _raised_on_purpose),
-    ("a library raised it in order to refuse", Outcome.REFUSED, _raised_by_library),
-)
 
 
 def _is_fault(error: BaseException) -> bool:
@@ -260,29 +201,9 @@ def _all(error: BaseException) -> Iterator[BaseException]:
         todo.extend(each for each in causes(item) if each is not None)
 
 
-def _is_firm(raised: _Raised) -> bool:
-    """Whether nothing at all speaks of a fault that passes: no class, status, code or word."""
-    for told in map(raised.told, raised.chain):
-        names = (name.rpartition(".")[2] for name in told.types)
-        spoken = " ".join((*names, str(told.code or ""), told.text, told.body or ""))
-        if _status(told) in _UNCLEAR or speaks_of(spoken, PASSING):
-            return False
-    return True
-
-
 def _status(told: Facts) -> int | None:
     status = told.status
     return status if isinstance(status, int) and 400 <= status < 600 else None
-
-
-def _is_break_told(told: Facts) -> bool:
-    """Whether a body that an exception carries says so; what else a body says proves nothing."""
-    bodies = (told.body, *_ARGS.__get__(told.error)[:3])
-    return any(_breaks(status) for body in bodies for status in _statuses(body))
-
-
-def _breaks(status: int) -> bool:
-    return status >= 500 or status in _LEFT_OPEN
 
 
 def _statuses(body: Any) -> Iterator[int]:

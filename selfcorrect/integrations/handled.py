@@ -13,12 +13,13 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from selfcorrect.effects import Outcome, acts, settled
+from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import ToolReportedError, is_control_flow
 from selfcorrect.evidence.outcome import ending_of
 from selfcorrect.foreign import is_plain
 from selfcorrect.foreign import told as read_in_time
 from selfcorrect.integrations.mcp import TRUSTED, protocol_error
+from selfcorrect.kernel.outcomes import settled
 from selfcorrect.loop.context import AsyncHost, SyncHost
 from selfcorrect.model import JSON
 from selfcorrect.tools import ToolSpec
@@ -118,7 +119,7 @@ class Once:
 
     def _note(self, given: Any, error: Exception, ended: Exception | ToolMessage) -> None:
         ending = ending_of(error, self._spec.home)
-        left = settled(ending.outcome, self._spec, is_firm=ending.is_firm)
+        left = settled(ending.outcome, atomic=self._spec.atomic, firm=ending.is_firm)
         if left is not Outcome.NOT_DONE:
             self._failed.append(_Failed(_args(given), left, ended))
 

@@ -14,6 +14,7 @@ from selfcorrect.effects import Outcome, acts, may_call_again
 from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.kernel import memory
+from selfcorrect.kernel.outcomes import verified
 from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
@@ -157,7 +158,7 @@ class Intent:
             LedgerError: If the ledger cannot be used.
         """
         if self.tool.verify is None:
-            return Outcome.LOST
+            return verified(None, over=False)
         store, context = self._doubtful, self.context
         found, cut = await context.ask_store(store, store.begin, key)
         record: Record = found or Record("unknown")
@@ -166,7 +167,7 @@ class Intent:
             if cut is not None:
                 raise cut
             if not held:
-                return Outcome.LOST
+                return verified(None, over=False)
             # One that was lost sight of may still act: then "not done" is no answer that will stay.
             return await self.verified(key, over=not record.lost)
         finally:
@@ -195,16 +196,14 @@ class Intent:
             over: Whether the execution is surely over, so that "not done" will stay true.
         """
         if self.tool.verify is None:
-            return Outcome.LOST
+            return verified(None, over=False)
         try:
             found = await self._verdict(idempotency_key(key))
         except Exception as error:
             if is_control_flow(error):
                 raise
-            return Outcome.LOST
-        if isinstance(found, Result):
-            return found
-        return Outcome.NOT_DONE if found is Outcome.NOT_DONE and over else Outcome.LOST
+            found = None
+        return found if isinstance(found, Result) else verified(found, over=over)
 
     async def _verdict(self, key: str) -> Any:
         verify: Any = self.tool.verify

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.json_forms import call_from_json, finding_from_json, finding_to_json
-from selfcorrect.kinds import PASSING
+from selfcorrect.kernel.outcomes import after_rules
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable, stopped
@@ -165,19 +165,12 @@ def _handled(
 
 
 def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunContext) -> Outcome:
-    """What the execution did, as its structure showed; a rule of the deployment knows a refusal.
-
-    Doubt only grows: no rule makes anything else of what broke off.
-    """
-    told = {context.strategies.told_outcome(item.rule) for item in findings}
-    found = Outcome(error.get("outcome") or Outcome.LOST)
-    if "lost" in told or found is Outcome.LOST:
-        return Outcome.LOST
-    if told == {"not_done"}:
-        return Outcome.NOT_DONE
-    # That a tool is atomic proves nothing of a fault that passes, however that was found out.
-    kinds = {item.kind for item in findings if not context.strategies.is_told(item.rule)}
-    return Outcome.REFUSED if error.get("atomic") and kinds & PASSING else found
+    """What the execution did, as its structure showed; a rule of the deployment knows a refusal."""
+    rules = context.strategies
+    found = Outcome(error.get("outcome") or "lost")
+    said = [rules.told_outcome(item.rule) for item in findings]
+    kinds = [item.kind for item in findings if not rules.is_told(item.rule)]
+    return after_rules(found, said, kinds, atomic=bool(error.get("atomic")))
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from selfcorrect.effects import Outcome, may_call_again, settled
+from selfcorrect.effects import Outcome, may_call_again
 from selfcorrect.errors import (
     GraphSetupError,
     LedgerError,
@@ -14,6 +14,7 @@ from selfcorrect.errors import (
     is_control_flow,
 )
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
+from selfcorrect.kernel.outcomes import settled
 from selfcorrect.limits import remaining
 from selfcorrect.loop.branching import in_its_branch
 from selfcorrect.loop.context import RunContext, Update
@@ -284,7 +285,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     seen = context.senses.witness(error, call, tool, tool.home, context.strategies.bodies)
     context.heard.keep(state["run"], seen.reading)
     findings, ending = seen.findings, seen.ending
-    outcome = settled(ending.outcome, tool, is_firm=ending.is_firm)
+    outcome = settled(ending.outcome, atomic=tool.atomic, firm=ending.is_firm)
     is_atomic = outcome is not ending.outcome
     if not may_call_again(outcome, tool.effect) or tool.verify:
         from selfcorrect.tools.deadlines import StillRunning
