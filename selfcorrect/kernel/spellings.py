@@ -175,8 +175,6 @@ _SIGNED: Final = frozenset(
 
 
 def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
-    if isinstance(written, bool):
-        return None
     if isinstance(written, int | float):
         return EXACT if _decimal(repr(written)) == _decimal(repr(runs)) else None
     if not isinstance(written, str):

@@ -193,3 +193,10 @@ def test_a_verdict_and_no_error(written, runs):
     tool = made("pay", {"type": "object", "properties": {"x": COUNT}}, None)
     level, _ = ask(("pay", {"x": written}), ("pay", {"x": runs}), tool, (tool,))
     assert level not in RUNS_UNASKED
+
+
+def test_an_empty_text_may_not_go_where_more_would_be_destroyed() -> None:
+    for effect, runs in (("mutating", True), ("destructive", False)):
+        tool = made("purge", {"type": "object", "properties": {"days": COUNT}}, effect)
+        level, _ = ask(("purge", {"days": ""}), ("purge", {}), tool, (tool,))
+        assert (level in RUNS_UNASKED) is runs
