@@ -153,8 +153,7 @@ class _Judging:
             self.say(alike, 1, path)
         elif origin in (None, Safety.LEARNED):
             # What was learnt from other runs says nothing of a value that was written in this one.
-            words = f"{shown(path)} would run with another value than was written"
-            self.say(LOSSY, 1, path, words)
+            self.say(LOSSY, 1, path, f"{shown(path)} would run with another value than was written")
         elif origin in (EXACT, INFERRED) and size(runs) < size(written):
             # Who answers for the values that he made does not answer for one that is gone.
             self.say(LOSSY, 1, path, f"{shown(path)} would lose something that was written")
@@ -319,7 +318,9 @@ class _Judging:
         slot = self.step.slot(gone.path)
         is_text = slot.declared and isinstance(gone.value, str)
         is_meant = is_text and gone.value.strip() and slot.fits(gone.value)  # a text may be "null"
-        if says_nothing(gone.value) and not slot.required and not is_meant:
+        # Without an argument, more may be destroyed than is meant.
+        is_kept = is_meant or (is_text and self.step.effect == "destructive")
+        if says_nothing(gone.value) and not slot.required and not is_kept:
             is_read = is_text and (not gone.value.strip() or slot.gives(gone.value))
             self.say(INFERRED if is_read else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and slot.gives(gone.value):

@@ -52,6 +52,7 @@ _BULLET: Final = re.compile(
     r"(?:([-*+\u2022\u2013\u2014])|(\d{1,4})[.)])(?:\s+|\Z)(?=(\d)?)", re.ASCII
 )
 _THOUSANDS: Final = re.compile(r"(?<![\d.])\d{1,3}\s\d{3}(?!\d)", re.ASCII)
+_HOLDS: Final = re.compile(r"[\"'\[\]{}()]")
 _AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
 
 
@@ -65,8 +66,10 @@ def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
     if not runs or (len(runs) == 1 and not is_framed) or _PLACEHOLDER.fullmatch(body):
         return None
     body = body[1:-1].strip() if is_framed else body
+    if _HOLDS.search(body):
+        return None  # a separator inside quotes or brackets separates nothing
     for parts in separated(body, item):
-        bare = [part.strip("\"' \t") for part in (parts if parts[-1:] != [""] else parts[:-1])]
+        bare = parts if parts[-1:] != [""] else parts[:-1]
         if len(bare) == len(runs) and all(
             spelled(part, value, item, words) is not None and is_item(part, value, item)
             for part, value in zip(bare, runs, strict=True)
@@ -111,7 +114,11 @@ def separated(text: str, item: Slot) -> Iterator[list[str]]:
     """
     mark = next((one for one in "\n;|" if one in text), None)
     if mark is not None:
-        parts = [part.strip(" ,\t\r") for part in text.split(mark)]
+        lines = text.split(mark)
+        margins = {len(n) - len(n.lstrip()) for n in lines if _BULLET.match(n.lstrip())}
+        if mark == "\n" and len(margins) > 1:
+            return  # some of its items stand under others
+        parts = [part.strip(" ,\t\r") for part in lines]
         yield _without_bullets(parts, signs=mark != "\n")
         return
     parts = [part.strip() for part in text.split(",")]

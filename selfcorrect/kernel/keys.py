@@ -8,9 +8,9 @@ from typing import Any, Final
 from selfcorrect.kernel.likeness import (
     Naming,
     is_dispatcher,
+    is_nearest,
     is_placeholder,
     is_spelled,
-    key_likeness,
     tool_likeness,
 )
 from selfcorrect.kernel.spellings import EXACT, INFERRED
@@ -54,11 +54,11 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
     edits = distance(key, name, LONGEST_TYPO)
     if edits and any(distance(key, one, edits - 1) is not None for one in names if one in taken):
         return None
-    alike = key_likeness(key, name, Naming(absent, step.topic, slot.required, step.acts))
-    if alike is None and is_placeholder(key) and slot.required:
-        is_lone = not any(step.slot((*theirs, one)).required for one in absent)
-        return INFERRED if is_lone else None
-    return alike
+    if is_nearest(key, name, Naming(absent, step.topic, slot.required, step.acts)):
+        return INFERRED
+    is_one = is_placeholder(key) and slot.required
+    others = (one for one in absent if step.slot((*theirs, one)).required)
+    return INFERRED if is_one and next(others, None) is None else None
 
 
 def _is_lower(step: Step, written: Path, runs: Path) -> bool:

@@ -131,16 +131,11 @@ class Naming:
     acts: bool = True
 
 
-def key_likeness(key: str, name: str, beside: Naming) -> Safety | None:
-    """How certain a key means a name: the same words, or near in letters by a margin."""
-    if is_spelled(key, name):
-        return Safety.EXACT
-    if len(key) > LONGEST or len(name) > LONGEST:
-        return None
-    if not is_near(key, name, beside):
-        return None
-    near = (one for one in beside.others if one != name and is_near(key, one, beside))
-    return None if next(near, None) is not None else Safety.INFERRED
+def is_nearest(key: str, name: str, beside: Naming) -> bool:
+    """Whether a key is like a name, and like no other."""
+    return is_near(key, name, beside) and not any(
+        one != name and is_near(key, one, beside) for one in beside.others
+    )
 
 
 def is_near(key: str, name: str, beside: Naming) -> bool:
@@ -349,8 +344,6 @@ def meant_values(
     >>> meant_values("premium economy", ["economy", "business"], "cabin", "")
     ([], True)
     """
-    if len(written) > LONGEST:
-        return [], False
     plain, slips = plain_letters(written), False
     found = [one for one in listed if plain_letters(one) == plain != ""]
     found = found or list(_same_words(written, listed, name))

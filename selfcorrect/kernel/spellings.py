@@ -32,6 +32,7 @@ from selfcorrect.words import is_no_value
 
 EXACT, INFERRED = Safety.EXACT, Safety.INFERRED
 _LONGEST_NUMBER: Final = 100
+_MANY: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +175,6 @@ _SIGNED: Final = frozenset(
 
 
 def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
-    if isinstance(written, bool):
-        return None
     if isinstance(written, int | float):
         return EXACT if _decimal(repr(written)) == _decimal(repr(runs)) else None
     if not isinstance(written, str):
@@ -315,6 +314,8 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
     if runs not in slot.listed or (slot.nullable and written.strip().lower() in ("none", "null")):
         return None
     same = [one for one in slot.listed if isinstance(one, str) and is_spelling_of(written, one)]
+    if runs in same and not _keeps_units(written, runs, slot.listed):
+        return None
     if runs in same:
         # `ß` is folded to `ss`, a dotless `i` to `i`: near, but not the same letters.
         is_folded = any(one.lower() != one.casefold() or "\u0131" in one for one in (written, runs))
@@ -323,6 +324,17 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     listed = [one for one in slot.listed if isinstance(one, str)]
     return INFERRED if meant_values(written, listed, slot.name, slot.said)[0] == [runs] else None
+
+
+_UNIT: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
+
+
+def _keeps_units(written: str, runs: str, listed: Sequence[JSON]) -> bool:
+    """Whether short words keep their case where the listed values tell `5m` and `1M` apart."""
+    units = {unit for one in listed for unit in _UNIT.findall(str(one))}
+    telling = {unit for unit in units if unit.swapcase() in units}
+    ours, theirs = ([u for u in _UNIT.findall(one) if u in telling] for one in (written, runs))
+    return ours == theirs
 
 
 _EMAILS: Final = frozenset({"email", "idn-email"})
@@ -345,6 +357,8 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     if _SAID.search(written) and _marks(written) != _marks(runs):
         return None  # `?` and its like are no separators
+    if not slot.formats and _between(runs) != _between(written) and slot.fits(runs * _MANY):
+        return None  # no code has any number of signs, and in a text separators are content
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
     if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
         return None

@@ -39,6 +39,8 @@ def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
         content: Any = loaded(args[wraps[0]])
         beside = {k: v for k, v in args.items() if k != wraps[0]}
         said = {k: v for k, v in beside.items() if not _is_envelope(step, k, v)}
+        if any(key in NAMERS and not step.slot((key,)).declared for key in said):
+            break  # it names another tool
         for key in said.keys() & content.keys():
             words = f"two values were written for {named(key)}"
             reasons.append(Reason(Safety.LOSSY, 1, join("args", key), words))

@@ -130,7 +130,9 @@ def _effect(
         return "read_only"  # it is only proposed: who makes it decides anew
     tool = context.tools.get(new.name)
     if tool is not None or call.raw is None:
-        return tool.effect if tool is not None else "mutating"
+        if tool is None:
+            return "mutating"
+        return "destructive" if destroys(tool) else tool.effect
     names, has_same_words = tools_like(new.name, context.tools)
     meant = names if has_same_words and names else context.tools
     effects = {context.tools[one].effect for one in meant}

@@ -100,13 +100,12 @@ _NORMAL: Final[Mapping[str, Callable[[str], Iterator[str]]]] = {
 def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     """Spellings with the same letters and digits in the same order."""
     bare = bare_text(text)
-    is_code = not re.search(r"[+*](?!\])|\{\d+,\}", pattern.replace("\\+", ""))
     yield bare
     yield from _other_case(bare)
     if _DATE.fullmatch(bare):
         return
     joined = re.sub(r"[\s\-]", "", bare)
-    if is_code and any(char.isdigit() for char in bare):
+    if any(char.isdigit() for char in bare):
         yield joined
         yield from _other_case(joined)
     if "\\+" in pattern or "[+]" in pattern:

@@ -96,6 +96,14 @@ OF_ANY_TOOL: Rows = (
     ({"tags": TEXTS}, {"tags": "[a, ...]"}, {"tags": ["a", "..."]}),
     ({"tags": TEXTS}, {"tags": "nobody"}, {"tags": ["nobody"]}),
     ({"color": {"enum": ["red", "blue"]}}, {"color": "red..."}, {"color": "red"}),
+    # a separator in quotes or brackets, items under others
+    ({"tags": TEXTS}, {"tags": "a; 'b; c'"}, {"tags": ["a", "b", "c"]}),
+    ({"tags": TEXTS}, {"tags": "f(a; b)"}, {"tags": ["f(a", "b)"]}),
+    ({"tags": TEXTS}, {"tags": "- a\n  - b\n- c"}, {"tags": ["a", "b", "c"]}),
+    # capital and small letters that tell listed values apart
+    ({"age": {"enum": ["5m", "1M"]}}, {"age": "5M"}, {"age": "5m"}),
+    # separators in what is no code
+    ({"name": {**TEXT, "pattern": "^[a-z0-9]+$"}}, {"name": "my file-1"}, {"name": "myfile1"}),
     # a name and a word for nothing are no codes
     ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
@@ -185,3 +193,10 @@ def test_a_verdict_and_no_error(written, runs):
     tool = made("pay", {"type": "object", "properties": {"x": COUNT}}, None)
     level, _ = ask(("pay", {"x": written}), ("pay", {"x": runs}), tool, (tool,))
     assert level not in RUNS_UNASKED
+
+
+def test_an_empty_text_may_not_go_where_more_would_be_destroyed() -> None:
+    for effect, runs in (("mutating", True), ("destructive", False)):
+        tool = made("purge", {"type": "object", "properties": {"days": COUNT}}, effect)
+        level, _ = ask(("purge", {"days": ""}), ("purge", {}), tool, (tool,))
+        assert (level in RUNS_UNASKED) is runs

@@ -252,16 +252,17 @@ def test_a_unit_has_to_be_the_one_that_is_asked_for(mend, name, description, val
 @pytest.mark.parametrize(
     ("args", "description", "after"),
     [
-        ({"heat": "21\u00b0C", "unit": "celsius"}, "", 21),
-        ({"heat": "21 C", "heat_unit": "celsius", "rain_unit": "mm"}, "", 21),
+        ({"heat": "21\u00b0C", "unit": "celsius"}, "in celsius", 21),
+        ({"heat": "21 C", "heat_unit": "celsius", "rain_unit": "mm"}, "in celsius", 21),
         ({"heat": "21\u00b0F", "unit": "celsius"}, "", None),
         ({"heat": "21\u00b0C"}, "", None),
+        ({"heat": "21\u00b0C", "unit": "celsius"}, "", None),
         ({"heat": "21\u00b0C", "unit": "celsius"}, "in fahrenheit", None),
         ({"heat": "21 C", "rain_unit": "mm", "wind_unit": "celsius"}, "", None),
         ({"heat": "5M", "unit": "M"}, "", None),
     ],
 )
-def test_a_unit_may_be_said_beside_the_number(args, description, after):
+def test_a_unit_that_is_said_beside_the_number_agrees_with_the_schema(args, description, after):
     from selfcorrect.testing.conformance import try_strategy
 
     heat = {"type": "number", "description": description}

@@ -27,6 +27,7 @@ def boolean(value: JSON, want: Place) -> Iterator[Fit]:
         return
     word = value[:50].strip().lower()
     if word in _SWITCH and not _is_switched(want.name):
+        # `disable_cache: "on"` could say that the cache is on, or that it is disabled.
         raise Unclear("nothing in the name says what would be on or off")
     if word not in TRUTH:
         raise Unclear("it is not a word for true or false")

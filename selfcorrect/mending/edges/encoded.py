@@ -8,7 +8,7 @@ from typing import Final
 
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON
-from selfcorrect.reading.contract import Fault, Oddity, has
+from selfcorrect.reading.contract import Fault
 from selfcorrect.reading.tolerant_json import read_json
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import type_of
@@ -45,8 +45,6 @@ def _parsed(written: str) -> JSON:
         read = read_json(bare, closers=False)
         if isinstance(read, Fault):
             raise Unclear(f"the string is no JSON: {read.what}")
-        if has(read.deviations, Oddity.COMMENT):
-            raise Unclear("the string holds a comment, which may take something back")
         if read.rivals:
             raise Unclear("the string could hold several things")
         if not isinstance(read.value, dict | list):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.kernel.verdicts import Step
-from selfcorrect.kernel.wrappers import NAMERS, unwrapped, without_schema
+from selfcorrect.kernel.wrappers import unwrapped, without_schema
 from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.place import Level
 from selfcorrect.model import JSON, Call, Change, JsonObject, edit
@@ -43,7 +43,7 @@ def _unwrapped(level: Level) -> Any:
 
 def _is_better(level: Level, found: JsonObject) -> bool:
     unknown = [key for key in islice(found, _MOST) if key not in level.names]
-    if not NAMERS.isdisjoint(unknown) or _is_argument(level, found):
+    if _is_argument(level, found):
         return False
     whole: JSON = put(level.call.args, level.path.removeprefix("/args"), found)
     if level.tool.is_valid(whole):

@@ -124,7 +124,6 @@ _PLACES_AND_PEOPLE: Final = frozenset(
     | {"comment", "line", "message", "note", "paragraph", "question", "sentence", "step", "text"}
 )
 """What is often written with a comma of its own."""
-_BULLET: Final = re.compile(r"[-*+\u2022\u2013\u2014]\s|\d{1,4}[.)]\s", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9][\w.@:/\-]*(?: [a-z0-9][\w.\-]*){0,2}", re.ASCII)
 
 
@@ -139,12 +138,9 @@ def several(value: JSON, want: Place) -> Iterator[Fit]:
 def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
     if len(written) > _LONGEST:
         raise Unclear("it is too long for a list in a text")
-    _check_levels(written)
     whole = written.strip()
     bracketed = len(whole) > 1 and _BRACKETS.get(whole[0]) == whole[-1]
     body = whole[1:-1].strip() if bracketed else whole
-    if any(mark in body for mark in "\"'[]{}()"):
-        raise Unclear("it holds quotes or brackets")
     sure = bracketed and whole[0] == "["
     if _GROUPED.search(body) or _DECIMAL_COMMAS.search(body):
         raise Unclear("its commas or spaces could group digits")
@@ -167,14 +163,6 @@ def _split(written: str, items: Sequence[JsonObject], name: str) -> list[JSON]:
 def _listed(parts: Sequence[str], listed: Sequence[str]) -> list[JSON] | None:
     found = [[one for one in listed if is_spelling_of(part, one)] for part in parts]
     return [ones[0] for ones in found] if all(len(ones) == 1 for ones in found) else None
-
-
-def _check_levels(written: str) -> None:
-    """Refuse a list with a list in it: nobody can tell what its items would be."""
-    lines = written.split("\n")
-    margins = {len(n) - len(n.lstrip()) for n in lines if _BULLET.match(n.lstrip())}
-    if len(margins) > 1:
-        raise Unclear("some of its items stand under others")
 
 
 def _free_text(body: str, parts: list[str], name: str, *, sure: bool) -> list[JSON]:

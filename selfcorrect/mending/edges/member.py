@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.mending.choice import Contested, Fit, candidate
@@ -14,8 +12,6 @@ from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import LONGEST, Unclear, is_spelling_of, spelling
-
-_UNIT: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,6 @@ class Member:
         if said is None or len(said) > LONGEST:
             raise Unclear("the value is no short text")
         equal = [one for one in members if _is_spelled(one, said)]
-        if equal and not _keeps_units(said, equal, members):
-            raise Contested("capital and small letters mean different things here")
         if equal:
             one = _only(equal)
             yield candidate(one, "spelling", "another spelling of a listed value")
@@ -84,17 +78,3 @@ def _as_text(value: JSON) -> str | None:
 def _is_spelled(member: JSON, text: str) -> bool:
     member = _as_text(member)
     return member is not None and is_spelling_of(text, member)
-
-
-def _keeps_units(text: str, equal: Sequence[JSON], members: Sequence[JSON]) -> bool:
-    """Whether short words keep their case where the listed values tell `5m` and `1M` apart."""
-    listed = {unit for one in strings(members) for unit in _UNIT.findall(one)}
-    telling = {unit for unit in listed if unit.swapcase() in listed}
-    if not telling:
-        return True
-    ours = _UNIT.findall(text)
-    both = telling | {unit.swapcase() for unit in telling}
-    return any(
-        [unit for unit in ours if unit in both] == [u for u in _UNIT.findall(one) if u in both]
-        for one in strings(equal)
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from selfcorrect.effects import destroys
 from selfcorrect.kernel.spellings import NULLS
 from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.model import ABSENT, JSON
@@ -24,7 +23,8 @@ def nothing(value: JSON, want: Place) -> Iterator[Fit]:
     text = value if isinstance(value, str) else None
     if text is not None and want.declared and not want.required:
         if not text.strip():
-            _check_empty(want.tool)
+            if _updates(want.tool):  # a tie: it may as well be left as it is
+                raise Contested("an empty text may say that something is to be cleared")
             yield candidate(ABSENT, "empty", "an empty text for an optional argument")
             return
         # A default that is not among the values that are listed is not what the tool takes.
@@ -43,13 +43,6 @@ def nothing(value: JSON, want: Place) -> Iterator[Fit]:
     else:
         reason = "null stands for an argument that may be absent"
         yield candidate(ABSENT, "nothing", reason)
-
-
-def _check_empty(tool: Tool) -> None:
-    if _updates(tool):
-        raise Contested("an empty text may say that something is to be cleared")
-    if destroys(tool):
-        raise Contested("without this argument, more may be destroyed than is meant")
 
 
 def _updates(tool: Tool) -> bool:

@@ -47,9 +47,8 @@ class Number:
             return
         slot = replace(slots_of(want.tool.schema)(tuple(split(want.path)[1:])), kinds=want.kinds)
         for told in _units_beside(want):
-            # What the argument beside says must agree, and may say what the schema does not.
+            # Where the argument beside says another unit than the schema, either may be meant.
             read_number(value, Slot(kinds=want.kinds, said=f"({told})"))
-            slot = replace(slot, said=f"{slot.said} ({told})")
         number = read_number(value, slot)
         is_said = "%" in value or any(map(str.isalpha, value))
         cost = "number-words" if is_said else "number-text"
