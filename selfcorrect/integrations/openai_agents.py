@@ -38,7 +38,7 @@ class MendedModel(Delegating, Model):
 
     def __init__(self, wrapped: Any, **options: Any) -> None:
         Delegating.__init__(self, wrapped, **options)
-        fetch = getattr(wrapped, "_fetch_response", None)
+        fetch: Any = getattr(wrapped, "_fetch_response", None)
 
         async def fetched(*args: Any, **kwargs: Any) -> Any:
             response = await fetch(*args, **kwargs)
