@@ -423,3 +423,46 @@ def test_a_providers_own_tool_is_none_of_a_texts(choice: Any, form: str) -> None
     native = {"role": "assistant", "tool_calls": [{**FUNCTION, "function": {
         "name": "pay", "arguments": '{"to": "ann", "amount": "5"}'}}]}  # fmt: skip
     assert len(mender.message(native, tool_choice=choice).ready) == 1
+
+
+CALL = {"type": "text", "text": FORMS[0].format("pay")}
+SPEAKING: list[Any] = [
+    "But only if Bob agrees.",
+    {"type": "markdown", "text": "But only if Bob agrees."},
+    {"type": "non_standard", "value": {"text": "But only if Bob agrees."}},
+    {"type": "document", "source": {"type": "text", "data": "But only if Bob agrees."}},
+    {"type": "audio", "transcript": "But only if Bob agrees."},
+    {"type": "image", "source": {"type": "url", "url": "https://example.com/no.png"}},
+    {"executableCode": {"code": "agreed('bob')"}},
+]
+SILENT: list[Any] = [
+    {"type": "thinking", "thinking": "Only if Bob agrees? He did.", "signature": "s"},
+    {"type": "redacted_thinking", "data": "x"},
+    {"type": "text", "text": " "},
+    {"text": "Only if Bob agrees? He did.", "thought": True},
+    {"thoughtSignature": "s"},
+    {"reasoningContent": {"reasoningText": {"text": "He did."}}},
+]
+
+
+def with_part(other: Any, first: Any) -> list[Any]:
+    """A call in a text, and another part of the same message, in each provider's form."""
+    parts = [other, CALL] if first else [CALL, other]
+    bare = [{"text": CALL["text"]} if each is CALL else each for each in parts]
+    output = [{**CALL, "type": "output_text"} if each is CALL else each for each in parts]
+    message = {"type": "message", "role": "assistant", "content": output}
+    return [
+        {"role": "assistant", "content": parts},
+        {"candidates": [{"content": {"role": "model", "parts": bare}, "finishReason": "STOP"}]},
+        {"output": [message]},
+        {"output": [{**message, "content": [output[first]]}, other]},
+        *([] if "text" in other or "reasoningContent" in other else [AIMessage(parts)]),
+    ]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("other", [*SPEAKING, *SILENT])
+def test_every_part_of_a_message_stands_around_a_call_in_its_text(other: Any, first: Any) -> None:
+    mender = Mender([PAY])
+    made = [len(mender.message(each).ready) for each in with_part(other, first)]
+    assert set(made) == {int(other in SILENT)}, made

@@ -28,7 +28,7 @@ from selfcorrect.forms.calls import (
     slots,
 )
 from selfcorrect.forms.endings import alternatives, is_marked_refused, reasons_in, reasons_said
-from selfcorrect.forms.langchain import is_answer, rewritten, said
+from selfcorrect.forms.langchain import is_answer, is_words, rewritten, said
 from selfcorrect.forms.texts import Words, words_in
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
@@ -353,7 +353,7 @@ def _of_langchain(given: Any) -> Written:
         from selfcorrect.models.port import text_of
 
         try:
-            text = text_of(given)
+            text = text_of(given) if is_words(given.content) else ""
         except ModelFailed as error:
             raise Unusable(f"{error}: {WANTED}") from error
         return Written(partial(_into_said, given), text, finish_reason=reason)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from selfcorrect.forms import endings
+from selfcorrect.kernel.metadata import is_silent
 from selfcorrect.plain import is_one_of, one_value
 
 CALL_BLOCKS: Final = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
@@ -120,6 +121,12 @@ def said(content: Any, words: str) -> Any:
     if words:
         new[new.index(None)] = {"type": "text", "text": words}
     return [block for block in new if block is not None]
+
+
+def is_words(content: Any) -> bool:
+    """Whether a content is words and thinking alone; what else stands there may speak of them."""
+    blocks = content if isinstance(content, list) else [content]
+    return all(_is_text(block) or is_silent(block) for block in blocks)
 
 
 def _is_text(block: Any) -> bool:

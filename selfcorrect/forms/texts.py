@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from selfcorrect.forms.access import Path, part, put
 from selfcorrect.forms.calls import FORMS, is_others
+from selfcorrect.kernel.metadata import is_silent
 from selfcorrect.model import Call, JsonObject
 from selfcorrect.plain import digest
 
@@ -166,15 +167,11 @@ def _of_message(message: Any, path: Path, whole: Mapping[str, Any], holder: Path
 
 def _of_parts(parts: Sequence[Any], path: Path, reason: Path | None = None) -> Words | None:
     """The one text among the parts of a content; what they look like tells whose they are."""
-    texts = [
-        (place, part)
-        for place, part in enumerate(parts)
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str) and part["text"].strip()
-        if not part.get("thought")
-    ]
-    if len(texts) != 1:
+    # Whatever else stands there may say something of the text, in a form that nobody knows.
+    said = [(place, part) for place, part in enumerate(parts) if not is_silent(part)]
+    if len(said) != 1 or not _has_text(said[0][1]):
         return None
-    place, found = texts[0]
+    place, found = said[0]
     if found.get("type") == "text":
         style = _ANTHROPIC
     elif "type" in found:
@@ -186,13 +183,14 @@ def _of_parts(parts: Sequence[Any], path: Path, reason: Path | None = None) -> W
 
 def _of_items(items: Sequence[Any]) -> Words | None:
     """The one message among the items of a response."""
-    texts = [
-        (place, part["text"])
-        for place, item in enumerate(items)
-        if isinstance(item, Mapping) and item.get("type") == "message"
-        for part in item.get("content") or ()
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str) and part["text"].strip()
-    ]
-    if len(texts) != 1:
+    said = [(place, part) for place, item in enumerate(items) for part in _said_in(item)]
+    if len(said) != 1 or not _has_text(said[0][1]):
         return None
-    return Words(texts[0][1], ("output",), texts[0][0], _RESPONSES)
+    return Words(said[0][1]["text"], ("output",), said[0][0], _RESPONSES)
+
+
+def _said_in(item: Any) -> list[Any]:
+    """The parts of an item of a response that say something; None for one that is no message."""
+    if isinstance(item, Mapping) and item.get("type") == "message":
+        return [part for part in item.get("content") or () if not is_silent(part)]
+    return [] if is_silent(item) else [None]

@@ -17,15 +17,15 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from selfcorrect.forms import langchain
 from selfcorrect.forms.access import get, is_record
 from selfcorrect.forms.endings import reasons_in
+from selfcorrect.kernel.metadata import is_silent
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
-from selfcorrect.plain import TwoValues, digest, is_one_of, one_value
+from selfcorrect.plain import TwoValues, digest, one_value
 from selfcorrect.reading.endings import ending_of
 
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""
 
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 _MOST_MESSAGES: Final = 6
 _LONGEST_MESSAGE: Final = 4_000
 
@@ -145,15 +145,7 @@ def is_blank(message: AIMessage) -> bool:
     if message.tool_calls or message.invalid_tool_calls or message.additional_kwargs.get("refusal"):
         return False
     content = message.content
-    return all(map(_is_silent, [content] if isinstance(content, str) else content))
-
-
-def _is_silent(block: str | dict[str, Any]) -> bool:
-    if isinstance(block, str):
-        return not block.strip()
-    if block.get("type") in ("text", "output_text"):
-        return not str(block.get("text") or "").strip()
-    return is_one_of(block.get("type"), _THOUGHTS)
+    return all(map(is_silent, [content] if isinstance(content, str) else content))
 
 
 def rewritten(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import Any, ClassVar, Final, get_origin
 
@@ -160,28 +160,19 @@ class Menders:
             items: How they are written.
         """
         mender, given = self._given(request, parts, items)
-        done = None if given is None else await mender.amessage(given, **_facts(request))
+        done = None if given is None else await mender.amessage(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
         mender, given = self._given(request, parts, items)
-        done = None if given is None else mender.message(given, **_facts(request))
+        done = None if given is None else mender.message(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
         """Who mends an answer, and what of it; None where there is nothing to mend."""
         mender = self.of(request.tools)
         return mender, _given(request, parts, items) if mender.tools else None
-
-
-def _facts(request: Asked) -> dict[str, Any]:
-    allows = request.allows
-    return {
-        "finish_reason": allows.finish_reason,
-        "tool_choice": allows.tool_choice,
-        "answer": allows.answer,
-    }
 
 
 def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -125,9 +125,7 @@ class Conversation:
         return {
             "request": request_of(self.messages),
             "messages": last_messages(self.messages),
-            "finish_reason": finish_reason(message),
-            "tool_choice": self.tool_choice,
-            "answer": self.answer,
+            **asdict(self.allowed(message)),
         }
 
     def allowed(self, message: AIMessage) -> Request:
@@ -192,10 +190,15 @@ async def mended_call(
 ) -> Mended:
     """One call, taken through the checking loop."""
     out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
-    return replace(_of_walk(written, out), tokens=tokens_of(out))
+    return of_walk(written, out)
 
 
-def _of_walk(written: Written, out: Mapping[str, Any]) -> Mended:
+def of_walk(written: Written, out: Mapping[str, Any]) -> Mended:
+    """What the checking loop made of a call."""
+    return replace(_walked(written, out), tokens=tokens_of(out))
+
+
+def _walked(written: Written, out: Mapping[str, Any]) -> Mended:
     note = note_on(out)
     failure = out.get("failure")
     if failure:

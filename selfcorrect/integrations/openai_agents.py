@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from typing import Any, Final
 
 from agents.models.interface import Model
@@ -28,13 +29,30 @@ _ARGUMENTS: Final = (
 )
 
 
+_FETCHED: Final = ContextVar[Any]("fetched", default=None)
+"""What the provider answered last: the framework's own response leaves out how it ended."""
+
+
 class MendedModel(Delegating, Model):
     """`Agent(model=MendedModel(model))`, whole or streamed; `options` are those of `Mender`."""
 
+    def __init__(self, wrapped: Any, **options: Any) -> None:
+        Delegating.__init__(self, wrapped, **options)
+        fetch: Any = getattr(wrapped, "_fetch_response", None)
+
+        async def fetched(*args: Any, **kwargs: Any) -> Any:
+            response = await fetch(*args, **kwargs)
+            _FETCHED.set(response)
+            return response
+
+        if fetch is not None:
+            wrapped._fetch_response = fetched  # noqa: SLF001 -- nothing public has it
+
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""
+        _FETCHED.set(None)
         response = await self._wrapped.get_response(*args, **kwargs)
-        return await self._mended(response, _asked(*args, **kwargs))
+        return await self._mended(response, _asked(*args, **kwargs), _FETCHED.get())
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Like `get_response`; the last event has what the runner executes."""
@@ -45,8 +63,8 @@ class MendedModel(Delegating, Model):
             whole = await self._mended(event.response, _asked(*args, **kwargs))
             yield put(event, ("response",), whole)
 
-    async def _mended(self, response: Any, request: Asked) -> Any:
-        request = request.ended(None, response.output)
+    async def _mended(self, response: Any, request: Asked, fetched: Any = None) -> Any:
+        request = request.ended(None, fetched, response.output)
         output = await self._menders.answer(request, response.output, _ITEMS)
         return put(response, ("output",), output)
 

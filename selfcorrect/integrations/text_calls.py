@@ -11,9 +11,15 @@ from typing import Any, Final, cast
 from langchain_core.messages import AIMessage
 
 from selfcorrect.batch.texts import CALL_SIGNS
+from selfcorrect.forms.langchain import is_words
 from selfcorrect.integrations.chat import Written, new_id
-from selfcorrect.integrations.mending import Conversation, Mended, mended_call, refused_call
-from selfcorrect.integrations.tool_calls import note_on, tokens_of, told
+from selfcorrect.integrations.mending import (
+    Conversation,
+    Mended,
+    mended_call,
+    of_walk,
+    refused_call,
+)
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.kernel.standing import said_beside
 from selfcorrect.loop.context import RunContext
@@ -56,7 +62,7 @@ async def calls_in_text(
     text = str(message.text)
     policy = context.strategies.reading
     is_read = policy.text != "off" and box.specs and len(text) <= _LONGEST_TEXT
-    if not is_read or not CALL_SIGNS.search(text):
+    if not is_read or not CALL_SIGNS.search(text) or not is_words(message.content):
         return [], text
     given = conversation.given(message)
     reason, request = given["finish_reason"], given["request"]
@@ -79,7 +85,7 @@ async def calls_in_text(
         if not _seems_meant(text, reading.refusal, is_sure=is_sure, is_marked=is_marked):
             return [], text
         out = await walk_in(box.check, {"raw": text, **given}, context)
-        return [_of_text(out, text)], text
+        return [of_walk(Written("", text, new_id(), None), out)], text
     facts = {"given": {"messages": conversation.messages, **given}}
     judge = partial(_safety, text, reading, cast("Any", facts), context)
     mended = [await _made(box, call, judge(call), given, context) for call in reading.calls]
@@ -128,15 +134,3 @@ def _held(call: Candidate, why: str) -> Mended:
 
 def _written(call: Candidate) -> Written:
     return Written(call.name, dict(call.args or {}), call.id or new_id(), None)
-
-
-def _of_text(out: Mapping[str, Any], text: str) -> Mended:
-    """One call that the loop read out of a text that was refused at first sight."""
-    written = Written("", text, new_id(), None)
-    failure = out.get("failure")
-    if failure:
-        held = refused_call(written, told(failure), note_on(out), failure)
-        return replace(held, tokens=tokens_of(out))
-    result = out["result"]
-    call = {"name": result["call"]["name"], "args": result["call"]["args"], "id": written.id}
-    return Mended(written, call, is_ready=True, note=note_on(out), tokens=tokens_of(out))

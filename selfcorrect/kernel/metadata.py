@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from selfcorrect.kernel.requests import REFUSED_REASONS, spelled
 from selfcorrect.model import JSON, JsonObject
@@ -120,6 +120,7 @@ _SAID: Final = frozenset(
 )
 """The types of parts of a message that hold no calls."""
 _PARTS: Final = frozenset({"text", "thought", "thoughtSignature", "reasoningContent"})
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 
 
 def is_known(key: str, item: JSON) -> bool:
@@ -154,3 +155,18 @@ def is_said(item: JSON) -> bool:
     if not isinstance(item, dict):
         return item is None
     return is_one_of(item.get("type"), _SAID) or (bool(item) and item.keys() <= _PARTS)
+
+
+def is_silent(part: Any) -> bool:
+    """Whether a part of a message says nothing aloud: empty, or marked as thinking.
+
+    >>> is_silent({"type": "thinking", "thinking": "Hm."}), is_silent({"type": "image"})
+    (True, False)
+    """
+    if not isinstance(part, Mapping):
+        return not str(part or "").strip()
+    if part.get("thought") or is_one_of(part.get("type"), _THOUGHTS):
+        return True
+    if "text" in part or part.get("type") == "text":
+        return not str(part.get("text") or "").strip()
+    return part.keys() <= _PARTS

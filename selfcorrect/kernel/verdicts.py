@@ -57,7 +57,6 @@ class Step:
         runs: The call as it would run.
         slot: What the schema of the tool that would run says of a place in the arguments.
         offered: The names of the tools on offer.
-        wanted: Those that the request asks for, if it names some.
         effect: What the tool that would run may do.
         declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
@@ -73,13 +72,13 @@ class Step:
         extents: Where the calls of a whole text stand in it, as its reader says.
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
         keys: Further keys of an id, a name and arguments, which a deployment declares.
+        wanted: The tools that the request asks for, if it names some.
     """
 
     written: Call
     runs: Call
     slot: Callable[[Path], Slot]
     offered: Collection[str] = ()
-    wanted: Sequence[str] = ()
     effect: str = "mutating"
     declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
@@ -95,6 +94,7 @@ class Step:
     extents: Sequence[Extent] = ()
     edge: bool = False
     keys: Collection[str] = ()
+    wanted: Sequence[str] = ()
 
     @property
     def acts(self) -> bool:

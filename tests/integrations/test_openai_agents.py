@@ -7,11 +7,13 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import httpx
 import pytest
 from agents import (
     Agent,
     Model,
     ModelSettings,
+    OpenAIChatCompletionsModel,
     Runner,
     WebSearchTool,
     function_tool,
@@ -35,6 +37,7 @@ from frameworks_kit import (
     check,
     not_handed_on,
 )
+from openai import AsyncOpenAI
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -228,7 +231,29 @@ def test_an_item_that_is_plain_json_is_left_alone():
 # --- what the request allows ----------------------------------------------------------------------
 
 
-def paid(case: Said, *, apart: bool = False) -> tuple[int, ...]:
+def completing(case: Said) -> Model:
+    """The framework's own model for chat completions, with a provider that answers this."""
+    turns = 0
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        nonlocal turns
+        turns += 1
+        done = json.dumps({"action": "none", "to": "nobody", "amount": 0}) if case.form else "done"
+        message: dict[str, Any] = {"role": "assistant", "content": done}
+        reason = "stop"
+        if turns == 1:
+            message["content"] = "\n".join(case.texts)
+            message["refusal"] = "I will not." if case.ended == "refusal" else None
+            reason = "content_filter" if case.ended == "filter" else "stop"
+        choice = {"index": 0, "finish_reason": reason, "message": message}
+        whole = {"id": "r", "object": "chat.completion", "created": 0, "model": "m"}
+        return httpx.Response(200, json={**whole, "choices": [choice]})
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    return OpenAIChatCompletionsModel("m", AsyncOpenAI(api_key="none", http_client=client))
+
+
+def paid(case: Said, *, apart: bool = False, model: Model | None = None) -> tuple[int, ...]:
     """The amounts with which `pay` runs in an agent whose model says this."""
     amounts: list[int] = []
     refusal = "I will not." if case.ended == "refusal" else ""
@@ -256,7 +281,7 @@ def paid(case: Said, *, apart: bool = False) -> tuple[int, ...]:
 
     agent = Agent(
         name="a",
-        model=MendedModel(Say()),
+        model=MendedModel(model or Say()),
         tools=[pay],
         model_settings=ModelSettings(tool_choice="none") if case.choice else ModelSettings(),
         output_type=AgentOutputSchema(Action) if case.form else None,
@@ -267,7 +292,7 @@ def paid(case: Said, *, apart: bool = False) -> tuple[int, ...]:
     return tuple(amounts)
 
 
-# The runner breaks off an answer that a filter ended; for chat completions it drops the reason.
+# Of the other models the runner breaks off an answer that a filter ended.
 @pytest.mark.parametrize("apart", [False, True], ids=["one message", "a message each"])
 @pytest.mark.parametrize("title", [title for title in SAID if title != "a content filter"])
 def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
@@ -277,6 +302,13 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, apart):
 @pytest.mark.parametrize("forbids", [each for each in ATTACKS if each != "a filter"])
 def test_what_may_be_no_call_becomes_none(forbids):
     made = {case: paid(case) for case in ATTACKS[forbids]}
+    assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
+
+
+def test_a_chat_completion_says_how_it_ended():
+    cases = [*SAID.values(), *(each for group in ATTACKS.values() for each in group)]
+    whole = [each for each in cases if not (each.form and len(each.texts) > 1)]
+    made = {case: paid(case, model=completing(case)) for case in whole}
     assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
 
 
