@@ -48,6 +48,7 @@ from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.integrations.trails import changes_in
 from selfcorrect.kernel.memory import message_of
 from selfcorrect.log import sink
+from selfcorrect.loop.asking import asked
 from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
@@ -233,7 +234,7 @@ class ToolCalls:
                         self._forgotten[old] = None
                 while len(self._forgotten) > _MOST_FORGOTTEN:
                     self._forgotten.popitem(last=False)
-            return interrupt(question)
+            return asked(interrupt, question)
 
         return ask
 

@@ -261,6 +261,11 @@ class RunContext:
     under: tuple[str, ...] = ()
     tool_words: ToolWords = "show"
 
+    @property
+    def board(self) -> Any:
+        """Where small values stand that all who use the ledger share."""
+        return self.ledger if hasattr(self.ledger, "swap") else self.memory
+
     async def ask_store(
         self, store: Any, work: Callable[..., Any], *args: Any
     ) -> tuple[Any, BaseException | None]:
