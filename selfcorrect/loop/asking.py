@@ -108,7 +108,8 @@ async def take(context: RunContext, question: Mapping[str, Any], answer: Any) ->
     if (id_ := question.get("id")) is None:
         return
     said = {**who_answered(answer), "answer": digest(plain(answer))}
-    board, name = context.board, f"answer:{id_}"
+    # A fork that a person makes asks anew, and is answered anew.
+    board, name = context.board, f"answer:{id_}:{context.place}"
     if await context.of_store(board, board.swap, name, 0, said):
         return
     posted = await context.of_store(board, board.look, name)

@@ -257,6 +257,7 @@ def _context(loop: Loop, host: Host, config: RunnableConfig | None) -> RunContex
         tenant=tenant,
         thread=None if thread is None else str(thread),
         step=around if bar else None,
+        place=namespace,
         around=tasks_around(namespace, configurable.get(_SUPERSTEPS) or {}),
         again=configurable.get(AGAIN) is True,
     )
