@@ -206,6 +206,12 @@ class LedgerError(SelfCorrectError):
     code: ClassVar[str] = "SC401"
 
 
+class AnsweredBefore(SelfCorrectError):
+    """A question has one answer, and somebody else gave it; the run goes on with theirs."""
+
+    code: ClassVar[str] = "SC402"
+
+
 class UnusableInput(SelfCorrectError):
     """What came in is neither a call nor a text that may hold one."""
 

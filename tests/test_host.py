@@ -77,7 +77,9 @@ def test_an_invalid_answer_is_asked_about_again_within_the_bounds() -> None:
     while "__interrupt__" in out:
         answers += 1
         assert answers < 20
-        out = graph.invoke(Command(resume={"action": "answer", "value": f"{answers}.5"}), thread())
+        asked = out["__interrupt__"][0].value["id"]
+        answer = {"action": "answer", "value": f"{answers}.5", "question": asked}
+        out = graph.invoke(Command(resume=answer), thread())
     assert out["failure"]["reason"] in ("limit_reached", "no_strategy")
     assert world.booked == []
 

@@ -98,7 +98,7 @@ def test_all_who_answered_are_kept(ledger):
     graph = asked(ledger)
     again = graph.invoke(Command(resume={"action": "answer", "value": "dan", "by": "eve"}), CONFIG)
     assert again["__interrupt__"]
-    answered(graph, by="mallory")
+    answered(graph, by="mallory", question=again["__interrupt__"][0].value["id"])
     assert [each.by for each in ledger.intents()] == ["eve, mallory"]
 
 

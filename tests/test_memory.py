@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from threading import Thread
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -10,11 +11,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import RetryPolicy, Send
+from langgraph.types import Command, RetryPolicy, Send
 
 from selfcorrect import ToolSpec, build_graph, resume
+from selfcorrect.errors import AnsweredBefore
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.loop.asking import naming
 
 TIMES = 3
 
@@ -222,3 +225,88 @@ def test_an_id_that_is_counted_anew_in_a_later_message_is_another_call(ledger, i
         if given is not None:  # else LangGraph itself gives the message a new id
             travel(host, on("t"))
     assert len(world.paid) == len(ids)
+
+
+# --- a question has one answer -------------------------------------------------------------------
+
+
+class Tips:
+    """A tool with two arguments that a person is asked for."""
+
+    def __init__(self, **options: Any) -> None:
+        self.paid: list[tuple[int, int]] = []
+        tool = ToolSpec.from_function(self.pay, effect="mutating")
+        self.graph = build_graph([tool], checkpointer=InMemorySaver(), **options)
+
+    def pay(self, cents: int, tip: int) -> str:
+        """Pay."""
+        self.paid.append((cents, tip))
+        return f"{cents}+{tip}"
+
+    def asks(self, **args: int) -> dict[str, Any]:
+        return self.shown(self.graph.invoke({"call": {"name": "pay", "args": args}}, on("t")))
+
+    def gets(self, answer: Any) -> dict[str, Any]:
+        return self.shown(self.graph.invoke(Command(resume=answer), on("t")))
+
+    def shown(self, out: dict[str, Any]) -> dict[str, Any]:
+        return out["__interrupt__"][0].value if "__interrupt__" in out else out
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("by", [{}, {"by": "ann"}])
+def test_a_double_click_answers_one_question(ledger, named, by):
+    tips = Tips(ledger=ledger)
+    first = tips.asks()
+    answer = {"action": "answer", "value": 5, **by}
+    answer |= {"question": first["id"]} if named else {}
+    second = tips.gets(answer)
+    assert second["path"] == "/args/tip"
+    for _ in range(TIMES):
+        told = tips.gets(answer)
+        assert (told["id"], told["path"]) == (second["id"], "/args/tip")
+        assert (first["id"] if named else "names no question") in told["problem"]
+        assert ("ann" in told["problem"]) is bool(named and by)
+    assert tips.paid == []
+    out = tips.gets({"action": "answer", "value": 1, "question": second["id"]})
+    assert (out["result"], tips.paid) == ("5+1", [(5, 1)])
+
+
+def test_an_answer_that_cannot_be_used_leaves_the_question_open(ledger):
+    tips = Tips(ledger=ledger)
+    first = tips.asks(tip=1)
+    again = tips.gets({"action": "answer"})
+    assert again["id"] == first["id"]
+    assert "no value" in again["problem"]
+    assert tips.gets(5)["result"] == "5+1"
+
+
+@pytest.mark.parametrize("race", range(4))
+def test_of_two_who_answer_at_once_one_is_told_of_the_other(ledger, race):
+    tips = Tips(ledger=ledger)
+    tips.asks(tip=1)
+    told: list[Any] = []
+
+    def answers(value: int) -> None:
+        try:
+            told.append(tips.gets({"action": "answer", "value": value, "by": f"p{value}"}))
+        except AnsweredBefore as error:
+            told.append(error)
+
+    people = [Thread(target=answers, args=(value,)) for value in (5, 6, 7)]
+    for each in people:
+        each.start()
+    for each in people:
+        each.join()
+    (paid,) = tips.paid
+    for each in told:  # who comes too late is told the result, who comes at once of the other
+        assert f"by p{paid[0]}" in str(each) or each["result"] == f"{paid[0]}+1"
+    del race
+
+
+def test_the_stepper_and_a_terminal_name_the_question():
+    question = {"id": "2.ab", "answers": [], "question": "how many?"}
+    assert naming(5, question) == {"question": "2.ab", "action": "answer", "value": 5}
+    assert naming({"action": "reject"}, question)["question"] == "2.ab"
+    assert naming(None, question)["action"] == "reject"
+    assert naming(5, {"id": "of another graph"}) == 5

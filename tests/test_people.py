@@ -152,7 +152,8 @@ class TestAnswers:
         )
         assert "less than the minimum" in asked(out)["question"]
         assert world.paid == []
-        out = graph.invoke(Command(resume={"action": "answer", "value": 5}), CONFIG)
+        answer = {"action": "answer", "value": 5, "question": asked(out)["id"]}
+        out = graph.invoke(Command(resume=answer), CONFIG)
         assert world.paid == [{"amount": 5, "to": "ann"}]
 
     @pytest.mark.parametrize(

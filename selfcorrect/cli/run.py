@@ -25,6 +25,7 @@ from selfcorrect.cli.source import Entry
 from selfcorrect.cli.strange_keys import strange_keys
 from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
 from selfcorrect.json_forms import to_json
+from selfcorrect.loop.asking import naming
 from selfcorrect.loop.context import AGAIN
 from selfcorrect.mapping.loading import ENVIRONMENT
 from selfcorrect.model import JSON
@@ -173,7 +174,7 @@ class _Player:
                 answer = person.ask(questions[0])
             except person.Unanswered:
                 return _unanswered(output, questions[0])
-            output = await self._graph.ainvoke(resume(answer), config)
+            output = await self._graph.ainvoke(resume(naming(answer, questions[0])), config)
         return plain_questions(output) if isinstance(output, dict) else {"result": output}
 
     def _replace_runner(self) -> None:

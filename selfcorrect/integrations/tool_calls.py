@@ -48,6 +48,7 @@ from selfcorrect.integrations.toolbox import Toolboxes
 from selfcorrect.integrations.trails import changes_in
 from selfcorrect.kernel.memory import message_of
 from selfcorrect.log import sink
+from selfcorrect.loop.asking import asked
 from selfcorrect.loop.context import AGAIN, run_sync
 from selfcorrect.loop.intents import held_until
 from selfcorrect.loop.options import Options
@@ -219,7 +220,7 @@ class ToolCalls:
                 self._waiting[key] = list(host.happened)
                 while len(self._waiting) > _MOST_WAITING:
                     self._waiting.popitem(last=False)  # what a tool that acts did the ledger knows
-            return interrupt(question)
+            return asked(interrupt, question)
 
         return ask
 

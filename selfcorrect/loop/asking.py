@@ -1,19 +1,25 @@
-"""Everything that a person needs to decide, beside the question itself."""
+"""Everything that a person needs to decide beside the question, and whose answer is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from selfcorrect.errors import AnsweredBefore
+from selfcorrect.loop.answers import who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import ANSWERS, JSON
-from selfcorrect.plain import clean
+from selfcorrect.plain import clean, digest, plain
 from selfcorrect.protocols import Tool
 from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _MOST: Final = 20
 _LONGEST: Final = 1_000
+_NAMELESS: Final = (
+    "the answer names no question and may have been meant for the one before; send the id of this "
+    "one with it, as `question`"
+)
 
 
 def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
@@ -35,6 +41,7 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
         "executions": len(state["attempts"]),
         "acted": acted(state, tool),
         "answers": list(ANSWERS),
+        **(_named(state, context) if context.ask_person is not None else {}),
     }
     if tool is not None:
         told["effect"] = tool.effect
@@ -45,6 +52,71 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
     if request := state["given"].get("request"):
         told["request"] = _text(request)
     return told
+
+
+def _named(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
+    """What tells a question from every other one: its id, and who answered those before it.
+
+    A drop-in walks anew when its host comes back with the answer: its task is the same then.
+    """
+    answers = [event for event in state.get("trail") or () if event.get("answered")]
+    own = state["given"].get("task_id") if context.around is None else None
+    number = len(answers) + 1
+    before: dict[str, JSON] = {str(each["answered"]): each.get("by") for each in answers}
+    return {"id": f"{number}.{digest(own or state['run'], number)[:16]}", "before": before}
+
+
+def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
+    """A person's answer to this very question, through a host that does not tell questions apart.
+
+    Without an id it is taken for the first question of a run alone: a double click must not answer
+    the next one. Whatever is not for this question is told so, and the question asked anew.
+    """
+    if not isinstance(question, Mapping) or "id" not in question:
+        return ask(question)
+    told = dict(question)
+    while True:
+        answer = ask(told)
+        is_whole = isinstance(answer, Mapping) and "action" in answer
+        named = answer.get("question") if is_whole else None
+        if named == question["id"] or not (named or question["before"]):
+            return answer
+        told["problem"] = _NAMELESS
+        if named is not None:
+            by = question["before"].get(named, "nobody")
+            told["problem"] = f"the answer was for question {_text(named)}, answered by {by or '?'}"
+
+
+def naming(answer: Any, question: Any) -> Any:
+    """The answer with the id of its question, as a host sends it that shows one at a time."""
+    if not isinstance(question, Mapping) or not {"id", "answers"} <= question.keys():
+        return answer
+    if answer is None:
+        answer = {"action": "reject"}
+    is_whole = isinstance(answer, Mapping) and "action" in answer
+    whole = answer if is_whole else {"action": "answer", "value": answer}
+    return {"question": question["id"], **whole}
+
+
+async def take(context: RunContext, question: Mapping[str, Any], answer: Any) -> None:
+    """Take an answer, if nobody gave another one to this question.
+
+    Raises:
+        AnsweredBefore: If somebody did.
+        LedgerError: If the ledger cannot be used.
+    """
+    if (id_ := question.get("id")) is None:
+        return
+    said = {**who_answered(answer), "answer": digest(plain(answer))}
+    # A fork that a person makes asks anew, and is answered anew.
+    board, name = context.board, f"answer:{id_}:{context.place}"
+    if await context.of_store(board, board.swap, name, 0, said):
+        return
+    posted = await context.of_store(board, board.look, name)
+    found = posted.value if isinstance(posted.value, dict) else {}
+    if found.get("answer") != said["answer"]:
+        by = found.get("by") or "somebody"
+        raise AnsweredBefore(f"question {id_} was answered by {by}; this answer is not taken")
 
 
 def acted(state: Mapping[str, Any], tool: Tool | None) -> str:

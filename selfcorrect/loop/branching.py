@@ -29,7 +29,7 @@ async def in_its_branch(
     origin: Any = state["given"].get("origin")
     if context.thread is None or not context.around or origin is None or not acts(tool):
         return state
-    board: Any = context.ledger if hasattr(context.ledger, "swap") else context.memory
+    board = context.board
     for task in context.around:
 
         def step(known: _Branches, _: float, task: memory.Task = task) -> tuple[_Branches, int]:

@@ -229,6 +229,7 @@ class RunContext:
         earlier: Other places than the thread where an equal call was made.
         step: The step of a graph around this one, the same however often it is tried again.
         around: The tasks of graphs around this one; None where a host says what a task is.
+        place: The task of the host's graph that runs this; another one on a fork.
         person: Marks the last message of a person, if the host knows it.
         again: A person said that what may have been done is to be done again.
         inner: Makes a call in a run of its own, inside this one.
@@ -265,11 +266,17 @@ class RunContext:
     earlier: tuple[str, ...] = ()
     step: str | None = None
     around: tuple[tuple[str, str], ...] | None = None
+    place: str = ""
     person: str | None = None
     again: bool = False
     inner: Inner | None = None
     under: tuple[str, ...] = ()
     tool_words: ToolWords = "show"
+
+    @property
+    def board(self) -> Any:
+        """Where small values stand that all who use the ledger share."""
+        return self.ledger if hasattr(self.ledger, "swap") else self.memory
 
     async def ask_store(
         self, store: Any, work: Callable[..., Any], *args: Any

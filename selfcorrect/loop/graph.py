@@ -16,6 +16,7 @@ from langgraph.types import Command, interrupt
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.kernel.memory import tasks_around
+from selfcorrect.loop.asking import asked
 from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, SyncHost, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
@@ -256,13 +257,14 @@ def _context(loop: Loop, host: Host, config: RunnableConfig | None) -> RunContex
         tenant=tenant,
         thread=None if thread is None else str(thread),
         step=around if bar else None,
+        place=namespace,
         around=tasks_around(namespace, configurable.get(_SUPERSTEPS) or {}),
         again=configurable.get(AGAIN) is True,
     )
 
 
 def _ask(question: JSON) -> JSON:
-    return interrupt(question)
+    return asked(interrupt, question)
 
 
 __all__ = ["CorrectionGraph", "build_graph", "compile_loop"]

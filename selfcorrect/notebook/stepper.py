@@ -11,6 +11,7 @@ from uuid import uuid4
 from selfcorrect.drawing import Shape
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.hints import near
+from selfcorrect.loop.asking import naming
 from selfcorrect.notebook.agents import asked_in
 from selfcorrect.notebook.display import Display
 from selfcorrect.notebook.driver import Driver, Outcome, as_checkpoint, asked
@@ -294,7 +295,8 @@ class Stepper(Display):
         with self._working():
             if not self.asking:
                 raise GraphSetupError("nobody is asked anything here")
-            first, _ = self.asking[0]
+            first, question = self.asking[0]
+            value = naming(value, question)
             resume = value if len(self.asking) == 1 else {first: value}
             self._step(Command(resume=resume))
         return self

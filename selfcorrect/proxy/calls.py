@@ -18,6 +18,7 @@ from selfcorrect.log import warning
 from selfcorrect.loop.context import AsyncHost, Time
 from selfcorrect.loop.walk import Walk
 from selfcorrect.model import JSON
+from selfcorrect.model import Call as ToolCall
 from selfcorrect.proxy.answers import (
     OURS,
     answer_of,
@@ -41,6 +42,7 @@ from selfcorrect.proxy.frames import (
     version_in,
 )
 from selfcorrect.proxy.sides import Disconnected
+from selfcorrect.schema.equality import call_key
 from selfcorrect.sizes import json_bytes
 from selfcorrect.tools import ToolSpec
 from selfcorrect.tools.running import awaited
@@ -51,6 +53,14 @@ if TYPE_CHECKING:
 _INTERNAL: Final = -32603
 _NOT_KEPT: Final = (
     "The call was not made: it no longer waits for this answer. Make it again without requestState."
+)
+_STALE: Final = (
+    "The call was not made: it does not fit the tool, which the server changed since it was listed. "
+    "List the tools again, then make the call."
+)
+_REFUSED: Final = (
+    "The call was not made again: an identical call was refused, and nothing has changed since. "
+    "Correct it, or make the call that it needs first."
 )
 _ANSWER: Final = ("requestState", "inputResponses")
 """What a client adds to a call that it makes again: of ours the server must not see it."""
@@ -133,18 +143,27 @@ class Call:
         spec = tools.spec(str(name)) if is_known else None
         if tools.listed is None or (is_known and spec is None):
             return await self.line.ask_server(self.frame, self)  # nothing to check it by
-        if spec is None or not self._fits(spec):
-            return await Mending(self).run()
-        first = await self._passed_on(spec)
-        if first.is_fine and first.answer is not None:
-            return first.answer
-        return await Mending(self, [first]).run()
+        return await self._made(spec, params.get("arguments", {}))
 
-    def _fits(self, spec: ToolSpec) -> bool:
-        """Whether the call may go straight to the server: it is valid, and nothing is in doubt."""
-        args = self.frame.params.get("arguments", {})
-        sure = self.tools.policy.ledger is None and self.tools.memory.is_sure
-        return sure and type(args) is dict and spec.is_valid(args)
+    async def _made(self, spec: ToolSpec | None, args: Any) -> Frame:
+        """The answer to a call that is made, if it may be; mended where it does not fit."""
+        tools, key, first = self.tools, "", list[Ended]()
+        is_valid = spec is not None and type(args) is dict and spec.is_valid(args)
+        if not is_valid and tools.is_stale(str(self.frame.params.get("name"))):
+            return refused(self.frame, "invalid_input", _STALE, _STALE)
+        if spec is not None and type(args) is dict and acts(spec):
+            key = call_key(ToolCall(spec.name, args), spec)
+        if tools.is_refused(key):
+            return refused(self.frame, "refused", _REFUSED, _REFUSED)
+        if spec is not None and is_valid and tools.is_sure:
+            first = [await self._passed_on(spec)]
+            if first[0].is_fine and first[0].answer is not None:
+                tools.hear()
+                return first[0].answer
+        mending = Mending(self, first)
+        answer = await mending.run()
+        tools.refuse({*mending.refused, key} if mending.refused else ())
+        return answer
 
     async def _passed_on(self, spec: ToolSpec) -> Ended:
         """The call as it came, and what became of it."""
@@ -224,13 +243,20 @@ class Mending(AsyncHost):
         self._loop = self.original.tools.loop()
         self._begin()
 
+    @property
+    def refused(self) -> set[str]:
+        """What was refused by a tool that acts, as it was made."""
+        made = self._walk.state.get("attempts") or ()
+        return {str(each["key"]) for each in made if each["outcome"] == "refused"}
+
     def _given(self) -> dict[str, Any]:
         params, frame = self.original.frame.params, self.original.frame
         args = params.get("arguments")
         given = {"name": params.get("name"), "args": {} if args is None else args}
         # A number that becomes text keeps the spelling that it came in.
         written = frame.raw.decode("utf-8", "replace")
-        return {"call": {**given, "id": str(frame.id)}, "written": written}
+        failed = self.original.tools.failed
+        return {"call": {**given, "id": str(frame.id)}, "written": written, "failed": failed}
 
     def _begin(self, **more: Any) -> None:
         self._walk = Walk(self._loop, self._given())
@@ -264,6 +290,7 @@ class Mending(AsyncHost):
                 self._question = self._form(asked.question)
             else:
                 self._out = out
+                self.original.tools.failed = dict(self._walk.state.get("failed") or {})
                 if not self._is_in_doubt(out):
                     return self._finished(out)
                 self._question = again(str(self._walk.state["current"]["name"]))
@@ -348,6 +375,7 @@ class Mending(AsyncHost):
             self._nobody()
             return
         told = self._question.answer(answer)
+        self.original.tools.hear()
         if self._out is None:
             self._told = told
         elif told is True:
@@ -375,6 +403,8 @@ class Mending(AsyncHost):
             return answer  # the loop cannot take the call, and it was made as it came
         note = note_on(out, self._executions)
         failure = mapping(out.get("failure"))
+        if not failure and self._executions:
+            self.original.tools.hear()
         if failure or note.get("changes") or self._executions != 1:
             self._record(out)
         if failure:

@@ -63,7 +63,8 @@ class Proxy:
 
     def relay(self, client: Side) -> Relay:
         """The relay of one client."""
-        tools, to = Tools(self.policy, self._thread(), self.record), self.target
+        thread = self._thread(getattr(client, "owner", None))
+        tools, to = Tools(self.policy, thread, self.record), self.target
         server: Server = (
             Process(to.command, to.env, to.cwd)
             if to.url is None
@@ -71,12 +72,13 @@ class Proxy:
         )
         return Relay(client, server, tools)
 
-    def _thread(self) -> str:
-        """Whose calls they are: with a ledger, all that were ever made of this server."""
+    def _thread(self, owner: str | None) -> str:
+        """Whose calls they are: with a ledger, all that this client ever made of this server."""
         if self.policy.ledger is None:
             return uuid4().hex
         target = self.target
-        return digest(list(target.command), target.url, target.cwd)
+        whose = () if owner is None else (owner,)
+        return digest(list(target.command), target.url, target.cwd, *whose)
 
 
 def serve_stdio(proxy: Proxy) -> int:

@@ -55,8 +55,9 @@ class Session:
 
     task: asyncio.Task[None]
 
-    def __init__(self) -> None:
+    def __init__(self, said: str | None) -> None:
         self.id = secrets.token_hex(16)
+        self.owner = said or self.id
         self.seen = time.monotonic()
         self.inbox = Inbox()
         self._posts: dict[str, Stream] = {}
@@ -141,15 +142,18 @@ class Sessions:
         """The session of this id, or None."""
         return self._open.get(key)
 
-    def begin(self) -> Session:
+    def begin(self, said: str | None = None) -> Session:
         """A new session.
+
+        Args:
+            said: Who the client says it is, if it does: what it left in doubt is then its own.
 
         Raises:
             Disconnected: If there are too many.
         """
         if len(self._open) >= _MOST:
             raise Disconnected(f"there are {_MOST} sessions already")
-        session = Session()
+        session = Session(said)
         self._open[session.id] = session
         session.task = asyncio.create_task(self._run(session))
         return session

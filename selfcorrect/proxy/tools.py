@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,6 +70,8 @@ class Tools:
         record: Gets every run that was not simply done, or None.
         memory: Calls that may have been done.
         listed: The tools by name; None where the server was not asked, or has no list.
+        given: Those that the client was told of last; None where it never asked.
+        failed: What failed in the same way again and again, as the loop keeps it.
     """
 
     policy: Policy
@@ -77,6 +79,10 @@ class Tools:
     record: Callable[[Mapping[str, JSON]], None] | None = None
     memory: Doubts = field(default_factory=lambda: Doubts(REMEMBERED))
     listed: dict[str, Mapping[str, Any]] | None = None
+    given: dict[str, Mapping[str, Any]] | None = None
+    failed: dict[str, JSON] = field(default_factory=dict)
+    _heard: int = 0
+    _refused: Live[tuple[int, int]] = field(default_factory=lambda: Live((-1, 0), REMEMBERED))
     _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
@@ -98,8 +104,33 @@ class Tools:
         self._pages |= by_name(listed)
         if isinstance(following := listed.get("nextCursor"), str):
             return following
+        self.given = self._pages
         self.hold(self._pages)
         return None
+
+    def is_stale(self, name: str) -> bool:
+        """Whether the server changed a tool since this client was told of it."""
+        given = (self.given or {}).get(name)
+        return given is not None and given != (self.listed or {}).get(name)
+
+    def hear(self) -> None:
+        """Something new is known: a call succeeded, or a person has spoken."""
+        self._heard += 1
+
+    def refuse(self, keys: Iterable[str]) -> None:
+        """Note that a call that acts was refused, and nobody sees from here what that left."""
+        for key in keys:
+            self._refused.keep(key, (self._heard, self._refused.of(key)[1] + 1))
+
+    def is_refused(self, key: str) -> bool:
+        """Whether an equal call was refused, and nothing new is known since; or too often."""
+        heard, times = self._refused.of(key)
+        return heard == self._heard or times >= self.loop().context.limits.attempts
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing is in doubt, was refused, or fails again and again."""
+        return self.policy.ledger is None and self.memory.is_sure and not self.failed
 
     def hold(self, listed: Mapping[str, Mapping[str, Any]]) -> None:
         """Take a list for the whole; what was made of an equal one stays."""

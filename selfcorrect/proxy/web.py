@@ -118,7 +118,11 @@ class Web:
             raise _Refused(400, error(first.id, UNSUPPORTED_VERSION, text, supported))
         try:
             is_new = first.method == "initialize"
-            session = self._sessions.begin() if is_new else self._session(headers)
+            session = (
+                self._sessions.begin(passed.get("authorization"))
+                if is_new
+                else self._session(headers)
+            )
         except Disconnected as why:
             raise _refused(503, str(why)) from None
         streams = [session.opened(frame) for frame in given if frame.is_request]

@@ -21,6 +21,7 @@ from selfcorrect.json_forms import (
 )
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import answered, mended, options_of, who_answered
+from selfcorrect.loop.asking import take
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import add, add_to, is_open, is_retryable, stopped, try_key
 from selfcorrect.loop.repair_context import also, is_ours, repair_context, together
@@ -57,7 +58,7 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     if first is not None and first.get("question"):
         # An interrupt re-runs this node from its top, so the question stands before everything.
         answer = context.ask_person(first["question"]) if context.ask_person else None
-        return _answered(state, context, first, answer)
+        return await _answered(state, context, first, answer)
     round_ = _Round(state, context)
     await round_.run()
     return round_.update()
@@ -411,7 +412,7 @@ class _Round:
         return "gave_up"
 
 
-def _answered(
+async def _answered(
     state: CorrectionState, context: RunContext, item: Mapping[str, Any], answer: Any
 ) -> Update:
     """The round of a person's answer."""
@@ -421,6 +422,8 @@ def _answered(
         answer, round_.call, finding, tuple(item["question"].get("options") or ())
     )
     round_.item, round_.group = dict(item), [finding]
+    if not isinstance(repair_, GiveUp):
+        await take(context, item["question"], answer)
     whole = isinstance(answer, Mapping) and answer.get("action") == "edit" and "value" not in answer
     match repair_:
         case Terminal(reason):
@@ -440,4 +443,6 @@ def _answered(
     round_.counts = add(round_.counts, "rounds")
     update = round_.update()
     update["trail"][-1] |= who_answered(answer)
+    if "id" in item["question"] and not isinstance(repair_, GiveUp):
+        update["trail"][-1]["answered"] = item["question"]["id"]
     return update
