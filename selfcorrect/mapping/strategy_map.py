@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -23,7 +23,7 @@ from selfcorrect.mapping.document import (
 )
 from selfcorrect.mapping.explanation import Explanation, Missed
 from selfcorrect.mapping.files import Document, MapSource, find_map, read_document, read_map
-from selfcorrect.mapping.matching import Evidence, RuleIndex, compiled, entry_of
+from selfcorrect.mapping.matching import Conditions, Evidence, RuleIndex, compiled, entry_of
 from selfcorrect.mapping.merging import (
     MapRule,
     line_of_rule,
@@ -100,6 +100,7 @@ class StrategyMap:
         "_reading",
         "_results",
         "_rules",
+        "_sorting",
         "_trained",
         "_unchecked",
     )
@@ -217,6 +218,7 @@ class StrategyMap:
         self._rules = tuple(rules)
         self._by_id: dict[str | None, MapRule] = {rule.id: rule for rule in rules}
         self._index = RuleIndex(conditions)
+        self._sorting = cache(partial(_sorting, rules, conditions))
         self._first_own = lru_cache(maxsize=_REMEMBERED)(partial(_first_own, self._index))
         said = {
             section: merged_section([each.content.said(section) for each in documents])
@@ -385,7 +387,17 @@ class StrategyMap:
             bare = replace(finding, rule=None, ladder=ladder, captures={})
             return replace(bare, confidence=sure, witness=by)
         position, captures = found
-        return self._decided(finding, self._rules[position], captures, tool)
+        placed = self._rules[position]
+        if placed.rule.kind is None and not placed.source.built_in:
+            finding = self._with_kind(finding, tool)
+        return self._decided(finding, placed, captures, tool)
+
+    def _with_kind(self, finding: Finding, tool: str | None) -> Finding:
+        """The finding with the kind that the first rule says that says one, where it has none."""
+        kinds, index = self._sorting()
+        known = finding.kind is not ErrorKind.INTERNAL
+        met = None if known else index.first(Evidence.of(finding, tool))
+        return finding if met is None else replace(finding, kind=kinds[met[0]])
 
     def _first(self, finding: Finding, tool: str | None) -> Met | None:
         """The first rule that is met, and its captures; for our own check's words, remembered."""
@@ -444,6 +456,15 @@ def _from_written(written: Sequence[Document | str], code: Code) -> StrategyMap:
     documents = [read_map(find_map(each)) if isinstance(each, str) else each for each in written]
     made._assemble(documents, [], code)  # noqa: SLF001 -- its own
     return made
+
+
+def _sorting(
+    rules: Sequence[MapRule], conditions: Sequence[Conditions]
+) -> tuple[list[ErrorKind], RuleIndex]:
+    """The kinds that rules name, and those rules by what they ask for."""
+    named = [(one.rule.kind, asks) for one, asks in zip(rules, conditions, strict=True)]
+    said = [(kind, asks) for kind, asks in named if kind is not None]
+    return [kind for kind, _ in said], RuleIndex([asks for _, asks in said])
 
 
 def _first_own(index: RuleIndex, text: str, code: str | None, tool: str | None) -> Met | None:
