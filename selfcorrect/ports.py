@@ -205,7 +205,6 @@ class Senses:
         interpret: Says what a finding means.
         answer: Reads what a person answered to a question about a finding, with its options.
         words: What an exception says to a person, without its stack.
-        kind_by_structure: The kind for which class, status and code alone speak.
     """
 
     read: Reader
@@ -213,4 +212,3 @@ class Senses:
     interpret: Interpreter
     answer: Callable[[JSON, Call, Finding, Sequence[JSON]], Repair]
     words: Callable[[BaseException], str]
-    kind_by_structure: Callable[[Finding], ErrorKind]

@@ -40,6 +40,12 @@ def caused(outer: Exception, inner: Exception) -> Exception:
     return outer
 
 
+class UsageLimitExceeded(Exception):
+    """As pydantic-ai calls it."""
+
+
+UsageLimitExceeded.__module__ = "pydantic_ai.exceptions"
+
 CERTIFICATE = (
     "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed (_ssl.c:1006)"
 )
@@ -51,6 +57,7 @@ BUDGETS = {
     "code": ApiError(429, "no more", code="insufficient_quota"),
     "without a status": ValueError("monthly quota exceeded"),
     "billing": Refused("billing hard limit reached"),
+    "class": UsageLimitExceeded("The next request would exceed the request_limit of 50"),
 }
 CERTIFICATES = {
     "bare": ssl.SSLCertVerificationError(1, CERTIFICATE),

@@ -45,7 +45,7 @@ SCHEMA = {
 ERRORS: dict[str, Any] = {
     "reset": lambda: ConnectionResetError("reset"),
     "refused": lambda: ConnectionRefusedError("refused"),
-    "bug": lambda: RuntimeError("boom"),
+    "bug": lambda: AssertionError("boom"),
     "value": lambda: ValueError("a: bad"),
     "up": lambda: Escalation("help"),
     "hard": lambda: HardFailure("no"),

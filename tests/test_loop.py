@@ -57,7 +57,7 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
     "value": lambda: ValueError("b: not good"),
     "lookup": lambda: LookupError("no such thing"),
     "denied": lambda: PermissionError("denied"),
-    "bug": lambda: RuntimeError("boom"),
+    "bug": lambda: AssertionError("boom"),
 }
 
 

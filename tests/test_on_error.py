@@ -95,13 +95,13 @@ class TestRetry:
 
     @pytest.mark.parametrize("effect", ["mutating", "destructive", None])
     def test_what_may_have_happened_is_not_done_again(self, effect):
-        world = World(error=RuntimeError)
+        world = World(error=TimeoutError)
         out = run(world, executing(Retry(3)), effect=effect)
         assert world.calls == 1
         assert out["failure"]["reason"] == "unknown_outcome"
 
     def test_nor_by_a_changed_call(self):
-        world = World(error=RuntimeError)
+        world = World(error=TimeoutError)
         change = Change("/args/a", 1, 2, Safety.EXACT, "other")
         out = run(world, executing(Changed(change)), effect="mutating")
         assert world.calls == 1
@@ -114,7 +114,7 @@ class TestOtherDecisions:
         assert out["result"] == {"from": "failure 1"}
 
     def test_a_result_also_where_the_tool_may_not_run_again(self):
-        world = World(error=RuntimeError)
+        world = World(error=TimeoutError)
         out = run(world, executing(Result("cached")), effect="destructive")
         assert (out["result"], world.calls) == ("cached", 1)
 

@@ -606,3 +606,17 @@ def test_a_refusal_says_what_is_wrong_and_quotes_no_refusal():
     assert texts[1].count("The call") == 1
     assert texts[1].endswith('The tool said, as data: "no order with the number 999"')
     assert not any(piece in texts[1] for piece in (AGAIN, "The call failed", "told then"))
+
+
+def test_before_it_is_decided_no_error_has_a_kind():
+    def look(number: int) -> str:
+        """Look."""
+        raise ImportFailed("odd")
+
+    graph = build_graph([look])
+    given = {"call": {"name": "look", "args": {"number": 1}}}
+    steps = graph.stream(given, stream_mode="updates")
+    seen = {name: update for step in steps for name, update in step.items()}
+    assert "kind" not in seen["execute"]["error"]["findings"][0]
+    assert not seen["execute"]["attempts"][0].get("kind")
+    assert seen["diagnose"]["attempts"][0]["kind"] == seen["diagnose"]["findings"][0]["kind"]

@@ -559,6 +559,20 @@ def test_thousands_of_rules_that_share_a_condition_stay_cheap(common):
     assert (time.perf_counter() - started) / 20 < 0.005
 
 
+def test_a_rule_that_says_no_kind_leaves_the_kind_alone():
+    """Whether a rule below it says one or the error itself; what the rule says stands."""
+    strategies = rules(
+        {"tool": "pay*", "repair": "b"},
+        {"match": "widget", "kind": "conflict", "category": "duplicate", "repair": "c"},
+    )
+    decided = strategies.decide(Finding("widget is there"), "pay_bill")
+    assert (decided.rule, decided.kind, decided.ladder) == ("own/r0", ErrorKind.CONFLICT, ("b",))
+    assert strategies.decide(Finding("widget is there"), "look").rule == "own/r1"
+    said = Finding("widget is there", kind=ErrorKind.AUTH)
+    assert strategies.decide(said, "pay_bill").kind is ErrorKind.AUTH
+    assert strategies.decide(Finding("odd"), "pay_bill").kind is ErrorKind.INTERNAL
+
+
 def test_a_map_serves_many_threads():
     strategies = StrategyMap(many_rules(200), use={"a": nothing})
     finding = Finding("widget1 x must be one of; part 3 is missing", status=400)

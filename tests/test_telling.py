@@ -210,8 +210,9 @@ def test_a_text_alone_is_no_reason_to_give_up():
     """`You must log in first` reads like refused access, and a tool may well log in."""
     auth = report("refused", finding("auth"), attempts=(attempt("failed", "log in first"),))
     assert for_model(auth).endswith(telling.CORRECT_OR_FIRST)
-    certain = Known(kinds_by_structure=frozenset({"auth"}))
-    assert for_model(auth, certain).endswith(telling.OTHER_WAY)
+    sure = finding("auth", witness="structure")
+    certain = report("refused", sure, attempts=(attempt("failed", "log in first"),))
+    assert for_model(certain).endswith(telling.OTHER_WAY)
 
 
 @pytest.mark.parametrize("reason", REASONS)
@@ -254,9 +255,9 @@ SAYS_HOW = [
 @pytest.mark.parametrize(("found", "known"), SAYS_HOW)
 @pytest.mark.parametrize("words", ["show", "hide"])
 def test_what_to_do_next_contradicts_nothing_that_the_tool_says(found, known, words):
-    known = replace(known, tool_words=words, kinds_by_structure=frozenset(map(str, ErrorKind)))
+    known = replace(known, tool_words=words)
     for reason, kind, category in product({*REASONS} - {"rejected"}, ErrorKind, Category):
-        one = found | {"kind": kind.value, "category": category.value}
+        one = found | {"kind": kind.value, "category": category.value, "witness": "structure"}
         told = for_model(report(reason, one, attempts=(attempt(fault=True),)), known)
         assert not re.search("cannot succeed|fault|only|Do not repeat", told)
         assert reason != "unknown_outcome" or told.endswith(FIND_OUT)

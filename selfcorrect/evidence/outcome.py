@@ -34,15 +34,8 @@ _TRANSPORT: Final = frozenset(
         websockets""")
 )
 """Libraries whose errors say that an answer did not come, unless they carry one."""
-_REFUSING_ERRORS: Final = (
-    ValueError,
-    LookupError,
-    NotImplementedError,
-    PermissionError,
-    FileNotFoundError,
-    FileExistsError,
-)
-"""Built-in classes that a tool raises in order to refuse; others announce that it broke."""
+_REFUSING_ERRORS: Final = (PermissionError, FileNotFoundError, FileExistsError)
+"""What of an operating system's errors refuses; the others announce that something broke."""
 _FAULTS: Final = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError),
     *(NameError, RuntimeError, SyntaxError, TypeError, ValueError),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, is_control_flow
 from selfcorrect.forms.langchain import has_broken_copy
@@ -35,6 +35,7 @@ from selfcorrect.integrations.turn import (
 )
 from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost
 from selfcorrect.loop.options import Options
+from selfcorrect.loop.watching import call_hook
 from selfcorrect.model import JSON
 from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
@@ -45,12 +46,14 @@ from selfcorrect.policies import (
     EmptyResponsePolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
+from selfcorrect.redaction import quoted
 from selfcorrect.report import FailureReport
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest, ModelResponse
 
 _CHECKPOINTER: Final = "__pregel_checkpointer"
+_LONGEST: Final = 300
 _UNREADABLE_CALL: Final = (
     "Your last message was a tool call that could not be read. Make the call again, with the exact "
     "name of a tool and its arguments as one JSON object."
@@ -229,7 +232,11 @@ class TurnLoop:
             unmade = [not_made(call, spent.why) if call in made else call for call in calls]
             whole = replaced(response, place, with_calls(message, unmade, content))
             return self._without_calls(turn, whole, unmade, spent)
-        held = self._with_feedback(turn, calls, [call for call in calls if call not in ready])
+        left = [call for call in calls if call not in ready]
+        if (hooks := self.options.hooks) is not None and hooks.on_error is not None:
+            for call in filter(lambda each: each.failure, left):
+                await call_hook(turn.context, hooks.on_error, call.written.name, call.failure)
+        held = self._with_feedback(turn, calls, left)
         turn.missed = [call for call in held if not call.is_answer]
         misses = turn.counters.misses + 1 if turn.missed and not ready else 0
         turn.count(misses=misses, blank=0)
@@ -305,7 +312,7 @@ class TurnLoop:
     def _ending(self, turn: Turn) -> AIMessage | None:
         """What the user is told where the bounds of the run are reached."""
         counters = turn.counters
-        if (terminal := _terminal(turn.answers)) is not None:
+        if (terminal := _terminal(turn)) is not None:
             return self._end(turn, "terminal_kind", terminal)
         if counters.misses > self.max_misses:
             return self._end(turn, "misses", f"{counters.misses} calls in a row could not be made")
@@ -349,12 +356,14 @@ def _is_streamed() -> bool:
     return any(type(each).__name__.startswith("StreamMessages") for each in handlers)
 
 
-def _terminal(answers: Sequence[ToolMessage]) -> str | None:
-    """Why one of the last calls ended the run for good, if one did."""
-    for message in answers:
+def _terminal(turn: Turn) -> str | None:
+    """Why one of the last calls ended the run for good, if one did, and what its tool said."""
+    for message in turn.answers:
         note = note_of(message)
         if note.get("reason") == "terminal_kind":
-            return f"{message.name}: {note.get('detail')}"
+            said = str(note.get("said") or "") if turn.context.tool_words == "show" else ""
+            why = f"{message.name}: {note.get('detail')}"
+            return f"{why}; it said {quoted(said, _LONGEST)}" if said else why
     return None
 
 

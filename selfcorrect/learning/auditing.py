@@ -195,7 +195,7 @@ def _look_at(found: Audit, replayer: Replayer, calls: Sequence[RecordedCall], pl
 
 def _kind(out: Mapping[str, Any]) -> str:
     kinds = [finding["kind"] for event in out["trail"] for finding in event.get("findings") or ()]
-    return str(kinds[0]) if kinds else "internal"
+    return str(kinds[0]) if kinds else "none"
 
 
 def _strategy(out: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.model import JSON, Call, ErrorKind, Finding, Repair
+from selfcorrect.model import JSON, Call, Finding, Repair
 from selfcorrect.ports import Beside, ReadCall, Rules, Seen, Senses
 from selfcorrect.protocols import Tool
 
@@ -56,12 +56,4 @@ def _words(error: BaseException) -> str:
     return text if body in text else f"{text}\n{body}"
 
 
-def _kind_by_structure(finding: Finding) -> ErrorKind:
-    from selfcorrect.evidence import classify
-    from selfcorrect.mapping.loading import DEFAULT
-
-    bare = Finding("", finding.types, finding.status, finding.code)
-    return classify(bare, strategies=DEFAULT)  # whatever map the environment names
-
-
-SENSES: Final = Senses(_read, _witness, _interpret, _answer, _words, _kind_by_structure)
+SENSES: Final = Senses(_read, _witness, _interpret, _answer, _words)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from selfcorrect.effects import destroys
-from selfcorrect.json_forms import finding_from_json
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.progress import readings_of, refusal_of
@@ -55,11 +54,6 @@ def _known(
         tool_words=context.tool_words,
         said=mask.text(str(said)) if said else None,
         words=mask.text(words),
-        kinds_by_structure=frozenset(
-            one.kind.value
-            for one in map(finding_from_json, report.findings)
-            if context.senses.kind_by_structure(one) is one.kind
-        ),
         unsaid=frozenset(_unsaid(state, report, tool)),
         readings=tuple(readings_of(report.tried, open_ones)),
         refusal=refusal_of(report.tried, open_ones),

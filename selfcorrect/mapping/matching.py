@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
@@ -171,6 +171,8 @@ def entry_of(table: Mapping[str, T], tool: str) -> T | None:
 
 Key: TypeAlias = tuple[str, str]
 """A condition by name, and what it names."""
+ANY: Final = range(10**9)
+"""Positions of rules, all of them."""
 _ALWAYS: Final = ("", "")
 """Where rules are found that ask for nothing by name."""
 
@@ -203,16 +205,18 @@ class RuleIndex:
         globs = {glob for name, glob in (*self._plain, *self._textual) if name == "tool"}
         self._globs_of = lru_cache(maxsize=_MOST_TOOLS)(partial(_fitting, globs))
 
-    def first(self, evidence: Evidence) -> tuple[int, Mapping[str, str]] | None:
-        """The position of the first rule that is met, and its captures."""
+    def first(
+        self, evidence: Evidence, among: Container[int] = ANY
+    ) -> tuple[int, Mapping[str, str]] | None:
+        """The position of the first of these rules that is met, and its captures."""
         named = {**evidence.named, "tool": chain(*map(self._globs_of, evidence.named["tool"]))}
         keys = [_ALWAYS, *((name, value) for name, values in named.items() for value in values)]
-        plain = {n for key in keys for n in self._plain.get(key, ())}
+        plain = {n for key in keys for n in self._plain.get(key, ()) if n in among}
         met = (n for n in sorted(plain) if not isinstance(self._rules[n].met(evidence), str))
         end = next(met, len(self._rules))
         for position in self._textual_before(end, evidence, keys):
             captures = self._rules[position].met(evidence)
-            if not isinstance(captures, str):
+            if position in among and not isinstance(captures, str):
                 return position, captures
         return (end, {}) if end < len(self._rules) else None
 

@@ -95,6 +95,7 @@ class StrategyMap:
         "_effects",
         "_first_own",
         "_index",
+        "_kinds",
         "_limits",
         "_policy",
         "_reading",
@@ -217,6 +218,7 @@ class StrategyMap:
         self._rules = tuple(rules)
         self._by_id: dict[str | None, MapRule] = {rule.id: rule for rule in rules}
         self._index = RuleIndex(conditions)
+        self._kinds = {n: rule.rule.kind for n, rule in enumerate(rules) if rule.rule.kind}
         self._first_own = lru_cache(maxsize=_REMEMBERED)(partial(_first_own, self._index))
         said = {
             section: merged_section([each.content.said(section) for each in documents])
@@ -284,13 +286,13 @@ class StrategyMap:
         return tuple(document.file for document in self._documents if document.file)
 
     def __repr__(self) -> str:
-        where = self._documents[0].label or "Python"
-        return f"<StrategyMap from {where}, {len(self._rules)} rules>"
+        return (
+            f"<StrategyMap from {self._documents[0].label or 'Python'}, {len(self._rules)} rules>"
+        )
 
     def rule(self, rule_id: str | None) -> ErrorRule | None:
         """The rule of this full id, or None."""
-        placed = self._by_id.get(rule_id)
-        return placed.rule if placed is not None else None
+        return None if (placed := self._by_id.get(rule_id)) is None else placed.rule
 
     def source(self, rule_id: str | None) -> tuple[Path, int] | None:
         """The file of the rule of this full id, and the line that names it; None if unknown."""
@@ -385,12 +387,16 @@ class StrategyMap:
             bare = replace(finding, rule=None, ladder=ladder, captures={})
             return replace(bare, confidence=sure, witness=by)
         position, captures = found
-        return self._decided(finding, self._rules[position], captures, tool)
+        placed = self._rules[position]
+        says = placed.rule.kind or placed.source.built_in
+        if not says and finding.kind is ErrorKind.INTERNAL:  # it leaves the kind to rules below
+            below = self._index.first(Evidence.of(finding, tool), self._kinds)
+            finding = replace(finding, kind=self._kinds[below[0]]) if below else finding
+        return self._decided(finding, placed, captures, tool)
 
     def _first(self, finding: Finding, tool: str | None) -> Met | None:
         """The first rule that is met, and its captures; for our own check's words, remembered."""
-        short = len(finding.text) <= _SHORT
-        if short and finding.types == _OWN_CHECK and finding.status is None:
+        if len(finding.text) <= _SHORT and finding.types == _OWN_CHECK and finding.status is None:
             return self._first_own(finding.text, finding.code, tool)
         return self._index.first(Evidence.of(finding, tool))
 
@@ -399,12 +405,9 @@ class StrategyMap:
     ) -> Finding:
         rule = placed.rule
         category = rule.category or finding.category
-        param = captures.get("param", "")
-        paths = finding.paths or pointers_of([param]) or pointers_of(rule.params)
-        retry_after = finding.retry_after
-        if retry_after is None:
-            retry_after = seconds_of(captures.get("seconds"))
-        hint = captures.get("hint")
+        named = pointers_of([captures.get("param", "")]) or pointers_of(rule.params)
+        wait, hint = seconds_of(captures.get("seconds")), captures.get("hint")
+        retry_after = wait if finding.retry_after is None else finding.retry_after
         kind = rule.kind or finding.kind
         if kind is ErrorKind.RATE_LIMIT and retry_after is None and str(finding.status) == "429":
             kind = ErrorKind(self._policy.bare_429 or kind)
@@ -415,7 +418,7 @@ class StrategyMap:
             witness=witness,
             kind=kind,
             category=category,
-            paths=paths,
+            paths=finding.paths or named,
             constraint=finding.constraint or constraint_of(captures, category),
             suggestions=finding.suggestions or ((hint,) if hint else ()),
             retry_after=retry_after,
@@ -427,10 +430,10 @@ class StrategyMap:
 
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
         """Why the map decides as it does: tries every rule, in order."""
-        evidence = Evidence.of(finding, tool)
+        each = self._index.each(Evidence.of(finding, tool))
         matches: list[str] = []
         missed: list[Missed] = []
-        for placed, met in zip(self._rules, self._index.each(evidence), strict=True):
+        for placed, met in zip(self._rules, each, strict=True):
             if not isinstance(met, str):
                 matches.append(placed.id)
             elif not matches:

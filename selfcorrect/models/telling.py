@@ -110,8 +110,6 @@ class Known:
         tool_words: Whether the model reads what the tool said.
         said: What somebody wrote for the model: an escalation, a handler's last word.
         words: All that the tool said when it last failed, as far as it is still known.
-        kinds_by_structure: Kinds for which class, status or code of an error speak, and not only
-            its text.
         unsaid: Pointers of missing values of which nothing in the conversation speaks.
         readings: What a value could mean, where it has several meanings and none was chosen.
         refusal: What a law says of a mend that was not made, in words.
@@ -123,7 +121,6 @@ class Known:
     tool_words: ToolWords = "show"
     said: str | None = None
     words: str | None = None
-    kinds_by_structure: frozenset[str] = frozenset()
     unsaid: frozenset[str] = frozenset()
     readings: tuple[str, ...] = ()
     refusal: str = ""
@@ -391,11 +388,11 @@ def _names_a_way(report: FailureReport, known: Known) -> bool:
 
 def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> str:
     """What this finding alone leaves to be done."""
-    kind, category = str(finding.get("kind")), str(finding.get("category"))
+    category = str(finding.get("category"))
     if is_precondition(finding):
         return ASK_FIRST if known.destroys else FIRST
     if not is_about_the_call(finding) or category == "none":
-        found = _by_kind(kind, report, known)
+        found = _by_kind(finding, report)
     else:
         is_open = {"business_rule": True, "unknown_resource": not finding.get("suggestions")}
         found = CORRECT_OR_FIRST if is_open.get(category) else CORRECT
@@ -403,10 +400,10 @@ def _next(finding: Mapping[str, Any], report: FailureReport, known: Known) -> st
     return CORRECT if found == CORRECT_OR_FIRST and (known.destroys or is_known) else found
 
 
-def _by_kind(kind: str, report: FailureReport, known: Known) -> str:
+def _by_kind(finding: Mapping[str, Any], report: FailureReport) -> str:
     """A kind that only the error's text speaks for is no reason to give up."""
-    found = _BY_KIND.get(kind, CORRECT_OR_OTHER)
-    certain = kind in known.kinds_by_structure or report.reason == "terminal_kind"
+    found = _BY_KIND.get(str(finding.get("kind")), CORRECT_OR_OTHER)
+    certain = finding.get("witness") == "structure" or report.reason == "terminal_kind"
     if (found == OTHER_WAY and not certain) or (found == CORRECT_OR_OTHER and _is_refused(report)):
         return CORRECT_OR_FIRST
     return found

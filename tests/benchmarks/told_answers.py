@@ -307,6 +307,7 @@ pending(
     ends=EITHER,
     words=("render",),
     ideal="It is still rendering. Try again in 1 second.",
+    most=12,  # two calls, and six attempts of each under the most patient map
 )
 pending(
     "a film whose state is no error",
@@ -578,7 +579,7 @@ body("valid values, by urllib", TEA, 400, None, OFFER, answer=by_urllib)
     Part("Order tea.", (Call("order", {"item": "tea"}),), {"item": ("tea",)}),
     [("order", {"item": "tea"})],
     "Too many requests. Try again in 2 seconds.",
-    most=4,
+    most=8,
     unsaid=NO_FAULT,
 )
 def wait_in_body(world: World) -> list[Kit]:

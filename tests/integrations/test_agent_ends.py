@@ -8,7 +8,7 @@ from langchain_core.tools import StructuredTool
 
 from selfcorrect import HardFailure, SelfCorrection
 from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
-from selfcorrect.policies import ToolErrorPolicy
+from selfcorrect.policies import Hooks, ToolErrorPolicy
 from selfcorrect.testing import ScriptedModel, tool_call
 
 
@@ -45,6 +45,38 @@ def test_a_terminal_kind_ends_the_agent_after_one_execution(policy):
     assert last.type == "ai"
     assert not last.tool_calls
     assert last.response_metadata["selfcorrect"]["reason"] == "terminal_kind"
+
+
+@pytest.mark.parametrize("tool_words", ["show", "hide"])
+def test_who_is_told_that_the_run_ends_reads_what_the_tool_said(tool_words):
+    def look(item: str) -> str:
+        """Look."""
+        raise Denied("the scope repo:write is missing")
+
+    policy = ToolErrorPolicy.operator_safe()
+    script = [tool_call("look", item="a"), "done"]
+    agent, _ = agent_of(look, script, policy=policy, tool_words=tool_words)
+    last = agent.invoke({"messages": "look it up"})["messages"][-1]
+    assert ("the scope repo:write is missing" in last.text) == (tool_words == "show")
+
+
+def test_a_listener_hears_of_a_name_that_no_tool_has_and_of_arguments_that_do_not_fit():
+    heard = []
+
+    def look(item: str) -> str:
+        """Look."""
+        return item
+
+    def note(name, report):
+        heard.append((name, report["reason"], report["findings"][0]["category"]))
+
+    script = [tool_call("glance", item="a"), tool_call("look"), tool_call("look", item="a"), "done"]
+    agent, _ = agent_of(look, script, hooks=Hooks(on_error=note))
+    agent.invoke({"messages": "look it up"})
+    assert heard == [
+        ("glance", "no_strategy", "unknown_tool"),
+        ("look", "needs_person", "missing_param"),
+    ]
 
 
 def test_or_raises_where_exceptions_are_wanted():

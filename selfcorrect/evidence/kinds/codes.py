@@ -96,7 +96,7 @@ TYPES: Final = by_word(
         _K.NOT_FOUND: "FileNotFoundError ProcessLookupError LookupError UnknownTool",
         _K.CONFLICT: "FileExistsError",
         _K.AUTH: "PermissionError",
-        _K.QUOTA: "MemoryError",
+        _K.QUOTA: "MemoryError pydantic_ai.exceptions.UsageLimitExceeded",
         _K.TRANSIENT: """
             ConnectionError BlockingIOError InterruptedError
             ssl.SSLError socket.gaierror socket.herror java.net.UnknownHostException

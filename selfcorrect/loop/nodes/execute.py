@@ -301,7 +301,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
         if found is Outcome.NOT_DONE:
             outcome, is_atomic = found, False
     text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
-    attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
+    attempt = Attempt(this.number, call, "failed", round(seconds, 6), text)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update = _failed("tool", findings, {**said, **of_tool(tool)})
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
@@ -373,6 +373,8 @@ def _kept(value: Any) -> Any:
 def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:
     items = [finding_to_json(finding) for finding in findings]
     for item in items:
+        if item["kind"] == "internal":  # nobody has decided yet
+            del item["kind"]
         item["text"] = redact(clean(item["text"][:_LONGEST_TEXT]))
     return {
         "outcome": "failed",
