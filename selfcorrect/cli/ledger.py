@@ -10,7 +10,7 @@ from rich.table import Table
 
 from selfcorrect.cli.recorded import from_ledger
 from selfcorrect.cli.screen import console
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 
 
 def ledger(

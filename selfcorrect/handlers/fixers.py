@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.errors import Escalation, HardFailure, ModelFailed
+from selfcorrect.kernel.texts import outside, quoted
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.models.port import one_object, text_of
 from selfcorrect.plain import copied, plain
-from selfcorrect.redaction import outside, quoted
 
 FIXER_PROMPT: Final = (
     "A tool call failed. Answer with what should stand in its place, and nothing else. "

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import MissingExtra
+from selfcorrect.kernel.texts import outside
 from selfcorrect.loop.context import Node, RunContext, Update
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import SLOTS
-from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState
 
 _NAME: Final = "selfcorrect"

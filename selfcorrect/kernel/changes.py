@@ -24,6 +24,7 @@ from selfcorrect.kernel.spellings import (
     says_nothing,
     spelled,
 )
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
 from selfcorrect.kernel.wrappers import (
     in_order,
@@ -34,7 +35,6 @@ from selfcorrect.kernel.wrappers import (
 )
 from selfcorrect.model import JSON, Safety
 from selfcorrect.pointer import join
-from selfcorrect.redaction import quoted
 
 LOSSY: Final = Safety.LOSSY
 _MOST_PAIRS: Final = 50

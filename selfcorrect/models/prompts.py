@@ -14,6 +14,8 @@ from typing import Final
 from selfcorrect import pointer
 from selfcorrect.echoes import echoes_of, leaves
 from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.kernel.texts import outside as _outside
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -29,8 +31,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import problem
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.redaction import outside as _outside
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place, fits, is_within, place_of
 from selfcorrect.schema.subschema import at, same, shown
 

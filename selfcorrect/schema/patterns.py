@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.log import sink
-from selfcorrect.redaction import quoted
 
 _BACKTRACKS: Final = 10_000
 _LONGEST_BACKTRACKED: Final = 10_000

@@ -14,6 +14,7 @@ from selfcorrect.errors import (
     is_control_flow,
 )
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import remaining
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.failures import MOST_TIMES
@@ -31,9 +32,8 @@ from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import Attempt, Call, Finding, Result
-from selfcorrect.plain import as_text, canonical, clean, plain, storable
+from selfcorrect.plain import as_text, canonical, plain, storable
 from selfcorrect.protocols import Ledger, Record
-from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key
 from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
@@ -272,7 +272,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
             return _done(this, value, shown, seconds)
         if found is Outcome.NOT_DONE:
             outcome, is_atomic = found, False
-    text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
+    text = excerpt(findings[0].text, _LONGEST_TEXT)
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text, findings[0].kind)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update = _failed("tool", findings, {**said, **of_tool(tool)})
@@ -342,7 +342,7 @@ def _kept(value: Any) -> Any:
 def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:
     items = [finding_to_json(finding) for finding in findings]
     for item in items:
-        item["text"] = redact(clean(item["text"][:_LONGEST_TEXT]))
+        item["text"] = excerpt(item["text"], _LONGEST_TEXT)
     return {
         "outcome": "failed",
         "error": {"source": source, "findings": plain(items)},

@@ -19,6 +19,7 @@ from selfcorrect.json_forms import (
     finding_to_json,
     to_json,
 )
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import answered, mended, options_of, who_answered
 from selfcorrect.loop.context import RunContext, Update
@@ -45,7 +46,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import as_text, clean, own_copy, plain, storable
 from selfcorrect.policies.safety import words_of
-from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
@@ -274,11 +274,11 @@ class _Round:
                 self.final = {"outcome": "answered", "result": result}
             case Escalate(reason, severity):
                 self.note("escalated", reason)
-                why = clean(redact(reason[:_LONGEST]))
+                why = excerpt(reason, _LONGEST)
                 self.stop("escalated", self._by(why), severity=severity.value, escalation=why)
             case Terminal(reason):
                 self.note("terminal", reason)
-                why = clean(redact(reason[:_LONGEST]))
+                why = excerpt(reason, _LONGEST)
                 self.stop("terminal_kind", self._by(why), said=why)
             case Fix() | First():
                 who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"

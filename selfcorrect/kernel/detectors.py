@@ -1,9 +1,9 @@
 """Where in a text secrets stand: those that mark themselves, and those that a name announces.
 
 A name announces what stands behind it: `password=x`, `"password": "x"`, `--password x`,
-`<password>x</password>`, `{"name": "password", "value": "x"}`. Texts travel quoted in other texts,
-so escapes of JSON, URLs and XML, however often repeated, are read once, and what is found is found
-in the text as it stands.
+`<password>x</password>`, `("password", "x")`, a column `password`. Texts travel quoted in other
+texts, so escapes of JSON, URLs, XML and pointers, however often repeated, are read once, invisible
+characters are passed over, and what is found is found in the text as it stands.
 """
 
 from __future__ import annotations
@@ -11,45 +11,67 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-Span = tuple[int, int]
+Span: TypeAlias = tuple[int, int]
+Detector: TypeAlias = Callable[[str], Iterable[Span]]
+
+INVISIBLE: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+)
+"""Control, bidirectional and invisible characters, halves of pairs, what is private: a class.
+
+Tabs and ends of lines are not in it.
+"""
 
 
-def spans(text: str) -> list[Span]:
+def spans(text: str, more: Iterable[Detector] = ()) -> list[Span]:
     """The places of all secrets in a text, in order; none touches another.
 
-    Takes time linear in the length of the text.
+    Takes time linear in the length of the text, as far as the other detectors do.
+
+    Args:
+        text: The text.
+        more: Detectors beside those that are known here.
     """
     found = []
-    for level in _levels(text):
-        found += [level.origin(*span) for span in (*_marked(level.text), *_announced(level.text))]
+    for shown, places in _levels(text):
+        for detect in (_marked, _announced, _columns, *more):
+            found += [(places[start], places[end]) for start, end in detect(shown)]
     return _joined(found)
 
 
+@cache
+def _hints() -> re.Pattern[str]:
+    return re.compile(_forms()["names"]["hints"], re.IGNORECASE)
+
+
+@lru_cache(maxsize=4_096)
 def hints(name: str) -> bool:
     """Whether a name may say at all that what stands behind it is a secret.
 
     >>> hints("db_password"), hints("seats")
     (True, False)
     """
-    return _NAME_HINT.search(name) is not None
+    return _hints().search(name) is not None
 
 
 def announces(name: str, value: str) -> bool:
     """Whether a name says that a value is a secret.
 
-    >>> announces("db_password", "hunter"), announces("token", "invalid")
-    (True, False)
+    >>> announces("db_password", "hunter"), announces("token", "invalid"), announces("PIN", "4711")
+    (True, False, True)
     """
     if not hints(name):
         return False
-    return any(True for _ in _announced(f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"))
+    text = f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"
+    return any(end > len(name) + 4 for _, end in (*_announced(text), *_marked(text)))
 
 
 def _joined(found: list[Span]) -> list[Span]:
@@ -65,80 +87,59 @@ def _joined(found: list[Span]) -> list[Span]:
 # --- escapes --------------------------------------------------------------------------------------
 
 _MOST_LEVELS: Final = 8
+_ODD: Final = re.compile(f"[\\\\%&~\xa0\u3000\uff01-\uff5e{INVISIBLE}]")
+"""Without one of these a text has nothing to be read."""
 _ESCAPE: Final = re.compile(
-    r"\\(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|([\"'/=:&<>\\])|([nrt]))"
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\"'/=:&<>\\])|([nrt]))"
     r"|%([2-7][0-9a-fA-F]|0[aAdD])"
     r"|&(?:#0*([0-9]{2,3});|#[xX]0*([2-7][0-9a-fA-F]);|(quot|apos|lt|gt|amp|equals|colon);)"
+    rf"|~([01])|([\xa0\u3000\uff01-\uff5e])|(?:\x1b\[[0-?]{{0,20}}[ -/]{{0,4}}[@-~]|[{INVISIBLE}])+"
 )
-_ENTITIES: Final = {"quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&"} | {
-    "equals": "=",
+_NAMED: Final = {"quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&", "equals": "="} | {
     "colon": ":",
+    "0": "~",
+    "1": "/",
+    "n": "\n",
+    "r": "\n",
+    "t": " ",
+    "\xa0": " ",
+    "\u3000": " ",
 }
+_WIDE: Final = 0xFEE0
+"""How far the full-width form of a sign is from the sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """A text with some of its escapes read, and where each of its characters comes from.
+def _levels(text: str) -> Iterator[tuple[str, Sequence[int]]]:
+    """The text as it stands, then as whoever unpacks it sees it, until nothing is left to read.
 
-    Attributes:
-        text: The text.
-        escaped: The same with one escape more, or None for the text as it stands.
-        ends: Where in `text` each escape ends.
-        moved: How far `escaped` is ahead of `text` from there on.
+    With each text the places in the first one from which its characters come, and its end.
     """
-
-    text: str
-    escaped: _Level | None = None
-    ends: tuple[int, ...] = ()
-    moved: tuple[int, ...] = ()
-
-    def origin(self, start: int, end: int) -> Span:
-        """The same piece of the text as it stands."""
-        level: _Level | None = self
-        while level is not None:
-            start, end = level.before(start), level.before(end)
-            level = level.escaped
-        return start, end
-
-    def before(self, place: int) -> int:
-        """Where in `escaped` what stands at this place begins."""
-        known = bisect_right(self.ends, place)
-        return place + (self.moved[known - 1] if known else 0)
-
-
-def _levels(text: str) -> Iterator[_Level]:
-    """The text as it stands, then as whoever unpacks it sees it, until nothing is left to read."""
-    level = _Level(text)
-    yield level
+    places: Sequence[int] = range(len(text) + 1)
+    yield text, places
     for _ in range(_MOST_LEVELS):
-        if "\\" not in level.text and "%" not in level.text and "&" not in level.text:
+        if _ODD.search(text) is None:
             return
-        level = _unescaped(level)
-        if not level.ends:
+        parts, kept, last = [""], [], 0
+        for escape in _ESCAPE.finditer(text):
+            start, end = escape.span()
+            char = _char(escape)
+            parts += [text[last:start], char]
+            kept += [*places[last:start], *places[start : start + len(char)]]
+            last = end
+        if not last:
             return
-        yield level
-
-
-def _unescaped(level: _Level) -> _Level:
-    raw = level.text
-    parts, ends, moved, last, size = [], [], [], 0, 0
-    for escape in _ESCAPE.finditer(raw):
-        parts += [raw[last : escape.start()], _char(escape)]
-        size += escape.start() - last + 1
-        last = escape.end()
-        ends.append(size)
-        moved.append(last - size)
-    return _Level("".join([*parts, raw[last:]]), level, tuple(ends), tuple(moved))
+        text, places = "".join([*parts, text[last:]]), [*kept, *places[last:]]
+        yield text, places
 
 
 def _char(escape: re.Match[str]) -> str:
-    *hexes, plain, space, percent, decimal, entity_hex, name = escape.groups()
-    code = next((item for item in (*hexes, percent, entity_hex) if item), None)
-    if code:
-        return chr(int(code, 16))
+    code, byte, plain, space, percent, decimal, entity, name, token, wide = escape.groups()
+    if hexed := code or byte or percent or entity:
+        return chr(int(hexed, 16))
     if decimal:
         return chr(int(decimal))
-    return plain or _ENTITIES.get(name or "", "\n" if space in ("n", "r") else " ")
+    known = space or name or token or wide or ""
+    return plain or _NAMED.get(known) or (chr(ord(wide) - _WIDE) if wide else "")
 
 
 # --- secrets that mark themselves -----------------------------------------------------------------
@@ -146,19 +147,21 @@ def _char(escape: re.Match[str]) -> str:
 
 @cache
 def _forms() -> dict[str, Any]:
-    return tomllib.loads(
-        resources.files("selfcorrect").joinpath("secret_forms.toml").read_text("utf-8")
-    )
+    forms = resources.files("selfcorrect.kernel").joinpath("detectors.toml")
+    return tomllib.loads(forms.read_text("utf-8"))
 
 
 @cache
 def _patterns() -> list[tuple[list[str], re.Pattern[str]]]:
     """The patterns of secrets that mark themselves, by a prefix of a vendor or where they stand."""
-    vendors = [
-        (hints, rf"(?<![A-Za-z0-9_])(?:{prefix}){rest}")
-        for hints, prefix, rest in _forms()["vendors"]
+    forms = _forms()
+    words = [(hints, rf"(?<![A-Za-z0-9])(?:{pattern})") for hints, pattern in forms["words"]]
+    names = re.compile("<(chosen|issued|header)>")
+    places = [
+        (hints, names.sub(lambda found: forms["names"][found[1]], pattern))
+        for hints, pattern in forms["places"]
     ]
-    return [(hints, re.compile(pattern)) for hints, pattern in (*vendors, *_forms()["places"])]
+    return [(hints, re.compile(each)) for hints, each in (*forms["anywhere"], *words, *places)]
 
 
 def _marked(text: str) -> Iterator[Span]:
@@ -171,22 +174,16 @@ def _marked(text: str) -> Iterator[Span]:
 
 # --- secrets that a name announces ----------------------------------------------------------------
 
-_CHOSEN: Final = (
-    r"passw(?:or)?d|passphrase|passcode|pwd|secret|(?<![a-z])pass(?=[\"']?[ \t]{0,8}=|[\"'])"
-)
-_ISSUED: Final = (
-    r"token|credentials?|(?:api|access|private|account|auth|signing|encryption)[_\- ]?key"
-    r"|session[_\-]?(?:id|key)|sessid|connect\.sid|auth(?:orization)?[_\-]code"
-)
-_HEADER: Final = r"(?<![a-z])(?:authorization|(?:set-)?cookies?)(?![a-z\-])"
-_WEAK: Final = r"(?<![a-z])(?:sig|key)|signature"
-_NAME: Final = re.compile(
-    rf"(?i)(?:(?P<chosen>{_CHOSEN})|(?P<issued>{_ISSUED})|(?P<header>{_HEADER})|(?P<weak>{_WEAK}))"
-    r"(?P<rest>[\w\-]{0,24})"
-)
-_NAME_HINT: Final = re.compile(
-    r"(?i)pass|pwd|secret|token|credential|key|sess|connect\.sid|auth|cookie|sig"
-)
+
+@cache
+def _names() -> re.Pattern[str]:
+    names = _forms()["names"]
+    kinds = "|".join(
+        f"(?P<{kind}>{names[kind]})" for kind in ("chosen", "issued", "header", "weak")
+    )
+    return re.compile(rf"(?i)(?:{kinds})(?P<rest>[\w\-]{{0,24}})")
+
+
 _EXACT: Final = re.compile(r"(?i)(?:[\w\-]{0,20}(?:key|token|secret|passw(?:or)?d|pwd))?")
 """How the rest of a name ends that says no more than its beginning."""
 _SEPARATOR: Final = re.compile(
@@ -196,36 +193,28 @@ _VALUE_NEXT: Final = re.compile(
     r"(?i)[\"']?[\s,;&+]{1,16}[\"']?(?:value|val|data|content|text|default|current)[\"']?"
     r"[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}"
 )
-_VALUE_BEFORE: Final = re.compile(
-    r"(?i)(?<![a-z])(?:value|val)[\"']?[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}[\"']([^\"'\n]{1,1024})[\"']"
-    r"[\s,;+]{1,16}[\"']?(?:name|key|field|param|header|id)[\"']?[ \t+]{0,8}(?:=>|=|:)[ \t+]{0,8}"
-    rf"[\"']?[\w.\-]{{0,24}}?(?:{_CHOSEN}|{_ISSUED}|{_HEADER})"
-)
 _NEXT_ITEM: Final = re.compile(r"[\"'][ \t+]{0,8},[\s+]{0,8}(?=[\"'])")
-_TAG_END: Final = re.compile(r"[^<>]{0,300}>(?:<!\[CDATA\[)?")
 _NEXT_WORD: Final = re.compile(r"[ \t+]{1,8}(?!-)")
-_IN_TAG: Final = re.compile(r"<[\w.:\-]{0,64}\Z|<[^<>]{1,64}=[\"'][\w.:\-]{0,64}\Z")
 _IN_OPTION: Final = re.compile(r"(?:\A|[\s\"'\[(,`+])--?[\w.\-]{0,40}\Z")
 _IN_QUERY: Final = re.compile(r"[?&;][\w\-]{0,40}\Z")
-_IN_QUOTES: Final = re.compile(r"([\[(]\s{0,4})?[\"'][\w.\-]{0,64}\Z")
+_IN_QUOTES: Final = re.compile(r"(\(|[\[(,]\s{0,4}\[)?\s{0,4}[\"'][\w.\-]{0,64}\Z")
+"""A name that is quoted; in a tuple, or in a list inside another one."""
 _PAIR_END: Final = re.compile(r"[\"'][\s,]{0,4}[\])]")
 _LOOKED_BACK: Final = 100
 
 _QUOTE: Final = re.compile(r"(?i)[bruf]{0,2}([\"'`])")
 _QUOTED: Final = {sign: re.compile(rf"(?s)(?:[^\\{sign}]|\\.)*") for sign in "\"'`"}
 _BARE: Final = re.compile(r"(?:[^\s\"'&,;<>{}\[\]\\`]|\\(?![\\\"'/nrtu]))+")
-_TO_TAG: Final = re.compile(r"[^<\]]{1,4096}(?=(?:\]\]>)?</)|[^<\s]+")
+_SCHEME: Final = re.compile(r"(?:[A-Za-z][\w\-]{1,20} (?![\w\-]{1,64}[=:]))?[^\s,;&\"'`]+")
 _TO_LINE_END: Final = re.compile(r"(?:(?!\\+[nrt]|\\*[\"'](?:[\s,}\])]|\Z))[^\n\r])+")
 
 
 def _announced(text: str) -> Iterator[Span]:
-    if _NAME_HINT.search(text) is None:
+    if _hints().search(text) is None:
         return
-    for before in _VALUE_BEFORE.finditer(text):
-        yield before.span(1)
     done = 0
     words = _Words(text)
-    for name in _NAME.finditer(text):
+    for name in _names().finditer(text):
         if name.start() < done:
             continue
         span = _behind(text, name, words)
@@ -259,17 +248,13 @@ def _behind(text: str, name: re.Match[str], words: _Words) -> Span | None:
     if (found := _SEPARATOR.match(text, end)) is not None:
         tight = "=" in found[1] or found.end() == found.end(1) or found[0][:1] in "\"'`"
         tight = exact and (tight or option or "-" in name[0])
-        in_query = _IN_QUERY.search(before) is not None
-        about = _About(name, exact=exact, tight=tight, in_query=in_query)
+        about = _About(name, exact, tight, before, assigned="=" in found[1])
         return _value(text, found.end(), about, words)
     if name["weak"]:
         return None
-    about = _About(name, exact=exact, tight=exact)
+    about = _About(name, exact, tight=exact)
     if (found := _VALUE_NEXT.match(text, end)) is not None:
         return _value(text, found.end(), about, words)
-    if (found := _TAG_END.match(text, end)) is not None and _IN_TAG.search(before):
-        inner = _TO_TAG.match(text, found.end())
-        return inner.span() if inner is not None and inner[0].strip() else None
     next_item = _NEXT_ITEM.match(text, end)
     if option and (found := next_item or _NEXT_WORD.match(text, end)) is not None:
         return _value(text, found.end(), about, words)
@@ -280,8 +265,10 @@ def _behind(text: str, name: re.Match[str], words: _Words) -> Span | None:
     if span is None:
         return None
     # What stands beside it may be one more name: ["password", "email"].
-    pair = name["header"] and quoted[1] and _PAIR_END.match(text, span[1])
-    return span if pair or not text[slice(*span)].isidentifier() else None
+    value = text[slice(*span)]
+    pair = quoted[1] and _PAIR_END.match(text, span[1])
+    is_name = value.isidentifier() and not (len(value) > 7 and _DIGIT.search(value))
+    return span if pair or not is_name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,13 +279,15 @@ class _About:
         name: The name, as it was found.
         exact: Whether it says no more than that: `password`, not `password_policy`.
         tight: Whether its value stands as values do, and not as a sentence goes on.
-        in_query: Whether it is a parameter of a URL.
+        before: What stands before it.
+        assigned: Whether an equals sign stands between, behind which others may follow.
     """
 
     name: re.Match[str]
     exact: bool
     tight: bool
-    in_query: bool = False
+    before: str = ""
+    assigned: bool = False
 
 
 def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
@@ -313,8 +302,12 @@ def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
     if word is None:
         return None
     first = text[start : min(word[1], start + _JUDGED)]
+    if end is None and len(first) < _JUDGED:  # what ends the sentence around it is no part of it
+        first = first.rstrip(".:" if "(" in first else ".:)") or first
+        word = start, start + len(first)
     if name["header"]:
-        line = None if _is_plain(first) else _TO_LINE_END.match(text, start)
+        rest = _SCHEME if about.assigned else _TO_LINE_END
+        line = None if _is_plain(first) else rest.match(text, start)
         return line.span() if line is not None else None
     if not name["chosen"]:
         tight = tight if end is None else about.exact and word[1] >= end
@@ -348,7 +341,7 @@ def _is_issued(value: str, about: _About, *, tight: bool) -> bool:
         return _LETTER.search(value) is not None
     name = about.name
     if name["weak"]:
-        return about.in_query and name[0].lower() != "key"
+        return name[0].lower() != "key" and _IN_QUERY.search(about.before) is not None
     return tight and not _is_plain(value)
 
 
@@ -357,5 +350,40 @@ def _closed(text: str, start: int, quote: str) -> int:
     found = _QUOTED[quote].match(text, start)
     if found is not None and found.end() < len(text):
         return found.end()
-    line = text.find("\n", start)
-    return len(text) if line < 0 else line
+    return _line_end(text, start)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+_HEADER: Final = re.compile(
+    r"(?m)^[\w\"' .\-]{1,64}([,;\t|])[\w\"' .\-]{1,64}(?:\1[\w\"' .\-]{0,64}){0,99}$"
+)
+_QUOTED_CELL: Final = re.compile(r"\"[^\"\n]*\"")
+_ISSUED: Final = ("aB3dE5gH7jK9", "482913")
+"""What might stand in a column, to ask of its header."""
+
+
+def _columns(text: str) -> Iterator[Span]:
+    """The cells below a header that announces them, in lines of as many cells."""
+    done = 0
+    for header in _HEADER.finditer(text) if "\n" in text and _hints().search(text) else ():
+        names = [name.strip(" \"'") for name in header[0].split(header[1])]
+        secret = [n for n, name in enumerate(names) if any(announces(name, x) for x in _ISSUED)]
+        at = header.end() + 1
+        while secret and header.start() >= done and at < len(text):
+            line = text[at : _line_end(text, at)]
+            cells = _QUOTED_CELL.sub(lambda found: "x" * len(found[0]), line).split(header[1])
+            if len(cells) != len(names):
+                break
+            for n in secret:
+                start = at + sum(len(cell) + 1 for cell in cells[:n])
+                end = start + len(cells[n])
+                if announces(names[n], text[start:end].strip(" \"'\r")):
+                    yield start, end
+            at += len(line) + 1
+        done = max(done, at if secret else 0)
