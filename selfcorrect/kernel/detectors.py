@@ -68,7 +68,7 @@ def announces(name: str, value: str) -> bool:
     >>> announces("db_password", "hunter"), announces("token", "invalid"), announces("PIN", "4711")
     (True, False, True)
     """
-    if not hints(name):
+    if len(name) < _JUDGED and not hints(name):
         return False
     text = f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"
     return any(end > len(name) + 4 for _, end in (*_announced(text), *_marked(text)))
@@ -293,11 +293,13 @@ class _About:
 def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
     """Where the value at a place stands, if it is a secret."""
     name, tight, end = about.name, about.tight, None
+    if text.startswith(_HIDDEN, start - 1):
+        return None
     if (opened := _QUOTE.match(text, start)) is not None:
         start = opened.end()
         end = _closed(text, start, opened[1])
         if name["chosen"] or name["header"]:
-            return (start, end) if start < end and text[start:end] not in _HIDDEN else None
+            return (start, end) if start < end and not text.startswith(_HIDDEN, start) else None
     word = words.at(start)
     if word is None:
         return None
@@ -360,30 +362,47 @@ def _line_end(text: str, start: int) -> int:
 
 # --- columns --------------------------------------------------------------------------------------
 
-_HEADER: Final = re.compile(
-    r"(?m)^[\w\"' .\-]{1,64}([,;\t|])[\w\"' .\-]{1,64}(?:\1[\w\"' .\-]{0,64}){0,99}$"
-)
-_QUOTED_CELL: Final = re.compile(r"\"[^\"\n]*\"")
+_QUOTED_CELL: Final = re.compile(r"(?:^|(?<=[,;\t|]))\"[^\"]*\"(?=[,;\t|]|$)")
+_LAST_NAME: Final = re.compile(r"([\w.\-][\w.\- ]{0,40})[\"']?\Z")
+_PLAIN_CELL: Final = re.compile(r"[\s\"']*([\w.\- ]{0,40}?)[\s\"'\])}]*")
+_CELL_VALUE: Final = re.compile(r"[\s\"']*([^\"'\r]*)")
+_MOST_COLUMNS: Final = 100
 _ISSUED: Final = ("aB3dE5gH7jK9", "482913")
 """What might stand in a column, to ask of its header."""
 
 
 def _columns(text: str) -> Iterator[Span]:
     """The cells below a header that announces them, in lines of as many cells."""
-    done = 0
-    for header in _HEADER.finditer(text) if "\n" in text and _hints().search(text) else ():
-        names = [name.strip(" \"'") for name in header[0].split(header[1])]
-        secret = [n for n, name in enumerate(names) if any(announces(name, x) for x in _ISSUED)]
-        at = header.end() + 1
-        while secret and header.start() >= done and at < len(text):
-            line = text[at : _line_end(text, at)]
-            cells = _QUOTED_CELL.sub(lambda found: "x" * len(found[0]), line).split(header[1])
-            if len(cells) != len(names):
-                break
-            for n in secret:
-                start = at + sum(len(cell) + 1 for cell in cells[:n])
-                end = start + len(cells[n])
-                if announces(names[n], text[start:end].strip(" \"'\r")):
-                    yield start, end
-            at += len(line) + 1
-        done = max(done, at if secret else 0)
+    names: list[str] = []
+    sign, at = ",", 0
+    for line in text.split("\n") if "\n" in text and _hints().search(text) else ():
+        cells = _QUOTED_CELL.sub(lambda found: "x" * len(found[0]), line).split(sign)
+        last = "".join(cells[len(names) - 1 : len(names)])
+        is_row = len(cells) == len(names) or '"' in last  # the end of a table inside a text
+        start = at
+        for name, cell in zip(names, cells, strict=False) if is_row else ():
+            value = _CELL_VALUE.match(text, start, start + len(cell))
+            if name and value is not None and announces(name, value[1]):
+                yield value.span(1)
+            start += len(cell) + 1
+        found = next((one for one in ",;\t|" if one in line), sign)
+        header = _header(line.split(found)) if _hints().search(line) else []
+        if header or not is_row:
+            names, sign = header, found
+        at += len(line) + 1
+
+
+def _header(cells: list[str]) -> list[str]:
+    """The names that announce secrets, in their columns; none where there is no such name.
+
+    Something else may stand before the first one, but for it all that is a name is looked at.
+    """
+    names: list[str] = []
+    for cell in reversed(cells[-_MOST_COLUMNS:]):
+        plain = _PLAIN_CELL.fullmatch(cell)
+        name = plain or _LAST_NAME.search(cell)
+        names.insert(0, name[1] if name is not None else "")
+        if plain is None:
+            break
+    told = [name if any(announces(name, one) for one in _ISSUED) else "" for name in names]
+    return told if any(told) and len(told) > 1 else []

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 from selfcorrect.kernel.detectors import INVISIBLE, Detector, Span, announces, spans
@@ -156,6 +158,25 @@ def place(path: str) -> str:
     '/args/postgresql:~1~1[secret]@db/0'
     """
     return join(*map(redact, split(path))) if path[:1] == "/" else redact(path)
+
+
+def without_folders(text: str, known: Any) -> str:
+    """What a model reads of an error: no folders of this process, but those that its call names.
+
+    >>> without_folders(f"cannot read {sys.prefix}/rates.csv", {"city": "Rome"})
+    'cannot read …/rates.csv'
+    """
+    told = str(known)
+    for folder in _folders():
+        if folder in text and folder not in told:
+            text = text.replace(folder, "…/")
+    return text
+
+
+@cache
+def _folders() -> list[str]:
+    found = {sys.prefix, sys.base_prefix, str(Path.home()), str(Path.cwd()), *sys.path}
+    return sorted((f"{each}/" for each in found if each.count("/") > 1), key=len, reverse=True)
 
 
 def visible(text: str) -> str:

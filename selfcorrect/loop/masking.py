@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.echoes import echoes_of, leaves
-from selfcorrect.kernel.texts import is_clean, place, redact, shown_at
+from selfcorrect.kernel.texts import is_clean, place, redact, safe, shown_at
 from selfcorrect.model import JSON
 from selfcorrect.pointer import join
 from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
@@ -76,7 +76,7 @@ class Mask:
         if not isinstance(call, Mapping):
             return self.value(call)
         return {
-            key: item if key == "name" else self.value(item, "/args" if key == "args" else "")
+            key: safe(item) if key == "name" else self.value(item, "/args" if key == "args" else "")
             for key, item in call.items()
         }
 

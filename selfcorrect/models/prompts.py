@@ -15,7 +15,7 @@ from selfcorrect import pointer
 from selfcorrect.echoes import echoes_of, leaves
 from selfcorrect.errors import BudgetSpent, ModelFailed
 from selfcorrect.kernel.texts import outside as _outside
-from selfcorrect.kernel.texts import quoted
+from selfcorrect.kernel.texts import quoted, without_folders
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -140,9 +140,8 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
     parts.append("Arguments asked for:")
     for one in asked:
         now = "absent" if one.before is ABSENT else _told(one, hidden, outside)
-        parts.append(
-            f"- {quoted(one.key, 120)}, now {now}; error: {outside(one.finding.text, 300)}"
-        )
+        error = outside(without_folders(one.finding.text, call.args), 300)
+        parts.append(f"- {quoted(one.key, 120)}, now {now}; error: {error}")
     others = _others(call, asked, hidden)
     if others:
         parts.append(f"The other arguments: {outside(others, 1_000)}")

@@ -20,6 +20,12 @@ from selfcorrect.log import sink
 _BACKTRACKS: Final = 10_000
 _LONGEST_BACKTRACKED: Final = 10_000
 """Characters of a text that may be gone through at every one of the steps."""
+_TAME: Final = 2**20
+"""Bytes of an automaton that is quick for any text; counted repeats in one another need more."""
+_LONGEST_WILD: Final = 2_000
+"""Characters of a text that a larger automaton goes through."""
+_MOST_STATES: Final = 5_000
+"""Instructions of a program of RE2 that is quick for any text."""
 _UNICODE_ESCAPE: Final = re.compile(r"\\(?:\\|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4}))")
 
 
@@ -50,16 +56,33 @@ def compiled(pattern: str) -> Pattern:
     try:
         import jsonschema_rs
     except ImportError:
-        search = _re2(pattern)
-        return Pattern(search, linear=True) if search else _unchecked(pattern)
+        return _re2(pattern)
     try:
-        return Pattern(_rust(pattern, jsonschema_rs.RegexOptions()).is_valid, linear=True)
+        tame = jsonschema_rs.RegexOptions(size_limit=_TAME)
+        return Pattern(_rust(pattern, tame).is_valid, linear=True)
     except ValueError:
+        try:
+            wild = _rust(pattern, jsonschema_rs.RegexOptions())
+            return _short(pattern, wild.is_valid)
+        except ValueError:
+            pass
         try:
             bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
         except ValueError:
             return _unchecked(pattern)
         return Pattern(_within_bounds(pattern, bounded), linear=False)
+
+
+def _short(pattern: str, search: Callable[[str], bool]) -> Pattern:
+    """A pattern that takes too long for long texts, which are not checked."""
+
+    def bounded(text: str) -> bool:
+        if len(text) <= _LONGEST_WILD:
+            return search(text)
+        _say_unchecked(pattern)
+        return True
+
+    return Pattern(bounded, linear=False)
 
 
 def _within_bounds(pattern: str, validator: Any) -> Callable[[str], bool]:
@@ -99,18 +122,23 @@ def _rust(pattern: str, options: Any) -> Any:
     return Draft202012Validator({"pattern": pattern}, pattern_options=options)
 
 
-def _re2(pattern: str) -> Callable[[str], bool] | None:
+def _re2(pattern: str) -> Pattern:
     try:
         import re2
     except ImportError:
-        return None
+        return _unchecked(pattern)
     options = re2.Options()
     options.log_errors = False
     try:
-        search = re2.compile(_UNICODE_ESCAPE.sub(_code_point, pattern), options).search
+        found = re2.compile(_UNICODE_ESCAPE.sub(_code_point, pattern), options)
     except re2.error:
-        return None
-    return lambda text: search(text) is not None
+        return _unchecked(pattern)
+
+    def search(text: str) -> bool:
+        return found.search(text) is not None
+
+    is_tame = found.programsize <= _MOST_STATES
+    return Pattern(search, linear=True) if is_tame else _short(pattern, search)
 
 
 def _code_point(match: re.Match[str]) -> str:

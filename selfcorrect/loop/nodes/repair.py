@@ -263,7 +263,10 @@ class _Round:
             case Ask(question, options):
                 self.note("asked", question)
                 about = {key: self.item.get(key) for key in ("finding", "rule", "strategy", "path")}
-                said = {"question": clean(question), "options": plain(options_of(options))}
+                said = {
+                    "question": excerpt(question, _LONGEST),
+                    "options": plain(options_of(options)),
+                }
                 self.question = said | about
             case Result() if self._was_executed and not self._by_handler:
                 self.note("gave_up", "the tool was called, and did not say that")
@@ -375,7 +378,7 @@ class _Round:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        said, name = clean(reason[:500]), self.item["strategy"]
+        said, name = excerpt(reason, 500), self.item["strategy"]
         for each in self.group:
             about: dict[str, JSON] = {"rule": each.rule, "strategy": name, "path": each.path}
             about |= {"outcome": outcome, "reason": said, "key": try_key(key, each, name)}
