@@ -34,15 +34,7 @@ _WORD: Final = re.compile(r"[\w.:/@+\-\[\]]+", re.ASCII)
 
 def one_line(value: Any, limit: int = _LONGEST) -> Any:
     """A value of an event without secrets, in whose texts nothing ends a line or hides."""
-    return _escaped(safe(value, limit=limit, depth=8))
-
-
-def _escaped(value: Any) -> Any:
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {_escaped(key): _escaped(item) for key, item in value.items()}
-    return [_escaped(item) for item in value] if isinstance(value, list) else value
+    return safe(value, limit=limit, depth=8, show=visible)
 
 
 def _in_words(values: Mapping[str, Any]) -> str:

@@ -213,33 +213,16 @@ def _announced(text: str) -> Iterator[Span]:
     if _hints().search(text) is None:
         return
     done = 0
-    words = _Words(text)
     for name in _names().finditer(text):
         if name.start() < done:
             continue
-        span = _behind(text, name, words)
+        span = _behind(text, name)
         if span is not None:
             yield span
             done = span[1]
 
 
-class _Words:
-    """The bare words of a text. Each is gone through once, however many names it holds."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._known = text, (0, 0)
-
-    def at(self, start: int) -> Span | None:
-        """The rest of the word at a place."""
-        if not self._known[0] <= start < self._known[1]:
-            found = _BARE.match(self._text, start)
-            if found is None:
-                return None
-            self._known = found.span()
-        return start, self._known[1]
-
-
-def _behind(text: str, name: re.Match[str], words: _Words) -> Span | None:
+def _behind(text: str, name: re.Match[str]) -> Span | None:
     """The secret that a name announces, if it does."""
     end = name.end()
     before = text[max(0, name.start() - _LOOKED_BACK) : name.start()]
@@ -249,19 +232,19 @@ def _behind(text: str, name: re.Match[str], words: _Words) -> Span | None:
         tight = "=" in found[1] or found.end() == found.end(1) or found[0][:1] in "\"'`"
         tight = exact and (tight or option or "-" in name[0])
         about = _About(name, exact, tight, before, assigned="=" in found[1])
-        return _value(text, found.end(), about, words)
+        return _value(text, found.end(), about)
     if name["weak"]:
         return None
     about = _About(name, exact, tight=exact)
     if (found := _VALUE_NEXT.match(text, end)) is not None:
-        return _value(text, found.end(), about, words)
+        return _value(text, found.end(), about)
     next_item = _NEXT_ITEM.match(text, end)
     if option and (found := next_item or _NEXT_WORD.match(text, end)) is not None:
-        return _value(text, found.end(), about, words)
+        return _value(text, found.end(), about)
     quoted = _IN_QUOTES.search(before)
     if next_item is None or quoted is None:
         return None
-    span = _value(text, next_item.end(), about, words)
+    span = _value(text, next_item.end(), about)
     if span is None:
         return None
     # What stands beside it may be one more name: ["password", "email"].
@@ -290,7 +273,7 @@ class _About:
     assigned: bool = False
 
 
-def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
+def _value(text: str, start: int, about: _About) -> Span | None:
     """Where the value at a place stands, if it is a secret."""
     name, tight, end = about.name, about.tight, None
     if text.startswith(_HIDDEN, start - 1):
@@ -300,23 +283,27 @@ def _value(text: str, start: int, about: _About, words: _Words) -> Span | None:
         end = _closed(text, start, opened[1])
         if name["chosen"] or name["header"]:
             return (start, end) if start < end and not text.startswith(_HIDDEN, start) else None
-    word = words.at(start)
-    if word is None:
+    found = _BARE.match(text, start, start + _JUDGED)
+    if found is None:
         return None
-    first = text[start : min(word[1], start + _JUDGED)]
+    first = found[0]
     if end is None and len(first) < _JUDGED:  # what ends the sentence around it is no part of it
         first = first.rstrip(".:" if "(" in first else ".:)") or first
-        word = start, start + len(first)
     if name["header"]:
         rest = _SCHEME if about.assigned else _TO_LINE_END
         line = None if _is_plain(first) else rest.match(text, start)
         return line.span() if line is not None else None
-    if not name["chosen"]:
-        tight = tight if end is None else about.exact and word[1] >= end
-        return word if _is_issued(first, about, tight=tight) else None
-    if _is_plain(first) or first.startswith("//"):
+    if name["chosen"]:
+        is_secret = not first.startswith("//") and (about.exact or not first.isalpha())
+        is_secret = is_secret and not _is_plain(first)
+    else:
+        judged = found.end()
+        tight = tight if end is None else about.exact and judged >= min(end, start + _JUDGED)
+        is_secret = _is_issued(first, about, tight=tight)
+    if not is_secret:
         return None
-    return word if about.exact or not first.isalpha() else None
+    more = _BARE.match(text, found.end()) if len(first) == _JUDGED else None
+    return start, start + len(first) if more is None else more.end()
 
 
 _DIGIT: Final = re.compile(r"\d")
@@ -404,5 +391,10 @@ def _header(cells: list[str]) -> list[str]:
         names.insert(0, name[1] if name is not None else "")
         if plain is None:
             break
-    told = [name if any(announces(name, one) for one in _ISSUED) else "" for name in names]
+    told = [name if _is_told_by(name) else "" for name in names]
     return told if any(told) and len(told) > 1 else []
+
+
+@lru_cache(maxsize=1_024)
+def _is_told_by(name: str) -> bool:
+    return any(announces(name, one) for one in _ISSUED)

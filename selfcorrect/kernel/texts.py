@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -133,7 +133,13 @@ def excerpt(text: str, limit: int = LIMIT) -> str:
     return clean(redact(text[: limit + _BEYOND])[:limit])
 
 
-def safe(value: Any, key: Any = None, limit: int = _LONGEST, depth: int = 100) -> Any:
+def safe(
+    value: Any,
+    key: Any = None,
+    limit: int = _LONGEST,
+    depth: int = 100,
+    show: Callable[[str], str] = str,
+) -> Any:
     """A value as it may be shown: in no text or key a secret, and none under a key that says so.
 
     >>> safe({"url": "https://ann:pa55word@example.org", "password": "hunter2!", "seats": 2})
@@ -141,14 +147,15 @@ def safe(value: Any, key: Any = None, limit: int = _LONGEST, depth: int = 100) -
     """
     value = shown_at(key, value)
     if isinstance(value, str):
-        return redact(value) if len(value) <= limit else _shortened(value, limit)
-    if depth <= 0 and isinstance(value, Mapping | list | tuple):
+        return show(redact(value) if len(value) <= limit else _shortened(value, limit))
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if depth <= 0:
         return "…"
+    rest: dict[str, Any] = {"limit": limit, "depth": depth - 1, "show": show}
     if isinstance(value, Mapping):
-        return {safe(name): safe(item, name, limit, depth - 1) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [safe(item, key, limit, depth - 1) for item in value]
-    return value
+        return {safe(name, **rest): safe(item, name, **rest) for name, item in value.items()}
+    return [safe(item, key, **rest) for item in value]
 
 
 def place(path: str) -> str:

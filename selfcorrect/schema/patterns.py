@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from selfcorrect.kernel.texts import quoted
@@ -63,40 +63,33 @@ def compiled(pattern: str) -> Pattern:
     except ValueError:
         try:
             wild = _rust(pattern, jsonschema_rs.RegexOptions())
-            return _short(pattern, wild.is_valid)
+            return _bounded(pattern, _LONGEST_WILD, wild.is_valid)
         except ValueError:
             pass
         try:
             bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
         except ValueError:
             return _unchecked(pattern)
-        return Pattern(_within_bounds(pattern, bounded), linear=False)
+        return _bounded(pattern, _LONGEST_BACKTRACKED, partial(_backtracked, bounded))
 
 
-def _short(pattern: str, search: Callable[[str], bool]) -> Pattern:
-    """A pattern that takes too long for long texts, which are not checked."""
+def _bounded(pattern: str, longest: int, search: Callable[[str], bool | None]) -> Pattern:
+    """A pattern that may take too long: what is longer, or not answered, is not checked."""
 
     def bounded(text: str) -> bool:
-        if len(text) <= _LONGEST_WILD:
-            return search(text)
-        _say_unchecked(pattern)
-        return True
+        found = search(text) if len(text) <= longest else None
+        if found is None:
+            _say_unchecked(pattern)
+        return found is not False
 
     return Pattern(bounded, linear=False)
 
 
-def _within_bounds(pattern: str, validator: Any) -> Callable[[str], bool]:
-    def search(text: str) -> bool:
-        if len(text) <= _LONGEST_BACKTRACKED:
-            if validator.is_valid(text):
-                return True
-            error = next(validator.iter_errors(text))
-            if not isinstance(error.kind, error.kind.BacktrackLimitExceeded):
-                return False
-        _say_unchecked(pattern)
+def _backtracked(validator: Any, text: str) -> bool | None:
+    if validator.is_valid(text):
         return True
-
-    return search
+    kind = next(validator.iter_errors(text)).kind
+    return None if isinstance(kind, kind.BacktrackLimitExceeded) else False
 
 
 def _unchecked(pattern: str) -> Pattern:
@@ -138,7 +131,7 @@ def _re2(pattern: str) -> Pattern:
         return found.search(text) is not None
 
     is_tame = found.programsize <= _MOST_STATES
-    return Pattern(search, linear=True) if is_tame else _short(pattern, search)
+    return Pattern(search, linear=True) if is_tame else _bounded(pattern, _LONGEST_WILD, search)
 
 
 def _code_point(match: re.Match[str]) -> str:
