@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from selfcorrect import ToolSpec, build_graph
+from selfcorrect.kernel.texts import outside
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
-from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState
 
 GATED: Final = frozenset({"pay_invoice"})

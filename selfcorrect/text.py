@@ -15,7 +15,6 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Final
 
-from selfcorrect.redaction import quoted
 from selfcorrect.words import WORDS, american, is_english, singular
 
 LONGEST: Final = 200
@@ -413,6 +412,8 @@ def tool_not_found_feedback(
     There is no tool named "serach". Did you mean "search"? Available tools: "search", "book". Use
     an exact name.
     """
+    from selfcorrect.kernel.texts import quoted  # the kernel stands on this module
+
     parts = [f"There is no tool named {quoted(requested, 80)}."]
     if suggestions:
         listed = " or ".join(quoted(name, 80) for name in suggestions[:3])

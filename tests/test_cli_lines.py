@@ -15,7 +15,7 @@ from selfcorrect.batch.files import source, target
 from selfcorrect.batch.lines import Line, clip, dump, parse, write
 from selfcorrect.cli import app
 from selfcorrect.cli.screen import row, short
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.model import ABSENT
 
 REFUSED = {

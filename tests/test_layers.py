@@ -26,10 +26,10 @@ LAYERS = (
     {"errors", "kinds"},
     {"model"},
     # what everything may use: plain values and small pure functions
-    {"foreign", "hints", "json_forms", "lazily", "limits", "log", "plain", "pointer", "protocols"}
+    {"foreign", "hints", "json_forms", "lazily", "limits", "plain", "pointer", "protocols"}
     | {"report", "results", "sizes", "state", "weights"},
-    {"echoes", "effects", "kernel", "redaction", "secret_forms", "text", "words"},
-    {"ports", "routing"},
+    {"echoes", "effects", "kernel", "text", "words"},
+    {"log", "ports", "routing"},
     {"recalling", "values"},
     # tools, and models behind their port
     {"schema"},
@@ -98,7 +98,6 @@ UNDER_THE_KERNEL = {
     "plain",
     "pointer",
     "protocols",
-    "redaction",
     "text",
     "words",
 }

@@ -17,6 +17,7 @@ from selfcorrect import ToolSpec, build_graph, classify
 from selfcorrect.batch import diagnose
 from selfcorrect.cli import app
 from selfcorrect.evidence.testifying import LIKELY
+from selfcorrect.kernel.texts import redact
 from selfcorrect.learning.auditing import RecordedError, Replayer
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
@@ -24,7 +25,6 @@ from selfcorrect.learning.recoveries import own_text
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.notebook import Stepper
 from selfcorrect.plain import clean
-from selfcorrect.redaction import redact
 from selfcorrect.testing import VirtualTime, play
 
 MESSAGES = Path(__file__).parent / "training" / "data" / "messages.jsonl.gz"

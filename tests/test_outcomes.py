@@ -351,7 +351,7 @@ def test_what_is_the_tools_own_fault_is_said_with_its_place():
 def test_what_a_library_raises_is_no_fault_and_proves_nothing(name):
     ending = ending_of(raised(LIBRARY[name]), HERE)
     assert not ending.is_fault
-    assert settled(ending.outcome, _spec(atomic=True), is_firm=ending.is_firm) is ending.outcome
+    assert settled(ending.outcome, atomic=True, firm=ending.is_firm) is ending.outcome
 
 
 @pytest.mark.parametrize("name", ["sure", "number"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.redaction import outside, quoted, redact
+from selfcorrect.kernel.texts import outside, quoted, redact
 
 RANDOM = random.Random(7)
 

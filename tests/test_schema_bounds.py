@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from selfcorrect.schema import Checker
 from selfcorrect.schema.effort import Effort, depth_of
+from selfcorrect.schema.patterns import compiled
 
 ROOT = Path(__file__).parents[1]
 MOST_MEMORY = 1_200_000_000
@@ -177,3 +179,38 @@ def test_a_measure_counts_levels():
     assert depth_of({"ab": 1}) == 1
     assert depth_of([[["x" * 100]]]) == 3
     assert depth_of({"a": {"b": [1]}, "c": 2**3_000}) == 3
+
+
+NESTED = (
+    "^([a-z]{1,100}){1,100}$",
+    "^(.{1,99}){1,99}$",
+    "^((a{0,90}){0,90}){0,90}$",
+    "^(([a-z]{1,20}){1,20}){1,10}$",
+    r"^(\w{1,60}){1,60}$",
+    "^(a+)+$",
+    r"^(?=.*\d)(a+)+$",
+)
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["with jsonschema-rs", "without"])
+@pytest.mark.parametrize("pattern", NESTED)
+def test_repeats_in_one_another_are_answered_in_bounded_time_or_not_at_all(
+    pattern, alone, monkeypatch
+):
+    if alone:
+        monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    compiled.cache_clear()
+    search = compiled(pattern).search
+    for text in ("ab" * 1_000, "a" * 300_000 + "!", "ab" * 100_000, "é" * 5_000):
+        started = time.process_time()
+        search(text)
+        assert time.process_time() - started < 1, len(text)
+    compiled.cache_clear()
+
+
+def test_a_large_pattern_is_checked_on_texts_of_the_usual_size():
+    checker = Checker(of(type="string", pattern="^([a-z]{1,100}){1,100}$"), "act")
+    assert checker.is_valid({"a": "abc"})
+    assert not checker.is_valid({"a": "ABC"})
+    assert checker.violations({"a": "ABC"})[0].paths == ("/args/a",)
+    assert checker.is_valid({"a": "A" * 10_000}), "left to the host, which the log says"

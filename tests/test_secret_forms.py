@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from selfcorrect.kernel.texts import is_clean, literal, outside, redact
 from selfcorrect.loop.masking import Mask, masked
 from selfcorrect.policies.safety import SafetyPolicy
-from selfcorrect.redaction import is_clean, literal, outside, redact
 
 CHOSEN = (
     *("password", "Password", "PASSWORD", "passwd", "passphrase", "pwd", "db_password"),

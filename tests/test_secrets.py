@@ -225,7 +225,7 @@ def test_in_what_a_fixer_raises_or_hands_up(kind):
 @ALL
 def test_detect_secrets_itself_knows_the_planted_ones_and_finds_them_no_more(kind):
     plugins = pytest.importorskip("detect_secrets.core.plugins.util", reason="needs the extra dev")
-    from selfcorrect.redaction import outside, redact
+    from selfcorrect.kernel.texts import outside, redact
 
     text, secret = SECRETS[kind]
     classes = {c.__name__: c for c in plugins.get_mapping_from_secret_type_to_class().values()}

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias
 
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import redact, visible
 from selfcorrect.model import JSON
 from selfcorrect.plain import TwoValues, one_value, plain, problem
-from selfcorrect.redaction import redact
 
 _HEAD: Final = 4_096
 _ONE_VALUE: Final = "one object in each line is wanted, as `jq -c '.[]'` writes a list"

@@ -13,7 +13,7 @@ from selfcorrect.cli.options import Logs, Strategies, Tools
 from selfcorrect.cli.progress import leave, live
 from selfcorrect.cli.recorded import calls_of, tell_left_out
 from selfcorrect.cli.screen import console, counted, refuse
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 
 if TYPE_CHECKING:
     from collections import Counter

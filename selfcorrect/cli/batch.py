@@ -17,7 +17,7 @@ from selfcorrect.batch.resuming import answered_before
 from selfcorrect.cli.progress import bar, leave
 from selfcorrect.cli.screen import console, counted
 from selfcorrect.cli.strange_keys import strange_keys
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.mapping.loading import load_map
 
 IN: Final[Any] = typer.Option(

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from selfcorrect.cli.screen import counted
-from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import MapError
+from selfcorrect.kernel.texts import visible
 from selfcorrect.mapping.files import find_map
 from selfcorrect.mapping.linting import check_map
 

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from selfcorrect.batch.lines import clip
 from selfcorrect.cli.screen import console, counted, refuse, row, short, show
-from selfcorrect.drawing.visible import visible
 from selfcorrect.evidence import ErrorReport, decide, read
+from selfcorrect.kernel.texts import visible
 from selfcorrect.mapping.explanation import Explanation
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from selfcorrect.cli.screen import refuse
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.mapping.loading import starter_dir
 
 PROJECT: Final = Path(__file__).parent / "project"

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from selfcorrect.cli.recorded import from_ledger
 from selfcorrect.cli.screen import console, refuse
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.ledger.intents import VERDICTS
 
 

@@ -10,7 +10,7 @@ from selfcorrect.batch.files import target
 from selfcorrect.cli.options import Tools
 from selfcorrect.cli.recorded import calls_of
 from selfcorrect.cli.screen import console, refuse
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 
 
 def propose(

@@ -15,8 +15,8 @@ from selfcorrect.batch.lines import parse
 from selfcorrect.cli.progress import bar
 from selfcorrect.cli.screen import console, counted, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
-from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import LedgerError, MissingExtra, SelfCorrectError
+from selfcorrect.kernel.texts import visible
 
 if TYPE_CHECKING:
     from selfcorrect.learning.calls import RecordedCall

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from selfcorrect.batch.lines import clip, dump
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.model import ABSENT
 
 TEXTS: Final[dict[str, Any]] = tomllib.loads(
@@ -75,17 +75,10 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-class _OneLine(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
-
-
 def log_to_stderr() -> None:
     """Write the library's own events to stderr, one line each."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_OneLine("%(message)s"))
     logger = logging.getLogger("selfcorrect")
-    logger.addHandler(handler)
+    logger.addHandler(logging.StreamHandler())
     logger.setLevel(logging.INFO)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from selfcorrect.batch.lines import clip
 from selfcorrect.cli.screen import counted, row, short
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.model import ABSENT, JSON
 
 STYLES: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from selfcorrect.drawing.shape import END, START, Shape, label_of
 from selfcorrect.drawing.svg import Marks
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 
 
 def mermaid(shape: Shape, marks: Marks | None = None) -> str:

@@ -18,7 +18,7 @@ from selfcorrect.drawing.layout import Box, Placed, Point, layout
 from selfcorrect.drawing.loop import loop_places
 from selfcorrect.drawing.palette import PALETTES, Palette
 from selfcorrect.drawing.shape import END, START, Edge, Shape, label_of
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 
 FONT: Final = "ui-sans-serif, system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 UNDER: Final = 6.0

@@ -9,6 +9,8 @@ import html
 import re
 from typing import Final
 
+from selfcorrect.kernel.detectors import INVISIBLE
+
 WINDOW: Final = 32 * 1024
 LONGEST: Final = 4 * 1024
 """A cleaned message is at most this long."""
@@ -16,21 +18,7 @@ LONGEST: Final = 4 * 1024
 _ESCAPES: Final = re.compile(
     r"\x1b(?:\[[0-?]{0,20}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|.)"
 )
-_INVISIBLE: Final = {
-    code: None
-    for code in (
-        *range(0x20),
-        *range(0x7F, 0xA0),
-        0xAD,
-        0x61C,
-        *range(0x200B, 0x2010),
-        *range(0x2028, 0x202F),
-        *range(0x2060, 0x2070),
-        0xFEFF,
-        *range(0xFFF9, 0xFFFC),
-    )
-    if code not in (0x09, 0x0A)
-}
+_INVISIBLE: Final = re.compile(f"[{INVISIBLE}]")
 _FRAME: Final = dict.fromkeys((*range(9472, 9728), 8226), " ")
 _HTML: Final = re.compile(
     r"<(?:[?]xml|!doctype html|html|head|body|title|h1|error|errorresponse)\b", re.IGNORECASE
@@ -89,7 +77,7 @@ def visible(text: str) -> str:
         text = _ESCAPES.sub("", text)
     if not text.isascii():
         text = text.translate(_FRAME)
-    return text.translate(_INVISIBLE)
+    return _INVISIBLE.sub("", text)
 
 
 def sentence(text: str) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.errors import Escalation, HardFailure, ModelFailed
+from selfcorrect.kernel.texts import outside, quoted, without_folders
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.models.port import one_object, text_of
 from selfcorrect.plain import copied, plain
-from selfcorrect.redaction import outside, quoted
 
 FIXER_PROMPT: Final = (
     "A tool call failed. Answer with what should stand in its place, and nothing else. "
@@ -52,7 +52,7 @@ class FixRequest:
         parts = [
             f"Tool: {quoted(self.tool, 80)}",
             f"Arguments: {outside(given)}",
-            f"Error: {outside(self.error, 1_000)}",
+            f"Error: {outside(without_folders(self.error, given), 1_000)}",
             f"JSON Schema of the arguments: {outside(dict(self.schema))}",
         ]
         if self.request:

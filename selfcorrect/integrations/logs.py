@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any, Final
 
 from selfcorrect.integrations.pausing import running_config
-from selfcorrect.redaction import quoted, redact
+from selfcorrect.log import one_line
 
 _LONGEST: Final = 2_000
-_DEEPEST: Final = 8
 
 
 def redacted(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Replace the secrets in every text of an event, and bound its length.
+    """Replace the secrets in every text of an event, bound its length, and keep it on one line.
 
     >>> redacted(None, "info", {"event": "fetch", "url": "https://ann:pa55word@example.org"})
     {'event': 'fetch', 'url': 'https://[secret]@example.org'}
     """
-    return {key: _clean(value, _DEEPEST) for key, value in event.items()}
+    return dict(one_line(event, _LONGEST))
 
 
 def with_run(
@@ -28,25 +27,6 @@ def with_run(
     for key, value in {**_of_graph(), **_of_trace()}.items():
         event.setdefault(key, value)
     return event
-
-
-def _clean(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        return redact(value) if len(value) <= _LONGEST else quoted(value, _LONGEST)
-    if depth <= 0:
-        return "…"
-    if isinstance(value, Mapping):
-        # The key belongs to what tells a secret: {"password": "x"} is not secret by its value.
-        return {key: _keyed(key, item, depth - 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item, depth - 1) for item in value]
-    return value
-
-
-def _keyed(key: Any, value: Any, depth: int) -> Any:
-    if isinstance(value, str) and "[secret]" in redact(f'{key}: "{value}"'):
-        return "[secret]"
-    return _clean(value, depth)
 
 
 def _of_graph() -> dict[str, Any]:

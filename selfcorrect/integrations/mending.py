@@ -21,11 +21,11 @@ from selfcorrect.integrations.chat import (
 from selfcorrect.integrations.tool_calls import CUT, note_on, tokens_of, told
 from selfcorrect.integrations.toolbox import Toolbox
 from selfcorrect.kernel.requests import Request, why_no_call
+from selfcorrect.kernel.texts import outside
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, Category
 from selfcorrect.plain import as_text
-from selfcorrect.redaction import outside
 from selfcorrect.schema.equality import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."

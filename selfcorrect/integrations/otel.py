@@ -1,4 +1,4 @@
-"""OpenTelemetry: a span per node of the loop, and counters; no values of arguments unless asked."""
+"""OpenTelemetry: a span per run, the nodes below it, and counters; no values unless asked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import MissingExtra
+from selfcorrect.kernel.texts import outside
+from selfcorrect.log import one_line
 from selfcorrect.loop.context import Node, RunContext, Update
 from selfcorrect.loop.nodes import NODES
 from selfcorrect.loop.options import SLOTS
-from selfcorrect.redaction import outside
 from selfcorrect.state import CorrectionState
 
 _NAME: Final = "selfcorrect"
@@ -22,6 +23,13 @@ _PAID: Final = {
     "tokens": "gen_ai.usage.total_tokens",
 }
 _TRIED: Final = ("strategy", "outcome")
+_ENDS: Final = ("done", "answered", "reported")
+_OF_RUN: Final = (
+    *("selfcorrect.run", "selfcorrect.outcome", "selfcorrect.reason", "error.type"),
+    *("gen_ai.tool.name", "gen_ai.tool.call.id"),
+)
+_MOST_RUNS: Final = 1_000
+"""Runs whose spans are open; of one that was never gone on with, nobody tells."""
 
 Count: TypeAlias = Callable[[str, Mapping[str, Any], Update], None]
 
@@ -35,9 +43,10 @@ def instrumented(
 ) -> dict[str, Node]:
     """The nodes of the loop, each inside a span, by the keywords of `build_graph`.
 
-    `build_graph(tools, **instrumented())`, or `SelfCorrection(nodes=instrumented())`. A span is a
-    child of whatever span is current, and carries `selfcorrect.run`, the same for a whole run.
-    Executions are named and described as OpenTelemetry's conventions for generative AI say.
+    `build_graph(tools, **instrumented())`, or `SelfCorrection(nodes=instrumented())`. They stand
+    below one span of the run, a child of whatever span is current; all carry `selfcorrect.run`.
+    What goes on after a person was asked is a second such span. Executions are named and described
+    as OpenTelemetry's conventions for generative AI say.
 
     Args:
         nodes: Nodes of your own by the same keywords, to be put inside spans as well.
@@ -55,11 +64,50 @@ def instrumented(
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
     meter = metrics.get_meter(_NAME, meter_provider=meter_provider)
     count = _counting(meter)
+    runs = _Runs(tracer)
     given = nodes or {}
     return {
-        slot: _traced(name, given.get(slot) or NODES[name], tracer, count, values=values)
+        slot: _traced(name, given.get(slot) or NODES[name], runs, count, values=values)
         for slot, name in SLOTS.items()
     }
+
+
+class _Runs:
+    """The open spans of runs."""
+
+    def __init__(self, tracer: Any) -> None:
+        self._open: dict[Any, Any] = {}
+        self._tracer = tracer
+
+    def child(self, run: Any, name: str) -> Any:
+        """A span below that of the run, as the current one while it is entered."""
+        from opentelemetry.trace import set_span_in_context
+
+        if run not in self._open:
+            if len(self._open) >= _MOST_RUNS:
+                self.end(next(iter(self._open)), {})
+            self._open[run] = self._tracer.start_span(f"{_NAME}.run")
+        # An exception's text may hold arguments: only its type is told.
+        return self._tracer.start_as_current_span(
+            name,
+            context=set_span_in_context(self._open[run]),
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+
+    def end(self, run: Any, attributes: Mapping[str, Any]) -> None:
+        """The run ends, or waits for a person; with the attributes of its last node."""
+        if (span := self._open.pop(run, None)) is not None:
+            _tell(span, {key: attributes[key] for key in _OF_RUN if key in attributes})
+            span.end()
+
+
+def _tell(span: Any, attributes: Mapping[str, Any]) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attributes(attributes)
+    if "error.type" in attributes:
+        span.set_status(Status(StatusCode.ERROR, attributes["error.type"]))
 
 
 def _counting(meter: Any) -> Count:
@@ -84,7 +132,7 @@ def _counting(meter: Any) -> Count:
             repairs.add(1, {f"selfcorrect.{key}": str(tried.get(key)) for key in _TRIED})
         if (tokens := attributes.get("gen_ai.usage.total_tokens", 0)) > 0:
             paid.add(tokens, tool)
-        if update.get("outcome") in ("done", "answered", "reported"):
+        if update.get("outcome") in _ENDS:
             end = {"selfcorrect.reason": attributes.get("selfcorrect.reason", "succeeded")}
             runs.add(1, {**tool, **end})
 
@@ -92,30 +140,27 @@ def _counting(meter: Any) -> Count:
 
 
 def _traced(
-    name: str, inner: Node, tracer: Any, count: Count, *, values: bool
+    name: str, inner: Node, runs: _Runs, count: Count, *, values: bool
 ) -> Callable[[CorrectionState, RunContext], Any]:
     @functools.wraps(inner)
     async def node(state: CorrectionState, context: RunContext) -> Update:
-        from opentelemetry.trace import Status, StatusCode
-
-        # An exception's text may hold arguments: only its type is told.
-        with tracer.start_as_current_span(
-            f"{_NAME}.{name}", record_exception=False, set_status_on_exception=False
-        ) as span:
+        run = state.get("run")
+        with runs.child(run, f"{_NAME}.{name}") as span:
             try:
                 value = inner(state, context)
                 update: Update = await value if inspect.isawaitable(value) else value
             except BaseException as error:
                 span.set_attribute("error.type", type(error).__name__)
+                runs.end(run, {"selfcorrect.run": run or ""})
                 raise
             attributes = _attributes(name, state, update, context, values=values)
             if name == "execute" and (tool := attributes.get("gen_ai.tool.name")):
                 span.update_name(f"execute_tool {tool}")
-            span.set_attributes(attributes)
-            if "error.type" in attributes:
-                span.set_status(Status(StatusCode.ERROR, attributes["error.type"]))
+            _tell(span, attributes)
             count(name, attributes, update)
-            return update
+        if update.get("outcome") in _ENDS:
+            runs.end(run, attributes)
+        return update
 
     node.__name__ = name
     return node
@@ -148,7 +193,9 @@ def _attributes(
         found["selfcorrect.changes"] = [outside(json.dumps(item), _LONGEST) for item in changes]
     if reason := event.get("reason"):
         found["selfcorrect.reason"] = found["error.type"] = str(reason)
-    return {key: value for key, value in found.items() if value not in ("", [], None)}
+    # Names and ids are texts from outside, too.
+    told = {key: value for key, value in found.items() if value not in ("", [], None)}
+    return dict(one_line(told))
 
 
 def _execution(
@@ -160,6 +207,9 @@ def _execution(
         "selfcorrect.effect": None if tool is None else tool.effect,
         "selfcorrect.attempt": event.get("attempt"),
     }
+    result = update.get("result")
+    if isinstance(result, Mapping) and result.get("status") == "error":
+        found["error.type"] = "ToolReportedError"
     if update.get("outcome") == "failed":
         attempts = update.get("attempts") or ()
         found["error.type"] = str(attempts[-1].get("type")) if attempts else "InvalidArgs"

@@ -33,6 +33,7 @@ from selfcorrect.integrations.turn import (
     settled_in,
     with_calls,
 )
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.loop.context import AsyncHost, RunContext, SyncHost
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.watching import call_hook
@@ -46,7 +47,6 @@ from selfcorrect.policies import (
     EmptyResponsePolicy,
 )
 from selfcorrect.policies.empty_responses import FEEDBACK
-from selfcorrect.redaction import quoted
 from selfcorrect.report import FailureReport
 
 if TYPE_CHECKING:

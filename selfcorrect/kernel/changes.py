@@ -25,12 +25,12 @@ from selfcorrect.kernel.spellings import (
     says_nothing,
     spelled,
 )
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.kernel.verdicts import WORST, Path, Reason, Step, Verdict, named, shown, worst
 from selfcorrect.kernel.wrappers import in_order, is_as_spelled, unwrapped, value_in, without_schema
 from selfcorrect.model import JSON, Safety
 from selfcorrect.plain import equal, loaded
 from selfcorrect.pointer import join
-from selfcorrect.redaction import quoted
 
 LOSSY: Final = Safety.LOSSY
 _MOST_PAIRS: Final = 50

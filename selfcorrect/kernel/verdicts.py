@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from selfcorrect.kernel.spellings import Slot, Words
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.model import JSON, Call, Extent, Safety
-from selfcorrect.redaction import quoted
 
 Path = tuple[str | int, ...]
 """The tokens on the way to a place in the arguments; the place of an item is a number."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from selfcorrect.batch.recorded_calls import NoWaiting
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History
 from selfcorrect.learning.recoveries import turn
@@ -21,7 +22,6 @@ from selfcorrect.loop.setup import assemble
 from selfcorrect.loop.walk import walk
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.redaction import quoted
 from selfcorrect.tools import ToolSpec
 
 _MOST_EXAMPLES: Final = 50

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from selfcorrect.kernel.detectors import announces
 from selfcorrect.learning.history import History
 from selfcorrect.learning.recoveries import Recovery
 from selfcorrect.model import ABSENT, JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.recalling.binding import Sources, expressions
 from selfcorrect.recalling.named import is_named
-from selfcorrect.secret_forms import announces
 
 MOST_STEPS: Final = 3
 

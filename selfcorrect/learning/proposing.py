@@ -18,6 +18,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.kernel.texts import literal
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.gates import Entry, Gates, Verdict, as_proposed
 from selfcorrect.learning.history import History
@@ -31,7 +32,6 @@ from selfcorrect.model import JsonObject
 from selfcorrect.models.port import CountingModel
 from selfcorrect.models.usage import name_of
 from selfcorrect.recalling.binding import PARTS, SHAPES
-from selfcorrect.redaction import literal
 
 MOST: Final = 10
 """Errors that a model is asked about, unless the caller says otherwise."""

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.evidence import ErrorReport, read
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.learning.calls import RecordedCall
 from selfcorrect.learning.history import History, Run
 from selfcorrect.model import ABSENT, JSON, Call, JsonObject
-from selfcorrect.plain import clean
 from selfcorrect.recalling.binding import Sources
 from selfcorrect.recalling.template import Template, template
-from selfcorrect.redaction import redact
 
 _FAR: Final = 15
 """Calls after a failure that are looked at."""
@@ -80,7 +79,7 @@ def own_text(call: RecordedCall) -> str:
     schema = call.schema if isinstance(call.schema, Mapping) else {}
     made = Call(call.tool, dict(call.arguments))
     found = read(ErrorReport(call.error or ""), made, schema=schema).findings[0]
-    return redact(clean(found.text[:_LONGEST]))
+    return excerpt(found.text, _LONGEST)
 
 
 def recovery(failure: Failure, forms: Mapping[int, str]) -> Recovery | None:

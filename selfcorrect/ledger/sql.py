@@ -13,6 +13,7 @@ from dataclasses import astuple
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.errors import LedgerError
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.ledger.counts import RecallCounting
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
 from selfcorrect.ledger.intents import LIST, VERDICTS, WRITE, Intents, name_of
@@ -21,7 +22,6 @@ from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import clean
 from selfcorrect.protocols import Posted, Record
-from selfcorrect.redaction import redact
 
 T = TypeVar("T")
 
@@ -455,4 +455,4 @@ def _has_first(cursor: Cursor) -> bool:
 def _said(error: Exception) -> str:
     """What an error of a database says, in one line."""
     first = (str(error).splitlines() or [""])[0]
-    return f"{type(error).__name__}: {redact(clean(first[:200]))}"
+    return f"{type(error).__name__}: {excerpt(first, 200)}"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from selfcorrect.errors import AnsweredBefore
+from selfcorrect.kernel.texts import excerpt, safe
 from selfcorrect.loop.answers import who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import ANSWERS, JSON
-from selfcorrect.plain import clean, digest, plain
+from selfcorrect.plain import digest, plain
 from selfcorrect.protocols import Tool
-from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _MOST: Final = 20
@@ -31,13 +31,13 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
     call, original = state["current"], state["original"]
     tool = context.tools.get(str(call.get("name") or ""))
     told: dict[str, JSON] = {
-        "call": without_secrets(call),
+        "call": safe(call),
         "errors": [_text(item.get("text")) for item in state["findings"][:_MOST]],
         "tried": [
             {key: _text(item.get(key)) for key in ("strategy", "outcome", "reason")}
             for item in state["tried"][-_MOST:]
         ],
-        "refused": without_secrets(state["refused"][-_MOST:]),
+        "refused": safe(state["refused"][-_MOST:]),
         "executions": len(state["attempts"]),
         "acted": acted(state, tool),
         "answers": list(ANSWERS),
@@ -46,9 +46,9 @@ def details(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
     if tool is not None:
         told["effect"] = tool.effect
     if original != call:
-        told["original"] = without_secrets(original)
+        told["original"] = safe(original)
         made = [*state["changes"], *state["pending"]]
-        told["changes"] = without_secrets(made[-_MOST:])
+        told["changes"] = safe(made[-_MOST:])
     if request := state["given"].get("request"):
         told["request"] = _text(request)
     return told
@@ -132,16 +132,5 @@ def acted(state: Mapping[str, Any], tool: Tool | None) -> str:
     return "maybe" if harmless else "no"
 
 
-def without_secrets(value: Any) -> JSON:
-    """A JSON value, every text in it without secrets."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {key: without_secrets(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_secrets(item) for item in value]
-    return value
-
-
 def _text(value: Any) -> str:
-    return redact(clean(str(value or "")[:_LONGEST]))
+    return excerpt(str(value or ""), _LONGEST)

@@ -15,15 +15,15 @@ from selfcorrect.errors import LedgerError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json
 from selfcorrect.kernel import memory
 from selfcorrect.kernel.outcomes import verified
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import remaining
 from selfcorrect.loop.answers import all_who_answered
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.failures import fingerprint, noted
 from selfcorrect.loop.progress import stopped
 from selfcorrect.model import ABSENT, JSON, Call, Finding, Result
-from selfcorrect.plain import clean, copied, digest
+from selfcorrect.plain import copied, digest
 from selfcorrect.protocols import Ledger, Record
-from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key, normal_form
 from selfcorrect.state import CorrectionState
 
@@ -109,7 +109,7 @@ class Intent:
         """Whose call it is, for the person who settles it: nothing of its arguments."""
         thread, task = self.context.thread, self.state["given"].get("task_id")
         whose = f"task {task}" if thread is None else f"thread {thread}"
-        return redact(clean(f"{self.call.name}, {whose}, call {self.call.id}"))[:_LONGEST_TOLD]
+        return excerpt(f"{self.call.name}, {whose}, call {self.call.id}", _LONGEST_TOLD)
 
     def where(self, key: str) -> str:
         """Where a person finds a call that is in doubt, if the ledger lets them settle it."""

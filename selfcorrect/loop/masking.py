@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.echoes import echoes_of, leaves
+from selfcorrect.kernel.texts import is_clean, place, redact, safe, shown_at
 from selfcorrect.model import JSON
 from selfcorrect.pointer import join
 from selfcorrect.policies.safety import SafetyPolicy, marks_sensitive
 from selfcorrect.protocols import Tool
-from selfcorrect.redaction import SHORTEST, is_clean, redact, shown_at
 
 SENSITIVE: Final = "[sensitive]"
 """Stands for the value of a sensitive field."""
@@ -69,14 +69,14 @@ class Mask:
         """A text without secrets and without what sensitive fields hold."""
         for echo in self.echoes:
             text = text.replace(echo, SENSITIVE)
-        return redact(text) if len(text) >= SHORTEST else text
+        return redact(text)
 
     def call(self, call: Any) -> JSON:
         """A call, its sensitive values hidden."""
         if not isinstance(call, Mapping):
             return self.value(call)
         return {
-            key: item if key == "name" else self.value(item, "/args" if key == "args" else "")
+            key: safe(item) if key == "name" else self.value(item, "/args" if key == "args" else "")
             for key, item in call.items()
         }
 
@@ -153,7 +153,7 @@ def _named_in(raw: Any) -> Iterator[tuple[str, JSON]]:
 def _place(item: Any) -> JSON:
     """A pointer, or several, without secrets; what a pointer names is no value to be hidden."""
     if isinstance(item, str):
-        return redact(item)
+        return place(item)
     return [_place(each) for each in item] if isinstance(item, list | tuple) else item
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from selfcorrect.echoes import leaves
 from selfcorrect.effects import acts
 from selfcorrect.json_forms import call_to_json
+from selfcorrect.kernel.texts import literal
 from selfcorrect.limits import Limits, remaining, spent
 from selfcorrect.loop.answers import mended
 from selfcorrect.loop.context import Host, RunContext
@@ -21,7 +22,6 @@ from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.recalls import retired
 from selfcorrect.model import JSON, Call, Finding, First, Safety
 from selfcorrect.policies.safety import words_of
-from selfcorrect.redaction import literal
 from selfcorrect.state import CorrectionState
 
 MOST_NESTED: Final = 3

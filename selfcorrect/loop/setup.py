@@ -14,6 +14,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
 from selfcorrect.handlers.handler import as_handler, defaults
 from selfcorrect.hints import near
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink, warning
@@ -33,7 +34,6 @@ from selfcorrect.policies import Hooks, PolicySource, SafetyPolicy, ToolErrorPol
 from selfcorrect.policies.retry_budget import Budgets
 from selfcorrect.policies.safety import DEFAULT_SURE
 from selfcorrect.protocols import Board, ToolWords
-from selfcorrect.redaction import quoted
 from selfcorrect.results import has_error_at, is_error_value
 from selfcorrect.tools import ToolSpec, tool_specs
 

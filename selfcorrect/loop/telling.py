@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from selfcorrect.effects import destroys
+from selfcorrect.kernel.texts import without_folders
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.progress import readings_of, refusal_of
@@ -32,7 +33,9 @@ def told(
     stop = state["stop"] or {}
     return {
         "advice": tuple(advice(report, refused)),
-        "for_model": for_model(report, _known(state, stop, report, mask, context)),
+        "for_model": without_folders(
+            for_model(report, _known(state, stop, report, mask, context)), report.call
+        ),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from selfcorrect.echoes import leaves
 from selfcorrect.errors import MapError, MapFault, StrategyNotFound
+from selfcorrect.kernel.texts import redact
 from selfcorrect.mapping.bodies import row_of
 from selfcorrect.mapping.files import Document, MapSource
 from selfcorrect.mapping.matching import status_names
@@ -22,7 +23,6 @@ from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind, Finding, Safety
 from selfcorrect.pointer import join, split
-from selfcorrect.redaction import redact
 
 _WITHOUT_A_CURE: Final = frozenset(
     {

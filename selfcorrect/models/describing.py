@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from selfcorrect.kernel.texts import literal, quoted, redact
 from selfcorrect.model import JSON, OWN_CHECKS
 from selfcorrect.pointer import split
-from selfcorrect.redaction import literal, quoted, redact
 
 _MOST: Final = 12
 _LONGEST_VALUE: Final = 60

@@ -14,6 +14,8 @@ from typing import Final
 from selfcorrect import pointer
 from selfcorrect.echoes import echoes_of, leaves
 from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.kernel.texts import outside as _outside
+from selfcorrect.kernel.texts import quoted, without_folders
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -29,8 +31,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import problem
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.redaction import outside as _outside
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place, fits, is_within, place_of
 from selfcorrect.schema.subschema import at, same, shown
 
@@ -140,9 +140,8 @@ def prompt(task: str, call: Call, asked: Sequence[Question], context: RepairCont
     parts.append("Arguments asked for:")
     for one in asked:
         now = "absent" if one.before is ABSENT else _told(one, hidden, outside)
-        parts.append(
-            f"- {quoted(one.key, 120)}, now {now}; error: {outside(one.finding.text, 300)}"
-        )
+        error = outside(without_folders(one.finding.text, call.args), 300)
+        parts.append(f"- {quoted(one.key, 120)}, now {now}; error: {error}")
     others = _others(call, asked, hidden)
     if others:
         parts.append(f"The other arguments: {outside(others, 1_000)}")

@@ -16,6 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from selfcorrect.kernel.requests import NOT_ALLOWED
+from selfcorrect.kernel.texts import literal, outside, quoted
 from selfcorrect.model import OWN_CHECKS
 from selfcorrect.models.advice import ask_again
 from selfcorrect.models.describing import (
@@ -28,7 +29,6 @@ from selfcorrect.models.describing import (
     value_shown,
 )
 from selfcorrect.protocols import ToolWords
-from selfcorrect.redaction import literal, outside, quoted
 from selfcorrect.report import FailureReport
 
 LONGEST: Final = 1_200

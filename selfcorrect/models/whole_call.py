@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.errors import BudgetSpent, ModelFailed
+from selfcorrect.kernel.texts import outside, quoted
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -21,7 +22,6 @@ from selfcorrect.model import (
 from selfcorrect.plain import problem
 from selfcorrect.pointer import join
 from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.redaction import outside, quoted
 
 MOST_ROUNDS: Final = 10
 _MOST_TOOLS: Final = 12

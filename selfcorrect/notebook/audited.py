@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Final
 
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.learning.auditing import Audit
 from selfcorrect.notebook.html import asset, page
 

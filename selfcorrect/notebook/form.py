@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from selfcorrect.kernel.texts import safe
 from selfcorrect.notebook.editing import ladder_of, options_of
 from selfcorrect.notebook.recorder import is_start
 from selfcorrect.notebook.standing import Standing
 from selfcorrect.plain import problem
-from selfcorrect.redaction import redact, shown_at
 
 _LONGEST: Final = 20_000
 """Characters of a form; larger states are edited with `Stepper.edit` in a cell."""
@@ -21,7 +21,7 @@ def form_of(at: Standing) -> dict[str, Any] | None:
     if not at.here.next:
         return None
     subject, values = editable(at)
-    text = json.dumps(masked(values), ensure_ascii=False, indent=2)
+    text = json.dumps(safe(values), ensure_ascii=False, indent=2)
     if len(text) > _LONGEST:
         text = ""
     ladder = ladder_of(at.parts, at.values) if "repair" in at.here.next else []
@@ -81,7 +81,7 @@ def edit_from(
 
 
 def _text(values: Any) -> str:
-    return json.dumps(masked(values), ensure_ascii=False, indent=2, default=str)
+    return json.dumps(safe(values), ensure_ascii=False, indent=2, default=str)
 
 
 def _object(text: str, place: str) -> dict[str, Any]:
@@ -96,24 +96,16 @@ def _object(text: str, place: str) -> dict[str, Any]:
     return found
 
 
-def masked(value: Any, key: str = "") -> Any:
-    """The value with every secret in it masked, texts whole otherwise."""
-    if isinstance(value, Mapping):
-        return {name: masked(item, str(name)) for name, item in value.items()}
-    if isinstance(value, list):
-        return [masked(item, key) for item in value]
-    if isinstance(value, str):
-        text = redact(value)
-        return shown_at(key, value) if text == value else text
-    return value
-
-
-def unmasked(new: Any, old: Any, key: str = "") -> Any:
+def unmasked(new: Any, old: Any, key: Any = "") -> Any:
     """The new value, with what is still masked in it as it was before."""
     if isinstance(new, dict) and isinstance(old, Mapping):
-        return {name: unmasked(item, old.get(name), name) for name, item in new.items()}
+        names = {safe(name): name for name in old}
+        if len(names) < len(old):
+            raise ValueError("two names hold secrets and cannot be told apart here")
+        known = [(names.get(name, name), item) for name, item in new.items()]
+        return {name: unmasked(item, old.get(name), name) for name, item in known}
     if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
         return [unmasked(a, b, key) for a, b in zip(new, old, strict=True)]
-    if isinstance(new, str) and isinstance(old, str) and new == masked(old, key):
+    if isinstance(new, str) and isinstance(old, str) and new == safe(old, key):
         return old
     return new

@@ -10,8 +10,8 @@ from typing import Final
 
 from selfcorrect.drawing import END, START, Shape, label_of
 from selfcorrect.drawing.svg import Marks
-from selfcorrect.drawing.visible import visible
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.kernel.texts import visible
 from selfcorrect.notebook.frame import Frame
 
 _MOST_CHANGES: Final = 200

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import excerpt, visible
 from selfcorrect.mapping.patterns import PatternError, compile_pattern
 from selfcorrect.notebook.shown import plain_text
-from selfcorrect.redaction import redact
 
 _LONGEST: Final = 1_200
 _WHOLE: Final = "selfcorrect_whole_match"
@@ -34,7 +33,7 @@ def marked(text: str, pattern: str | None, captures: Mapping[str, str]) -> dict[
     >>> marked("no flight on 2026-10-26", "on (?P<got>[0-9-]+)", {"got": "2026-10-26"})["pieces"]
     [['no flight ', ''], ['on ', 'match'], ['2026-10-26', 'got']]
     """
-    text = redact(text[: 8 * _LONGEST])[:_LONGEST]
+    text = excerpt(text, _LONGEST)
     spans = _spans(text, pattern)
     order = {span.name: number for number, span in enumerate(spans)}
     groups = [

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import excerpt, safe, visible
 from selfcorrect.model import ABSENT
-from selfcorrect.redaction import redact
 
 LINE: Final = 400
 """Characters of one value that are shown."""
@@ -37,20 +36,14 @@ def value_text(value: Any, limit: int = LINE, key: str | None = None) -> str:
     if value is ABSENT:
         return "nothing"
     size = len(value) if isinstance(value, str) else 0
-    text = json.dumps(_small(value, [_MOST_VALUES], 0), ensure_ascii=False, default=_name)
-    if key is not None:
-        head = json.dumps({key: 0}, ensure_ascii=False)[:-2]
-        masked = redact(f"{head}{text}}}")
-        text = masked[len(head) : -1] if masked.startswith(head) else redact(text)
-    else:
-        text = redact(text)
-    return cut(text, limit, size)
+    small = safe(_small(value, [_MOST_VALUES], 0), key)
+    return cut(json.dumps(small, ensure_ascii=False, default=_name), limit, size)
 
 
 def plain_text(text: Any, limit: int = LINE) -> str:
     """A text as it is, without its quotes."""
     whole = text if isinstance(text, str) else str(text)
-    return cut(redact(whole[:_READ]), limit, len(whole))
+    return cut(excerpt(whole, _READ), limit, len(whole))
 
 
 def cut(text: str, limit: int, size: int = 0) -> str:

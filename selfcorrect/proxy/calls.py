@@ -55,7 +55,7 @@ _NOT_KEPT: Final = (
     "The call was not made: it no longer waits for this answer. Make it again without requestState."
 )
 _STALE: Final = (
-    "The call was not made: it does not fit the tool, which the server changed since it was listed. "
+    "The call was not made: it does not fit the tool, which changed since it was listed. "
     "List the tools again, then make the call."
 )
 _REFUSED: Final = (

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.model import JSON
 from selfcorrect.proxy.events import events
 from selfcorrect.proxy.frames import CLOSED, Frame, error, frames, headers_of, key_of, mapping
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, Tasks
-from selfcorrect.redaction import redact
 
 if TYPE_CHECKING:
     import httpx
@@ -120,7 +120,7 @@ class Remote:
             why = f"{type(failure).__name__}: {failure}"
             reached = not isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout)
         if why is not None:
-            told = error(frame.id, CLOSED, f"Connection closed: {redact(why)[:_TOLD]}")
+            told = error(frame.id, CLOSED, f"Connection closed: {excerpt(why, _TOLD)}")
             await self.inbox.put(Come(replace(told, reached=reached), frame.id))
 
     async def _answered(self, frame: Frame) -> str | None:
@@ -205,11 +205,11 @@ class Remote:
             for told in frames(body):
                 if "error" in told.data:
                     return replace(told.under(frame.id), headers=headers, status=status)
-        said = redact(body.decode("utf-8", "replace")[:_TOLD])
+        why = excerpt(body.decode("utf-8", "replace"), _TOLD)
         how = {401: "; give the proxy a --header 'Authorization: …', or the client a token"}
         text = f"HTTP {status} {response.reason_phrase}{how.get(status, '')}"
         code = _SESSION_GONE if status == 404 and self._has_session else CLOSED
-        told = error(frame.id, code, f"{text}: {said}" if said else text)
+        told = error(frame.id, code, f"{text}: {why}" if why else text)
         return replace(told, headers=headers, status=status)
 
     async def _tell(self, frame: Frame) -> None:

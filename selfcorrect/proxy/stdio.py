@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Final, cast
 
-from selfcorrect.drawing.visible import visible
+from selfcorrect.kernel.texts import visible
 from selfcorrect.model import JSON
 from selfcorrect.proxy.frames import Frame, frames
 from selfcorrect.proxy.sides import Come, Disconnected, Inbox, split, until

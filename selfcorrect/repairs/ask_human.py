@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from selfcorrect.json_forms import to_json
+from selfcorrect.kernel.texts import literal, quoted
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -23,7 +24,6 @@ from selfcorrect.model import (
 from selfcorrect.pointer import look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.answers import is_proposal
-from selfcorrect.redaction import literal, quoted
 from selfcorrect.schema.places import Place, place_of
 from selfcorrect.schema.subschema import same
 

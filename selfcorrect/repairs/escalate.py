@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.model import (
     Call,
     Diagnosis,
@@ -14,7 +15,6 @@ from selfcorrect.model import (
     Escalate as Escalated,
 )
 from selfcorrect.protocols import RepairContext
-from selfcorrect.redaction import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import (
     JSON,
@@ -20,7 +21,6 @@ from selfcorrect.model import (
     edit,
 )
 from selfcorrect.protocols import RepairContext
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import place_of
 from selfcorrect.text import VALUE_SLIP, is_spelling_of, spelling, tokens, typo
 

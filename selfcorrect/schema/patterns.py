@@ -11,15 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.log import sink
-from selfcorrect.redaction import quoted
 
 _BACKTRACKS: Final = 10_000
 _LONGEST_BACKTRACKED: Final = 10_000
 """Characters of a text that may be gone through at every one of the steps."""
+_TAME: Final = 2**20
+"""Bytes of an automaton that is quick for any text; counted repeats in one another need more."""
+_LONGEST_WILD: Final = 2_000
+"""Characters of a text that a larger automaton goes through."""
+_MOST_STATES: Final = 5_000
+"""Instructions of a program of RE2 that is quick for any text."""
 _UNICODE_ESCAPE: Final = re.compile(r"\\(?:\\|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4}))")
 
 
@@ -50,30 +56,40 @@ def compiled(pattern: str) -> Pattern:
     try:
         import jsonschema_rs
     except ImportError:
-        search = _re2(pattern)
-        return Pattern(search, linear=True) if search else _unchecked(pattern)
+        return _re2(pattern)
     try:
-        return Pattern(_rust(pattern, jsonschema_rs.RegexOptions()).is_valid, linear=True)
+        tame = jsonschema_rs.RegexOptions(size_limit=_TAME)
+        return Pattern(_rust(pattern, tame).is_valid, linear=True)
     except ValueError:
+        try:
+            wild = _rust(pattern, jsonschema_rs.RegexOptions())
+            return _bounded(pattern, _LONGEST_WILD, wild.is_valid)
+        except ValueError:
+            pass
         try:
             bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
         except ValueError:
             return _unchecked(pattern)
-        return Pattern(_within_bounds(pattern, bounded), linear=False)
+        return _bounded(pattern, _LONGEST_BACKTRACKED, partial(_backtracked, bounded))
 
 
-def _within_bounds(pattern: str, validator: Any) -> Callable[[str], bool]:
-    def search(text: str) -> bool:
-        if len(text) <= _LONGEST_BACKTRACKED:
-            if validator.is_valid(text):
-                return True
-            error = next(validator.iter_errors(text))
-            if not isinstance(error.kind, error.kind.BacktrackLimitExceeded):
-                return False
-        _say_unchecked(pattern)
+def _bounded(pattern: str, longest: int, search: Callable[[str], bool | None]) -> Pattern:
+    """A pattern that may take too long: what is longer, or not answered, is not checked."""
+
+    def bounded(text: str) -> bool:
+        found = search(text) if len(text) <= longest else None
+        if found is None:
+            _say_unchecked(pattern)
+        return found is not False
+
+    return Pattern(bounded, linear=False)
+
+
+def _backtracked(validator: Any, text: str) -> bool | None:
+    if validator.is_valid(text):
         return True
-
-    return search
+    kind = next(validator.iter_errors(text)).kind
+    return None if isinstance(kind, kind.BacktrackLimitExceeded) else False
 
 
 def _unchecked(pattern: str) -> Pattern:
@@ -99,18 +115,23 @@ def _rust(pattern: str, options: Any) -> Any:
     return Draft202012Validator({"pattern": pattern}, pattern_options=options)
 
 
-def _re2(pattern: str) -> Callable[[str], bool] | None:
+def _re2(pattern: str) -> Pattern:
     try:
         import re2
     except ImportError:
-        return None
+        return _unchecked(pattern)
     options = re2.Options()
     options.log_errors = False
     try:
-        search = re2.compile(_UNICODE_ESCAPE.sub(_code_point, pattern), options).search
+        found = re2.compile(_UNICODE_ESCAPE.sub(_code_point, pattern), options)
     except re2.error:
-        return None
-    return lambda text: search(text) is not None
+        return _unchecked(pattern)
+
+    def search(text: str) -> bool:
+        return found.search(text) is not None
+
+    is_tame = found.programsize <= _MOST_STATES
+    return Pattern(search, linear=True) if is_tame else _bounded(pattern, _LONGEST_WILD, search)
 
 
 def _code_point(match: re.Match[str]) -> str:

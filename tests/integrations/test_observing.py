@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import structlog
 from agents_kit import World, agent_of, calling, run
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
@@ -72,6 +75,63 @@ def test_a_span_per_node_with_what_was_done_and_no_values() -> None:
     assert sum(point.value for point in metrics["selfcorrect.runs"]) == 1
 
 
+def act(a: int) -> Any:
+    """Act."""
+    return {"isError": True} if a == 1 else ToolMessage("no", tool_call_id="x", status="error")
+
+
+def test_one_span_of_the_run_stands_over_its_nodes() -> None:
+    seen = Telescope()
+    graph = build_graph(World().tools, **seen.nodes)
+    for _ in range(2):
+        graph.invoke({"call": {"name": BROKEN[0], "args": BROKEN[1], "id": "c7"}})
+    roots = [span for span in seen.spans if span.parent is None]
+    assert [span.name for span in roots] == ["selfcorrect.run"] * 2
+    assert len({span.context.trace_id for span in seen.spans}) == 2
+    for root in roots:
+        below = [span for span in seen.spans if span.parent == root.context]
+        assert len(below) > 5
+        assert {span.attributes["selfcorrect.run"] for span in (root, *below)} == {
+            root.attributes["selfcorrect.run"]
+        }
+        assert root.start_time <= min(span.start_time for span in below)
+        assert root.end_time >= max(span.end_time for span in below)
+
+
+def test_a_run_that_waits_for_a_person_ends_its_span_and_goes_on_below_another() -> None:
+    seen = Telescope()
+    graph = build_graph([act], checkpointer=InMemorySaver(), **seen.nodes)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    asked = graph.invoke({"call": {"name": "act", "args": {}}}, config)
+    assert "__interrupt__" in asked
+    graph.invoke(Command(resume={"action": "reject"}), config)
+    roots = [span for span in seen.spans if span.parent is None]
+    assert [span.name for span in roots] == ["selfcorrect.run"] * 2
+    assert len({span.attributes["selfcorrect.run"] for span in roots}) == 1
+
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_a_failure_that_came_back_as_a_value_marks_the_tools_span(a: int) -> None:
+    seen = Telescope()
+    build_graph([act], **seen.nodes).invoke({"call": {"name": "act", "args": {"a": a}}})
+    span = next(span for span in seen.spans if span.name == "execute_tool act")
+    assert not span.status.is_ok
+    assert span.attributes["error.type"] == "ToolReportedError"
+
+
+def test_names_in_spans_are_redacted_and_stand_on_one_line() -> None:
+    seen = Telescope()
+    call = {"name": "pay\npassword=hunter2!", "args": {}, "id": "sk-proj-aB3dE5gH7jK9mN1pQ2rS4tU6"}
+    build_graph(World().tools, **seen.nodes).invoke({"call": call})
+    told = "".join(
+        f"{span.name} {' '.join(map(str, span.attributes.values()))}" for span in seen.spans
+    )
+    assert "pay\\u000apassword=" in told.replace("\\n", "\\u000a")
+    assert "hunter2" not in told
+    assert "aB3dE5" not in told
+    assert "\n" not in told
+
+
 def test_values_are_recorded_where_they_are_asked_for_and_a_report_is_an_error() -> None:
     seen = Telescope(values=True)
     graph = build_graph(World().tools, **seen.nodes)
@@ -104,6 +164,7 @@ def test_the_middleware_takes_instrumented_nodes_and_healthy_calls_are_seen() ->
     assert [span.name for span in seen.spans] == [
         "selfcorrect.plan",
         "execute_tool find_flights",
+        "selfcorrect.run",
     ]
 
 

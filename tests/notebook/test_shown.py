@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from worlds import BROKEN, World
 
+from selfcorrect.kernel.texts import safe
 from selfcorrect.notebook import Stepper, trail
-from selfcorrect.notebook.form import masked, unmasked
+from selfcorrect.notebook.form import unmasked
 from selfcorrect.notebook.marked import marked
 from selfcorrect.notebook.shown import differences, rows, value_text
 
@@ -87,14 +88,14 @@ def test_what_lies_deep_is_not_followed() -> None:
 def test_secrets_are_masked(state: Any, secret: str) -> None:
     assert secret not in json.dumps(rows(state))
     assert secret not in json.dumps(differences({}, state))
-    assert secret not in json.dumps(masked(state))
-    assert unmasked(masked(state), state) == state
+    assert secret not in json.dumps(safe(state))
+    assert unmasked(safe(state), state) == state
 
 
 @given(JSON)
 @settings(max_examples=100)
 def test_masking_can_be_undone(value: Any) -> None:
-    assert unmasked(masked(value), value) == value
+    assert unmasked(safe(value), value) == value
 
 
 @given(

@@ -10,7 +10,6 @@ from selfcorrect.repairs.format_date import FormatDate
 from selfcorrect.repairs.format_time import FormatTime
 from selfcorrect.repairs.split_list import SplitList
 
-
 INT, NUM, BOOL, STR = ({"type": t} for t in ("integer", "number", "boolean", "string"))
 TEXTS = {"type": "array", "items": STR}
 INSTANT = {"type": "string", "format": "date-time"}

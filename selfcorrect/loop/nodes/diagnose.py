@@ -10,13 +10,13 @@ from selfcorrect.effects import Outcome, acts
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.json_forms import call_from_json, finding_from_json, finding_to_json
 from selfcorrect.kernel.outcomes import after_rules
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable, stopped
 from selfcorrect.loop.sparing import noted_error
 from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
-from selfcorrect.plain import as_text, clean
-from selfcorrect.redaction import redact
+from selfcorrect.plain import as_text
 from selfcorrect.state import CorrectionState
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ def _ended(state: CorrectionState, context: RunContext) -> dict[str, object] | N
     raised = context.errors.of(state["run"])[-1:]
     match raised:
         case [Escalation() as error]:
-            reason = clean(redact(error.reason[:_LONGEST]))
+            reason = excerpt(error.reason, _LONGEST)
             return stopped("escalated", reason, severity=error.severity, escalation=reason)
         case [HardFailure() as error]:
-            return stopped("terminal_kind", redact(as_text(error)[:_LONGEST]))
+            return stopped("terminal_kind", excerpt(as_text(error), _LONGEST))
         case _:
             return None
 

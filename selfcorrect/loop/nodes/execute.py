@@ -15,6 +15,7 @@ from selfcorrect.errors import (
 )
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.kernel.outcomes import settled
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import remaining
 from selfcorrect.loop.branching import in_its_branch
 from selfcorrect.loop.context import RunContext, Update
@@ -34,9 +35,8 @@ from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import JSON, Attempt, Call, Finding, Result
-from selfcorrect.plain import as_text, canonical, clean, plain, storable
+from selfcorrect.plain import as_text, canonical, plain, storable
 from selfcorrect.protocols import Ledger, Record
-from selfcorrect.redaction import redact
 from selfcorrect.schema.equality import call_key
 from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
@@ -300,7 +300,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
             return _done(this, value, shown, seconds)
         if found is Outcome.NOT_DONE:
             outcome, is_atomic = found, False
-    text = redact(clean(findings[0].text[:_LONGEST_TEXT]))
+    text = excerpt(findings[0].text, _LONGEST_TEXT)
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update = _failed("tool", findings, {**said, **of_tool(tool)})
@@ -375,7 +375,7 @@ def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -
     for item in items:
         if item["kind"] == "internal":  # nobody has decided yet
             del item["kind"]
-        item["text"] = redact(clean(item["text"][:_LONGEST_TEXT]))
+        item["text"] = excerpt(item["text"], _LONGEST_TEXT)
     return {
         "outcome": "failed",
         "error": {"source": source, "findings": plain(items)},

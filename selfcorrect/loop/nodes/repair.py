@@ -19,6 +19,7 @@ from selfcorrect.json_forms import (
     finding_to_json,
     to_json,
 )
+from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import answered, mended, options_of, who_answered
 from selfcorrect.loop.asking import take
@@ -46,7 +47,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import as_text, clean, own_copy, plain, storable
 from selfcorrect.policies.safety import words_of
-from selfcorrect.redaction import redact
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
@@ -264,7 +264,10 @@ class _Round:
             case Ask(question, options):
                 self.note("asked", question)
                 about = {key: self.item.get(key) for key in ("finding", "rule", "strategy", "path")}
-                said = {"question": clean(question), "options": plain(options_of(options))}
+                said = {
+                    "question": excerpt(question, _LONGEST),
+                    "options": plain(options_of(options)),
+                }
                 self.question = said | about
             case Result() if self._was_executed and not self._by_handler:
                 self.note("gave_up", "the tool was called, and did not say that")
@@ -275,11 +278,11 @@ class _Round:
                 self.final = {"outcome": "answered", "result": result}
             case Escalate(reason, severity):
                 self.note("escalated", reason)
-                why = clean(redact(reason[:_LONGEST]))
+                why = excerpt(reason, _LONGEST)
                 self.stop("escalated", self._by(why), severity=severity.value, escalation=why)
             case Terminal(reason):
                 self.note("terminal", reason)
-                why = clean(redact(reason[:_LONGEST]))
+                why = excerpt(reason, _LONGEST)
                 self.stop("terminal_kind", self._by(why), said=why)
             case Fix() | First():
                 who = "an error handler" if isinstance(answer, Fix) else "a strategy of a map"
@@ -376,7 +379,7 @@ class _Round:
         # A change is counted against the call of its pass: a digest of the call for every one of
         # thousands of changes would take their square.
         key = (self.begun if outcome == "changed" else "") or self._key()
-        said, name = clean(reason[:500]), self.item["strategy"]
+        said, name = excerpt(reason, 500), self.item["strategy"]
         for each in self.group:
             about: dict[str, JSON] = {"rule": each.rule, "strategy": name, "path": each.path}
             about |= {"outcome": outcome, "reason": said, "key": try_key(key, each, name)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from traceback import format_exception
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.errors import HardFailure, ToolErrorTerminal, ToolExecutionError
 from selfcorrect.foreign import told as heard
@@ -15,11 +15,9 @@ from selfcorrect.log import warning
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.masking import Mask
 from selfcorrect.model import ErrorKind
-from selfcorrect.redaction import redact
 from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 
-_LONGEST_TRACEBACK: Final = 8_000
 _NOBODY_ACTED = ("no_strategy", "repeated_failure", "unknown_outcome", "needs_person", "refused")
 _INSIDE = ("key", "value")
 _ENDED_BY_HAND = ("terminal_kind", "escalated")
@@ -59,7 +57,7 @@ def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
     values = {
         "tool": report.tool,
         "reason": report.reason,
-        "detail": redact(report.detail),
+        "detail": report.detail,
         "exception": last.get("type"),
         "text": last.get("text") or finding.get("text"),
         "kind": finding.get("kind"),
@@ -68,7 +66,7 @@ def _log(report: FailureReport, errors: Sequence[BaseException]) -> None:
     }
     told = {key: value for key, value in values.items() if value is not None}
     if errors and finding.get("kind") == ErrorKind.INTERNAL:
-        told["traceback"] = redact(_traceback(errors[-1])[-_LONGEST_TRACEBACK:])
+        told["traceback"] = _traceback(errors[-1])
     warn("selfcorrect.failed", told)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from selfcorrect.errors import StrategyNotFound
 from selfcorrect.json_forms import call_from_json, finding_from_json
+from selfcorrect.kernel.texts import literal
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import answered, options_of
 from selfcorrect.loop.asking import details
@@ -18,7 +19,6 @@ from selfcorrect.model import JSON, Ask, Call, Diagnosis, Finding, Safety
 from selfcorrect.plain import own_copy, plain
 from selfcorrect.pointer import look
 from selfcorrect.policies.safety import no_model
-from selfcorrect.redaction import literal
 from selfcorrect.schema.equality import call_key
 from selfcorrect.schema.subschema import same
 from selfcorrect.state import CorrectionState

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from selfcorrect.kernel.likeness import is_spelled
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import ABSENT, JSON, Safety
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import resembles
 from selfcorrect.schema.nested import names_below
 from selfcorrect.schema.places import Place, object_at, parent

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from selfcorrect.kernel.likeness import is_placeholder
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.place import Claims, Level, changes_of, faults_after, place
 from selfcorrect.model import Change
 from selfcorrect.pointer import join
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.keys import (
     Surroundings,
     is_open,

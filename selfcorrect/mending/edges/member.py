@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from selfcorrect.kernel.likeness import meant_values
+from selfcorrect.kernel.texts import quoted
 from selfcorrect.mending.choice import Contested, Fit, candidate
 from selfcorrect.model import JSON
-from selfcorrect.redaction import quoted
 from selfcorrect.schema.places import Place
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import LONGEST, Unclear, is_spelling_of, spelling
