@@ -46,12 +46,16 @@ NONE = [
     {"functionCallingConfig": {"mode": "NONE"}},
     {"tool_config": {"function_calling_config": {"mode": "NONE"}}},
     "FunctionCallingConfigMode.NONE",
+    {"type": "allowed_tools", "mode": "auto", "tools": []},
+    {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": []}},
+    {"function_tools": []},
 ]
 FREE = [
     *("auto", "any", "required", None, {"type": "auto"}, {"type": "tool", "name": "none"}),
     {"type": "function", "function": {"name": "none"}},
     {"type": "allowed_tools", "mode": "auto", "tools": [{"name": "pay"}]},
     {"auto": {}},
+    {"function_calling_config": {"mode": "AUTO", "allowed_function_names": []}},
 ]
 FORMATS = [
     ANSWER,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
@@ -78,22 +79,14 @@ class Once:
         def invoke(given: Any, config: Any = None, **options: Any) -> Any:
             if (known := self._known(given)) is not None:
                 return known.again()
-            try:
-                value = tool.invoke(given, config, **options)
-            except Exception as error:
-                self._raised(given, error)
-                raise
-            return self._returned(given, value)
+            with self._watched(given):
+                return self._returned(given, tool.invoke(given, config, **options))
 
         async def ainvoke(given: Any, config: Any = None, **options: Any) -> Any:
             if (known := self._known(given)) is not None:
                 return known.again()
-            try:
-                value = await tool.ainvoke(given, config, **options)
-            except Exception as error:
-                self._raised(given, error)
-                raise
-            return self._returned(given, value)
+            with self._watched(given):
+                return self._returned(given, await tool.ainvoke(given, config, **options))
 
         # An instance's own attribute comes before the method of its class.
         object.__setattr__(guarded, "invoke", invoke)
@@ -106,10 +99,15 @@ class Once:
                 return item
         return None
 
-    def _raised(self, given: Any, error: Exception) -> None:
-        if not is_control_flow(error):
-            self.error = error
-            self._note(given, error, error)
+    @contextmanager
+    def _watched(self, given: Any) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not is_control_flow(error):
+                self.error = error
+                self._note(given, error, error)
+            raise
 
     def _returned(self, given: Any, value: Any) -> Any:
         self.error = None

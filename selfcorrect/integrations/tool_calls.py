@@ -175,7 +175,6 @@ class ToolCalls:
         configurable = _configurable(request)
         host = kind(request, handler, box.tools, first)
         changes: dict[str, Any] = {"host": host}
-        key: tuple[str, ...] | None = None
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
             host.known = self._known(key) or first
@@ -194,7 +193,6 @@ class ToolCalls:
         given = _given(request, configurable)
         given["lost"] = lost_before(request, given, context)
         out = await walk_in(box.run, given, context)
-        self._note(key, host)
         return self._answer(request, host, out, held_until(context))
 
     def _asked(self, request: ToolCallRequest) -> bool:
@@ -206,18 +204,13 @@ class ToolCalls:
         with self._lock:
             return list(self._waiting.get(key, ()))
 
-    def _note(self, key: tuple[str, ...] | None, host: Handled) -> None:
-        """Note what became of a call that asked: if another one asks, the host enters both anew."""
-        with self._lock:
-            if key is not None and key in self._waiting:
-                self._waiting[key] = list(host.happened)
-
     def _asking(self, key: tuple[str, ...], host: Handled) -> Callable[[JSON], JSON]:
         """Asks by an interrupt; what was executed before is replayed when the host re-enters."""
 
         def ask(question: JSON) -> JSON:
             with self._lock:
-                self._waiting[key] = list(host.happened)
+                # The list itself: if another call asks as well, the host enters both anew.
+                self._waiting[key] = host.happened
                 while len(self._waiting) > _MOST_WAITING:
                     self._waiting.popitem(last=False)  # what a tool that acts did the ledger knows
             return asked(interrupt, question)

@@ -115,12 +115,10 @@ _MESSAGE: Final[Mapping[str, Check]] = MappingProxyType(
     }
 )
 """The same of a whole message or response: the words of a message say nothing of its calls."""
-_SAID: Final = frozenset(
-    {"text", "output_text", "reasoning", "thinking", "redacted_thinking", "message"}
-)
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+_SAID: Final = _THOUGHTS | {"text", "output_text", "message"}
 """The types of parts of a message that hold no calls."""
 _PARTS: Final = frozenset({"text", "thought", "thoughtSignature", "reasoningContent"})
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
 
 
 def is_known(key: str, item: JSON) -> bool:

@@ -159,7 +159,12 @@ def asks_for(wanted: Sequence[str]) -> str:
 
 def _is_none(choice: JSON) -> bool:
     if isinstance(choice, Mapping):
-        return any(_is_none(choice.get(key)) for key in ("type", "mode", *_CONFIGS))
+        # Gemini's own list of names may be empty where it names none: then it bars none.
+        if any(choice.get(key) == [] for key in ("tools", "function_tools")):
+            return True
+        return any(
+            _is_none(choice.get(key)) for key in ("type", "mode", "allowed_tools", *_CONFIGS)
+        )
     return isinstance(choice, str) and spelled(choice) == "none"
 
 
