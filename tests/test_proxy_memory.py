@@ -88,7 +88,7 @@ class Hand:
         self.number += 1
         asked = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
         await self.inbox.put(Come(made(asked)))
-        return (await asyncio.wait_for(self.got.get(), 5))["result"]
+        return (await asyncio.wait_for(self.got.get(), 60))["result"]
 
     async def calls(self, name: str, **args: Any) -> Any:
         return await self.asks("tools/call", name=name, arguments=args)
@@ -151,7 +151,7 @@ def test_a_call_is_mended_by_the_tools_that_this_client_was_told_of(tools):
         assert bank.made == [("pay", {"cents": 5})]
         await bank.changes(*tools)
         told = await hand.calls("pay", cents="6")
-        assert "List the tools again" in told["content"][-1]["text"]
+        assert "the server has changed" in told["content"][-1]["text"]
         assert len(bank.made) == 1
         await hand.asks("tools/list")
         if tools == [LATER]:

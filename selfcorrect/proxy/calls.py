@@ -55,8 +55,8 @@ _NOT_KEPT: Final = (
     "The call was not made: it no longer waits for this answer. Make it again without requestState."
 )
 _STALE: Final = (
-    "The call was not made: it does not fit the tool, which changed since it was listed. "
-    "List the tools again, then make the call."
+    "The call was not made: it does not fit the tool, which the server has changed since. List the "
+    "tools again, then make the call."
 )
 _REFUSED: Final = (
     "The call was not made again: an identical call was refused, and nothing has changed since. "
