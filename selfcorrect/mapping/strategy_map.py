@@ -383,11 +383,9 @@ class StrategyMap:
         found = self._first(finding, tool)
         if found is None:
             sure, by = certainty_without_rule(finding)
-            ladder = self._binder.ladder(None, learnt_about(finding, tool))
-            bare = replace(finding, rule=None, ladder=ladder, captures={})
-            return replace(bare, confidence=sure, witness=by)
-        position, captures = found
-        placed = self._rules[position]
+            bare = replace(finding, rule=None, captures={}, confidence=sure, witness=by)
+            return replace(bare, ladder=self._binder.ladder(None, learnt_about(finding, tool)))
+        placed, captures = self._rules[found[0]], found[1]
         says = placed.rule.kind or placed.source.built_in
         if not says and finding.kind is ErrorKind.INTERNAL:  # it leaves the kind to rules below
             below = self._index.first(Evidence.of(finding, tool), self._kinds)
@@ -431,8 +429,7 @@ class StrategyMap:
     def explain(self, finding: Finding, tool: str | None = None) -> Explanation:
         """Why the map decides as it does: tries every rule, in order."""
         each = self._index.each(Evidence.of(finding, tool))
-        matches: list[str] = []
-        missed: list[Missed] = []
+        matches, missed = list[str](), list[Missed]()
         for placed, met in zip(self._rules, each, strict=True):
             if not isinstance(met, str):
                 matches.append(placed.id)
