@@ -231,7 +231,7 @@ class TestFindings:
             ("missing required argument 'n.x'", "required", "/args/n/x"),
             ("unknown argument 'n.y'", "additionalProperties", "/args/n/y"),
             ("unknown argument 'n.z~/'", "additionalProperties", "/args/n/z~0~1"),
-            ("argument 'list.1.x': expected integer, got string", "type", "/args/list/1/x"),
+            ("argument 'list[1].x': expected integer, got string", "type", "/args/list/1/x"),
             ("unknown argument 'extra'", "additionalProperties", "/args/extra"),
         }
         assert len(check.violations(args)) == len(found)
@@ -369,7 +369,7 @@ class TestClosing:
             ({"properties": {"a": {}}, "unevaluatedProperties": True}, {"z": 1}, []),
             ({"properties": {"a": {}}, "patternProperties": {"^x": {}}}, {"x1": 1, "z": 1}, []),
             ({"properties": {"a": ONE_KEY}}, {"a": {"x": 1, "z": 1}}, ["a.z"]),
-            ({"properties": {"a": {"items": ONE_KEY}}}, {"a": [{"x": 1, "z": 1}]}, ["a.0.z"]),
+            ({"properties": {"a": {"items": ONE_KEY}}}, {"a": [{"x": 1, "z": 1}]}, ["a[0].z"]),
             ({"properties": {"a": {"type": "object"}}}, {"a": {"z": 1}}, []),
             ({"properties": {"a": OPEN}}, {"a": {"z": 1}}, []),
             ({"additionalProperties": ONE_KEY}, {"k": {"x": 1, "z": 1}}, ["k.z"]),
@@ -412,7 +412,7 @@ class TestClosing:
             (
                 {"properties": {"v": {}, "kids": {"items": {"$ref": "#"}}}},
                 {"kids": [{"v": 1, "kids": [{"z": 1}]}]},
-                ["kids.0.kids.0.z"],
+                ["kids[0].kids[0].z"],
             ),
             # A condition must not become stricter: the whole would become more lenient.
             ({"properties": {"a": {"not": {"properties": {"x": INTEGER}, "required": ["x"]}}}}, {"a": {"z": 1}}, []),
@@ -594,7 +594,7 @@ class TestHostileArguments:
         ("args", "text"),
         [
             ({"free": math.nan}, "argument 'free': nan is not a JSON number"),
-            ({"free": [1, math.inf]}, "argument 'free.1': inf is not a JSON number"),
+            ({"free": [1, math.inf]}, "argument 'free[1]': inf is not a JSON number"),
             ({"free": "\ud800"}, "argument 'free': text with a lone surrogate"),
             ({"free": {"\ud800": 1}}, "argument 'free': a key with a lone surrogate"),
             ({"free": {1: 1}}, "argument 'free': an object key of type int"),
@@ -602,8 +602,8 @@ class TestHostileArguments:
             ({"free": {1, 2}}, "argument 'free': a value of type set, which is not JSON"),
             ({"free": object()}, "argument 'free': a value of type object, which is not JSON"),
             ({1: 2}, "the arguments: an object key of type int"),
-            ({"free": as_lists(1_000)}, "argument 'free.0.0.0': nested deeper than"),
-            ({"free": as_lists(200_000)}, "argument 'free.0.0.0': nested deeper than"),
+            ({"free": as_lists(1_000)}, "argument 'free[0][0][0]': nested deeper than"),
+            ({"free": as_lists(200_000)}, "argument 'free[0][0][0]': nested deeper than"),
             ({"tree": nested(1_000, 1)}, "argument 'tree.left.left.left': nested deeper than"),
         ],
         ids=lambda value: None if isinstance(value, str) else "args",

@@ -163,6 +163,26 @@ def test_a_token_of_a_pointer_is_redacted_alone() -> None:
     assert place("/args/lines/0/packs") == "/args/lines/0/packs"
 
 
+def test_one_place_has_one_spelling_for_people_and_one_for_machines() -> None:
+    line = {"type": "object", "properties": {"packs": {"type": "integer"}}}
+    schema = {
+        "name": "order",
+        "parameters": {
+            "type": "object",
+            "properties": {"lines": {"type": "array", "items": line}},
+            "required": ["lines"],
+        },
+    }
+    spec = ToolSpec.from_schema(schema, call=lambda lines: "ok", effect="mutating")
+    call = {"name": "order", "args": {"lines": [{"packs": "lots"}]}}
+    failure = build_graph([spec]).invoke({"call": call})["failure"]
+    (finding,) = failure["findings"]
+    assert finding["paths"] == ["/args/lines/0/packs"]
+    assert "lines[0].packs" in finding["text"]
+    assert "`lines[0].packs`" in failure["for_model"]
+    assert "lines.0" not in json.dumps(failure)
+
+
 def test_a_number_under_a_key_that_says_so_is_a_secret() -> None:
     assert safe({"pin": 4711, "seats": 4711}) == {"pin": "[secret]", "seats": 4711}
     assert not is_clean({"rows": [{"otp": 482913}]})

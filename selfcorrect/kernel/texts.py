@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -165,6 +165,21 @@ def place(path: str) -> str:
     '/args/postgresql:~1~1[secret]@db/0'
     """
     return join(*map(redact, split(path))) if path[:1] == "/" else redact(path)
+
+
+def spelled(place: str | Iterable[str | int], name: Callable[[str], str] = str) -> str:
+    """A place as people read it, of a pointer into a call or of tokens.
+
+    >>> spelled("/args/lines/0/packs"), spelled(["lines", 0, "packs"])
+    ('lines[0].packs', 'lines[0].packs')
+    """
+    text = ""
+    tokens = split(place.removeprefix("/args")) if isinstance(place, str) else place
+    for token in map(str, tokens):
+        is_index = token.isdecimal() and len(token) < 8
+        part = f"[{token}]" if is_index else name(token)
+        text += f".{part}" if text and part[:1] != "[" else part
+    return text
 
 
 def without_folders(text: str, known: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from selfcorrect.kernel.spellings import Slot, Words
-from selfcorrect.kernel.texts import quoted
+from selfcorrect.kernel.texts import quoted, spelled
 from selfcorrect.model import JSON, Call, Extent, Safety
 
 Path = tuple[str | int, ...]
@@ -176,7 +176,7 @@ def touches(one: str, other: str) -> bool:
 
 def shown(path: Path) -> str:
     """A place for people."""
-    return named(".".join(map(str, path))) if path else "the arguments"
+    return named(spelled(path)) if path else "the arguments"
 
 
 def named(name: str) -> str:

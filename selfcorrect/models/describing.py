@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.kernel.texts import literal, quoted, redact
+from selfcorrect.kernel.texts import literal, quoted, redact, spelled
 from selfcorrect.model import JSON, OWN_CHECKS
-from selfcorrect.pointer import split
 
 _MOST: Final = 12
 _LONGEST_VALUE: Final = 60
@@ -98,17 +97,14 @@ def parameter(path: str) -> str:
         return "the call"
     if path == "/name":
         return "the name of the tool"
-    tokens = split(path) if path.startswith("/") else (path,)
-    name = ""
-    for token in tokens[1:] if tokens[0] == "args" and len(tokens) > 1 else tokens:
-        if token.isdecimal() and len(token) < 8:
-            name += f"[{token}]"
-        elif _PLAIN_NAME.fullmatch(token) and len(token) <= _LONGEST_NAME:
-            name += f".{token}" if name else token
-        else:
-            name += f"[{quoted(token, _LONGEST_VALUE)}]".replace("`", "'")
-    name = redact(name)
+    name = redact(spelled(path if path.startswith("/") else (path,), _key))
     return f"`{name}`" if len(name) <= _LONGEST_NAME else f"`{name[: _LONGEST_NAME - 1]}…`"
+
+
+def _key(name: str) -> str:
+    if _PLAIN_NAME.fullmatch(name) and len(name) <= _LONGEST_NAME:
+        return name
+    return f"[{quoted(name, _LONGEST_VALUE)}]".replace("`", "'")
 
 
 def described(finding: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from selfcorrect.json_forms import to_json
-from selfcorrect.kernel.texts import literal, quoted
+from selfcorrect.kernel.texts import literal, quoted, spelled
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -81,7 +81,7 @@ def _question(call: Call, finding: Finding) -> str:
         value = look(call, finding.path or "")
         now = "missing" if value is ABSENT else f"now {literal(value, _LONGEST)}"
         parts += [
-            f"argument {quoted(finding.params[0], 120)} is {now}.",
+            f"argument {quoted(spelled(finding.paths[0]), 120)} is {now}.",
             told,
             "What should it be?",
         ]

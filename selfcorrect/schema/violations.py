@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
+from selfcorrect.kernel.texts import spelled
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import join, split
 from selfcorrect.schema.alternatives import WHOLE, Violation, closest, listed
@@ -184,7 +185,7 @@ def _subject(path: str) -> str:
 
 
 def _name(path: str) -> str:
-    name = ".".join(split(path))
+    name = spelled(split(path))
     return f"'{name[:_LONGEST_NAME]}…'" if len(name) > _LONGEST_NAME else f"'{name}'"
 
 

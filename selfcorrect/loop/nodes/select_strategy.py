@@ -8,7 +8,7 @@ from typing import Any
 
 from selfcorrect.errors import StrategyNotFound
 from selfcorrect.json_forms import call_from_json, finding_from_json
-from selfcorrect.kernel.texts import literal
+from selfcorrect.kernel.texts import literal, spelled
 from selfcorrect.limits import spent
 from selfcorrect.loop.answers import answered, options_of
 from selfcorrect.loop.asking import details
@@ -194,7 +194,8 @@ class _Selection:
 
 
 def _name(finding: Finding) -> str:
-    place = ", ".join(finding.params) or finding.path or "the call"
+    places = (spelled(path) for path in finding.paths if path.startswith("/args/"))
+    place = ", ".join(places) or finding.path or "the call"
     from selfcorrect.models.advice import ask_again
     from selfcorrect.models.describing import own_words
 
