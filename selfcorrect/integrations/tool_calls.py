@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from threading import Lock
 from typing import Any, Final
 
 from langchain_core.messages import ToolMessage
@@ -50,12 +48,13 @@ from selfcorrect.kernel.memory import message_of
 from selfcorrect.log import sink
 from selfcorrect.loop.asking import asked
 from selfcorrect.loop.context import AGAIN, run_sync
+from selfcorrect.loop.failures import Live
 from selfcorrect.loop.intents import held_until
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call
 from selfcorrect.models.describing import described
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, digest
 from selfcorrect.report import FailureReport
 from selfcorrect.schema.equality import call_key
 from selfcorrect.tools import ToolSpec
@@ -98,8 +97,8 @@ class ToolCalls:
         self._on_trail = on_trail
         self._always = options.sees_all or boxes.holds_back
         self._memory = boxes.memory
-        self._waiting: OrderedDict[tuple[str, ...], list[Ended]] = OrderedDict()
-        self._lock = Lock()
+        # Of one that is forgotten the ledger knows what a tool that acts did.
+        self._waiting = Live[list[Ended] | None](None, _MOST_WAITING)
 
     def call(self, request: ToolCallRequest, handler: Handler) -> Response:
         """The host's answer, or the answer of a mended call, or a report for the model."""
@@ -177,7 +176,7 @@ class ToolCalls:
         changes: dict[str, Any] = {"host": host}
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
-            host.known = self._known(key) or first
+            host.known = [*(self._waiting.of(key) or first)]
             changes["ask_person"] = self._asking(key, host)
         if isinstance(tenant := configurable.get("tenant"), str):
             changes["tenant"] = tenant
@@ -197,22 +196,14 @@ class ToolCalls:
 
     def _asked(self, request: ToolCallRequest) -> bool:
         """Whether a person was asked about this very call."""
-        waiting = self._waiting
-        return bool(waiting) and _waiting_key(request, _configurable(request)) in waiting
+        return self._waiting.of(_waiting_key(request, _configurable(request))) is not None
 
-    def _known(self, key: tuple[str, ...]) -> list[Ended]:
-        with self._lock:
-            return list(self._waiting.get(key, ()))
-
-    def _asking(self, key: tuple[str, ...], host: Handled) -> Callable[[JSON], JSON]:
+    def _asking(self, key: str, host: Handled) -> Callable[[JSON], JSON]:
         """Asks by an interrupt; what was executed before is replayed when the host re-enters."""
 
         def ask(question: JSON) -> JSON:
-            with self._lock:
-                # The list itself: if another call asks as well, the host enters both anew.
-                self._waiting[key] = host.happened
-                while len(self._waiting) > _MOST_WAITING:
-                    self._waiting.popitem(last=False)  # what a tool that acts did the ledger knows
+            # The list itself: if another call asks as well, the host enters both anew.
+            self._waiting.keep(key, host.happened)
             return asked(interrupt, question)
 
         return ask
@@ -360,13 +351,9 @@ def _given(request: ToolCallRequest, configurable: Mapping[str, Any]) -> dict[st
     return given
 
 
-def _waiting_key(request: ToolCallRequest, configurable: Mapping[str, Any]) -> tuple[str, ...]:
+def _waiting_key(request: ToolCallRequest, configurable: Mapping[str, Any]) -> str:
     call = request.tool_call
     args = call["args"] if isinstance(call["args"], Mapping) else {}
-    return (
-        str(configurable.get("thread_id")),
-        # The step of the host's graph, the same whenever it is entered anew.
-        str(configurable.get("checkpoint_ns")),
-        str(call.get("id")),
-        call_key(Call(call["name"], args)),
-    )
+    # The step of the host's graph is the same whenever it is entered anew.
+    place = [configurable.get(each) for each in ("thread_id", "checkpoint_ns")]
+    return digest(*map(str, place), call.get("id"), call_key(Call(call["name"], args)))
