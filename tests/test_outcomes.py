@@ -317,6 +317,28 @@ def test_what_is_the_tools_own_fault_is_said_with_its_place():
         assert not ending_of(raising(refusal), HERE).is_fault
 
 
+@pytest.mark.parametrize(
+    ("make", "is_fault"),
+    [
+        (lambda: random.sample([], 3), False),  # a library's `raise`
+        (lambda: json.loads("<html>"), False),
+        (lambda: raising(RuntimeError("payment method not found")), False),
+        (lambda: {}["price"], True),
+        (lambda: int("abc"), True),
+        (lambda: len(None), True),
+        (_assertion, True),
+    ],
+)
+def test_a_fault_is_what_an_operation_raised_and_no_raise(make, is_fault):
+    def act():
+        error = make()
+        if isinstance(error, BaseException):
+            raise error
+
+    ending = ending_of(raised(act), HERE)
+    assert (ending.outcome, ending.is_fault) == (Outcome.LOST, is_fault)
+
+
 def test_trust_is_no_attribute_that_an_answer_may_set():
     error = ApiError("Invalid params", code=-32602)
     error.trusted = True
