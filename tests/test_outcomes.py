@@ -359,6 +359,22 @@ def test_what_a_library_s_operation_stops_at_is_a_fault(name):
     assert ending_of(raised(LIBRARY[name]), HERE).is_fault
 
 
+@pytest.mark.parametrize(
+    ("make", "is_fault"),
+    [
+        (lambda: random.sample([], 3), False),  # a library's `raise`
+        (lambda: json.loads("<html>"), False),
+        (lambda: {}["price"], True),
+        (lambda: int("abc"), True),
+        (lambda: len(None), True),
+        (_assertion, True),
+    ],
+)
+def test_a_fault_is_what_an_operation_raised_and_no_raise(make, is_fault):
+    ending = ending_of(raised(make), HERE)
+    assert (ending.outcome, ending.is_fault) == (Outcome.LOST, is_fault)
+
+
 def test_trust_is_no_attribute_that_an_answer_may_set():
     error = ApiError("Invalid params", code=-32602)
     error.trusted = True

@@ -197,11 +197,6 @@ def _placed(finding: Finding, part: Part) -> Finding:
     return replace(finding, confidence=_borne_out(finding, place))
 
 
-def _is_unsaid(finding: Finding) -> bool:
-    """Whether all that is said is that the input is wrong."""
-    return finding.kind is ErrorKind.VALIDATION and finding.category is Category.NONE
-
-
 def _borne_out(finding: Finding, place: Places) -> float:
     """How sure a finding is: surer where the constraint that it states is broken where it says.
 

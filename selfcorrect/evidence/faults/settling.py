@@ -47,7 +47,8 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
         place: The arguments and their schema.
     """
     if finding.captures.get("param"):
-        return _captured(finding, hidden, place)
+        bare = replace(finding, captures={})  # what the text and the schema show may say more
+        return settle(replace(bare, paths=()), hidden, place) or settle(bare, hidden, place)
     if finding.paths:
         if finding.kind not in _INPUT:
             return ()
@@ -78,22 +79,6 @@ def by_elimination(finding: Finding, place: Places) -> tuple[str, ...]:
     """The only argument that there is: it is told, and nothing is changed for it."""
     meant = finding.kind in _INPUT and finding.category not in _OF_THE_CALL
     return ("/args" + place.top[0],) if meant and len(place.top) == 1 else ()
-
-
-def _captured(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
-    """A rule's pattern named the parameter; what the text and the schema show may say more."""
-    bare = replace(finding, paths=(), captures={})
-    named = settle(bare, hidden, place) or settle(replace(finding, captures={}), hidden, place)
-    return tuple(path for path in named if _may_be_meant(path, finding, place))
-
-
-def _may_be_meant(path: str, finding: Finding, place: Places) -> bool:
-    """Whether a captured word is a parameter at all: known, or said to be missing or unknown."""
-    if finding.category in (Category.MISSING_PARAM, Category.EXTRA_PARAM):
-        return True
-    own = path.removeprefix("/args")
-    nothing_known = not (place.leaves or place.declared)
-    return nothing_known or own in place.declared or place.value(own) is not ABSENT
 
 
 def _quoted(echoes: Sequence[Echo], place: Places) -> list[str]:
