@@ -102,8 +102,6 @@ class _Cursor:
         assigned: Whether `:` or `=` does.
         begun: Whether a value was found.
         tagged: Whether a tag is open up to its `>`.
-        shifted: Whether a closer was missing or too many.
-        stray: Whether one had no opener.
         closed: Whether all was closed when the values ended.
         opened: Whether the text opened a list that the value has not.
         reopened: How often the text and the value had other brackets.
@@ -122,8 +120,6 @@ class _Cursor:
     assigned: bool = False
     begun: bool = False
     tagged: bool = False
-    shifted: bool = False
-    stray: bool = False
     closed: bool = False
     opened: bool = False
     reopened: int = 0
@@ -185,22 +181,17 @@ class _Cursor:
         if self.nested == wanted:
             return True
         self.loose = True
-        # Inside, a closer may be missing on tools that read, and one list may be closed that
-        # nothing opened (`"points": [1, 2], [3, 4]]`); no other object or list comes or goes.
+        # One list may be closed that nothing opened (`"points": [1, 2], [3, 4]]`); no other
+        # object or list comes or goes.
         found, asked = _CLOSERS.sub("", self.nested), _CLOSERS.sub("", wanted)
-        if found == asked and not self.acts:
-            self.shifted = True
-            return True
         self.reopened += 1
         self.opened |= found == f"[{asked}"
         return self.reopened == 1 and (asked == f"[{found}" or self.opened)
 
     @property
     def is_amiss(self) -> bool:
-        """Whether the nesting is another one, though every bracket has its closer."""
-        is_moved = self.shifted and not self.stray
-        # A list that the value has not was opened, and closed as well.
-        return (self.opened or is_moved) and not self.open
+        """Whether a list that the value has not was opened, and closed as well."""
+        return self.opened and not self.open
 
     def rest(self) -> bool:
         """Whether anything but structure stands behind the cursor."""
@@ -301,7 +292,7 @@ class _Cursor:
             if self.open[-1:] == [sign]:
                 self.open.pop()
             else:
-                self.loose = self.stray = True
+                self.loose = True
         # Two values need a sign between them.
         self.loose |= sign in "{[" and not self.parted
         if sign in ",;:={[(":

@@ -7,7 +7,6 @@ once, in one order that can be meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
@@ -29,22 +28,6 @@ MONTHS: Final = {
 """The months by their names, whole and cut short."""
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _IDLE: Final = frozenset({"st", "nd", "rd", "th", "of", "the", "at", "t", "on"})
-
-
-def is_date_like(runs: str, formats: Collection[str]) -> bool:
-    """Whether a date or time may be asked for here."""
-    named = {"date", "date-time", "time"}.intersection(formats)
-    return (
-        bool(named)
-        or bool(re.search(r"\d{2,4}[-/.:]\d\d", runs, re.ASCII))
-        or (runs.isdigit() and len(runs) == 8)
-    )
-
-
-def is_day(text: str) -> bool:
-    """Whether a text says a day, in one way or in two."""
-    found = moment(text)
-    return found is not None and bool(found.days)
 
 
 def same_date(written: str, runs: str) -> Safety | None:

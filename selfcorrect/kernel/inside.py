@@ -21,14 +21,14 @@ _MOST_ITEMS: Final = 1_000
 _PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
 
 
-def unpacked(written: JSON, runs: JSON, item: Slot, *, acts: bool) -> Safety | None:
+def unpacked(
+    written: str, runs: dict[str, JSON] | list[JSON], item: Slot, *, acts: bool
+) -> Safety | None:
     """How certain a text is the object or list that would run; see `covers`.
 
     What a comment says on a tool that acts is content.
     """
-    if not isinstance(written, str) or not isinstance(runs, dict | list) or not runs:
-        return None
-    if _PLACEHOLDER.fullmatch(written.strip()):
+    if not runs or _PLACEHOLDER.fullmatch(written.strip()):
         return None  # `[TAGS]` stands for something, and is no item itself
     text = written
     for _ in range(LEVELS):
@@ -56,9 +56,9 @@ _HOLDS: Final = re.compile(r"[\"'\[\]{}()]")
 _AND: Final = re.compile(r"\s*,?\s*(?:\band\b|&)\s*", re.IGNORECASE)
 
 
-def lists(written: JSON, runs: JSON, item: Slot, words: Words) -> Safety | None:
+def lists(written: str, runs: JSON, item: Slot, words: Words) -> Safety | None:
     """Whether a text lists exactly the items that run, in order, between separators of one kind."""
-    if not isinstance(written, str) or not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
+    if not isinstance(runs, list) or len(runs) > _MOST_ITEMS:
         return None
     body = written.strip()
     is_framed = body[:1] + body[-1:] in ("[]", "()", "{}")

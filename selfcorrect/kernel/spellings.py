@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from selfcorrect.kernel.dates import is_date_like, is_day, same_date
+from selfcorrect.kernel.dates import same_date
 from selfcorrect.kernel.likeness import meant_values
 from selfcorrect.kernel.measures import (
     COINS,
@@ -280,19 +280,18 @@ def _text(written: JSON, runs: str, slot: Slot) -> Safety | None:
         is_plain = _PLAIN.fullmatch(runs) is not None and not _CODED.match(runs)
         if is_plain and _decimal(runs) == asked:
             return EXACT
-        as_date = same_date(str(written), runs) if is_date_like(runs, slot.formats) else None
-        return as_date or _listed(str(written), runs, slot)
+        return same_date(str(written), runs) or _listed(str(written), runs, slot)
     if not isinstance(written, str):
         return None
     if any(one == runs for one in slot.listed):
         return _listed(written, runs, slot)
     if bare_text(written) == runs or unicodedata.normalize("NFC", written) == runs:
         return EXACT
-    if is_date_like(runs, slot.formats) and (safety := same_date(written, runs)) is not None:
+    if (safety := same_date(written, runs)) is not None:
         return safety
     is_moment = not slot.formats.isdisjoint({"date", "date-time", "time"})
     # The digits of a day in the places of another are another day: 20261011 as 20/26/1011.
-    is_moment = is_moment or (_DAY.fullmatch(runs) is not None and is_day(written))
+    is_moment = is_moment or _DAY.fullmatch(runs) is not None
     return None if is_moment else _same_signs(written, runs, slot)
 
 
@@ -340,6 +339,7 @@ def _keeps_units(written: str, runs: str, listed: Sequence[JSON]) -> bool:
 _EMAILS: Final = frozenset({"email", "idn-email"})
 
 
+_PART: Final = re.compile(r"[+-]?\d+[.,]\d+", re.ASCII)
 _SAID: Final = re.compile(r"[^\w\s\-\u2010-\u2015./:,;()\[\]{}<>\"'`+]")
 
 
@@ -355,8 +355,9 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     ours = ours.removeprefix("urnuuid") if "uuid" in slot.formats else ours.removeprefix("tel")
     if ours.casefold() != theirs.casefold() or not ours:
         return None
-    if _SAID.search(written) and _marks(written) != _marks(runs):
-        return None  # `?` and its like are no separators
+    is_marked = _marks(written) != _marks(runs)
+    if is_marked and (_SAID.search(written) or _PART.fullmatch(written.strip())):
+        return None  # `?` and its like are no separators, nor is the point of 10.5
     if not slot.formats and _between(runs) != _between(written) and slot.fits(runs * _MANY):
         return None  # no code has any number of signs, and in a text separators are content
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
@@ -367,7 +368,7 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     if theirs != ours and (is_no_value(ours) or (not is_code and runs.isupper())):
         return None  # `Ford` is no code `FORD`, and `any` is none at all
     is_lower = is_code and runs == runs.lower() and theirs == ours.lower()
-    if re.search(r"\d\s*[.,:/]\s*\d", written) and _marks(written) != _marks(runs):
+    if is_marked and re.search(r"\d\s*[.,:/]\s*\d", written):
         return INFERRED
     # Separators that nobody wrote are read into it, but where the format itself has them.
     if not slot.formats and _between(runs) not in ("", _between(written)):

@@ -105,6 +105,8 @@ OF_ANY_TOOL: Rows = (
     # separators in what is no code
     ({"name": {**TEXT, "pattern": "^[a-z0-9]+$"}}, {"name": "my file-1"}, {"name": "myfile1"}),
     # a name and a word for nothing are no codes
+    ({"code": {**TEXT, "pattern": "^[A-Z0-9]{3}$"}}, {"code": "A?B1"}, {"code": "AB1"}),
+    ({"code": {**TEXT, "pattern": r"^\d{3}$"}}, {"code": "10.5"}, {"code": "105"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
     ({"sizes": COUNTS}, {"sizes": "1, 2 and"}, {"sizes": [1, 2]}),
