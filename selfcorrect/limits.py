@@ -28,7 +28,7 @@ class Limits(BaseModel):
     Attributes:
         attempts: Executions of the tool.
         rounds: Repair rounds per attempt.
-        findings: Findings that one repair round takes up, in all its passes.
+        findings: Findings that a repair round takes up; a call with more is refused unmended.
         strategy_calls: Strategies that one repair round calls.
         argument_bytes: How long the arguments of a call, or the text that holds it, may be as JSON.
         model_calls: Calls of a model.
@@ -89,7 +89,6 @@ class Limits(BaseModel):
 _BOUNDED: Final = {
     "attempts": "executions",
     "rounds": "repair rounds in one attempt",
-    "findings": "findings in one repair round",
     "strategy_calls": "strategy calls in one repair round",
     "model_calls": "model calls",
     "tokens": "tokens",

@@ -6,7 +6,7 @@ a checkpoint, in a log line and in a notebook.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TypeAlias, final
@@ -147,6 +147,18 @@ class Finding:
     def path(self) -> str | None:
         """The first place at fault, or None."""
         return self.paths[0] if self.paths else None
+
+
+def distinct(findings: Iterable[Finding]) -> list[Finding]:
+    """Each finding once, in order; compared with those at its place alone: linear time."""
+    kept: list[Finding] = []
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for one in findings:
+        same = alike.setdefault((one.text, *one.paths), [])
+        if one not in same:
+            same.append(one)
+            kept.append(one)
+    return kept
 
 
 ANSWERS: Final = ("approve", "choose", "answer", "edit", "reject")

@@ -40,7 +40,7 @@ _kept: Final = lru_cache(maxsize=2048)(_split)
 def get(document: JSON, pointer: str) -> JSON:
     """The value at a pointer, or `ABSENT`."""
     for token in split(pointer):
-        if isinstance(document, Mapping):
+        if type(document) is dict or isinstance(document, Mapping):
             document = document.get(token, ABSENT)
         elif isinstance(document, list | tuple) and _index(token) is not None:
             index = int(token)

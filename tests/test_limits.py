@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from selfcorrect import Change, ErrorRule, Limits, StrategyMap, ToolSpec, build_graph
+from selfcorrect import Change, ErrorRule, Limits, StrategyMap, ToolSpec, build_graph, repair_call
 from selfcorrect.limits import spent
 from selfcorrect.model import Changed
 from selfcorrect.schema import Checker
@@ -193,3 +195,81 @@ def test_a_long_list_is_mended_within_the_rounds_of_one_attempt(wrong: int) -> N
     out, ran = _played({"ids": [str(number) for number in range(wrong)]}, {})
     assert ran == [{"ids": list(range(wrong))}]
     assert len(out["trail"]) < 40
+
+
+MANY = {
+    "numbers as texts": lambda size: {"ids": [str(number) for number in range(size)]},
+    "items that nothing mends": lambda size: {"ids": ["lots"] * size},
+    "every other one is mended": lambda size: {"ids": [("1", "lots")[n % 2] for n in range(size)]},
+    "unknown keys": lambda size: {"ids": [], **{f"extra{n}": "x" for n in range(size)}},
+    "unknown keys that say nothing": lambda size: {f"extra{n}": None for n in range(size)},
+}
+
+
+def _calls_in(size: int, args: Callable[[int], Any]) -> int:
+    """How many functions a mend of that many faults calls."""
+    count = 0
+
+    def seen(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += 1
+
+    given = {"name": "put", "args": args(size)}
+    old = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        repair_call(given, [_tool({"ids": {"items": INT}}, [])])
+    finally:
+        sys.setprofile(old)
+    return count
+
+
+@pytest.mark.parametrize("args", MANY.values(), ids=MANY.keys())
+def test_the_work_grows_no_faster_than_the_faults(args: Callable[[int], Any]) -> None:
+    _calls_in(10, args)  # what is loaded once is no work of a fault
+    assert _calls_in(800, args) < 5 * _calls_in(200, args)
+
+
+@pytest.mark.parametrize("args", MANY.values(), ids=MANY.keys())
+@pytest.mark.parametrize("wrong", [6_000, 20_000])
+def test_of_too_many_faults_none_is_mended(wrong: int, args: Callable[[int], Any]) -> None:
+    given = args(wrong)
+    out, ran = _played(given, {})
+    failure = out["failure"]
+    assert (failure["reason"], ran, failure["changes"], failure["tried"]) == (
+        "limit_reached",
+        [],
+        [],
+        [],
+    )
+    assert failure["detail"].startswith(f"at least {wrong:,} of at most 5,000 findings")
+    assert failure["call"]["args"] == given
+
+
+def test_a_value_that_is_wrong_in_two_ways_is_counted_once() -> None:
+    ids = {"ids": {"items": {"type": "integer", "enum": [1, 2]}}}
+    _, ran = _played({"ids": ["1"] * 300}, {"findings": 300}, ids)
+    assert ran == [{"ids": [1] * 300}]
+
+
+def test_faults_behind_a_reference_are_counted_too() -> None:
+    ids = {"type": "object", "properties": {"ids": {"items": INT}}}
+    parameters = {"$defs": {"Ids": ids}, "properties": {"all": {"$ref": "#/$defs/Ids"}}}
+    tool = ToolSpec.from_schema({"name": "put", "parameters": parameters})
+    call = {"name": "put", "args": {"all": {"ids": ["1"] * 9_000}}}
+    mended = repair_call(call, [tool])
+    assert mended.reason == "limit_reached"
+    assert "9,000 of at most 5,000" in str(mended.detail)
+
+
+def test_what_was_refused_by_the_tool_is_told_before_the_number_of_its_findings() -> None:
+    def put(ids: list[int]) -> None:
+        """Put."""
+        wrong = [{"loc": ["ids", n], "msg": "is wrong"} for n in range(len(ids))]
+        raise ValueError(json.dumps({"detail": wrong}))
+
+    for effect, reason in (("mutating", "refused"), ("read_only", "limit_reached")):
+        tool = ToolSpec.from_function(put, effect=effect)
+        graph = build_graph([tool], limits=Limits(findings=8))
+        out = graph.invoke({"call": {"name": "put", "args": {"ids": [7] * 9}}})
+        assert out["failure"]["reason"] == reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,15 @@ from selfcorrect.json_forms import (
     call_from_json,
     call_to_json,
     change_from_json,
-    finding_to_json,
 )
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.loop import Loop
+from selfcorrect.loop.nodes.execute import failed
 from selfcorrect.loop.options import Options
+from selfcorrect.loop.own_findings import unknown_tool
 from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import Walk
-from selfcorrect.model import Change, Finding, JsonObject
+from selfcorrect.model import Change, JsonObject
 from selfcorrect.state import CorrectionState
 
 
@@ -31,30 +32,16 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
     """In the place of execute: a call that fits its tool is the result."""
     call = call_from_json(state["current"])
     tool = context.tools.get(call.name)
-    findings: tuple[Finding, ...] = ()
-    source = "schema"
     if tool is None or call.raw is not None:
-        findings, source = (Finding("there is no such tool", ("UnknownTool",)),), "plan"
-    else:
-        findings = tool.violations(call.args)
-    if findings:
-        return failed(findings, source)
+        return failed("plan", (unknown_tool(context.tools),), {})
+    if findings := tool.violations(call.args):
+        return failed("schema", findings, {})
     return {
         "outcome": "done",
         "result": {"call": call_to_json(call), "changes": state.get("changes") or []}
         | {"model_calls": state["counts"].get("model_calls", 0)},
         "error": None,
         "trail": [{"ok": True}],
-    }
-
-
-def failed(findings: Iterable[Finding], source: str) -> Update:
-    """What execute comes to where a call is known to be wrong."""
-    items = [finding_to_json(finding) for finding in findings]
-    return {
-        "outcome": "failed",
-        "error": {"source": source, "findings": items},
-        "trail": [{"ok": False, "error": [item["text"] for item in items]}],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from selfcorrect.batch.checking import check_only, failed
+from selfcorrect.batch.checking import check_only
 from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mending import mend
@@ -17,6 +17,7 @@ from selfcorrect.evidence import ErrorReport, read
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.loop.context import Node, RunContext, SystemTime, Update
 from selfcorrect.loop.loop import Loop
+from selfcorrect.loop.nodes.execute import failed
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.progress import add
 from selfcorrect.loop.setup import assemble
@@ -170,7 +171,10 @@ def _rejecting(error: str) -> Node:
         tool, bodies = context.tools[call.name], context.strategies.bodies
         reading = read(ErrorReport(error), call, tool, bodies=bodies)
         context.heard.keep(state["run"], reading)
-        return {**failed(reading.findings, "schema"), "counts": add(state["counts"], "attempts")}
+        return {
+            **failed("schema", reading.findings, {}),
+            "counts": add(state["counts"], "attempts"),
+        }
 
     return execute
 

@@ -337,8 +337,8 @@ class _Judging:
     def _is_said_again(self, gone: _Gone) -> bool:
         """Whether the same value runs under another spelling of the key."""
         above = held(self.step.runs.args, gone.path[:-1])
-        key = str(gone.path[-1])
-        return any(is_spelled(key, name) and equal(gone.value, v) for name, v in above.items())
+        key, names = str(gone.path[-1]), above.keys() & self.step.slot(gone.path[:-1]).names
+        return any(is_spelled(key, name) and equal(gone.value, above[name]) for name in names)
 
     def _invented(self, path: Path, value: JSON) -> None:
         slot = self.step.slot(path)

@@ -33,8 +33,9 @@ def unwrapped(step: Step) -> tuple[Mapping[str, JSON], list[Reason]]:
     """The written arguments without what is around all of them, and what was taken off."""
     args, reasons = step.written.args, list[Reason]()
     for _ in range(_LEVELS):
-        wraps = [key for key in args if _wraps(step, key, args[key])]
-        if len(wraps) != 1 or wraps[0] in step.runs.args:
+        gone = (key for key in args if key not in step.runs.args)
+        wraps = [key for key in gone if _wraps(step, key, args[key])]
+        if len(wraps) != 1:
             break
         content: Any = loaded(args[wraps[0]])
         beside = {k: v for k, v in args.items() if k != wraps[0]}

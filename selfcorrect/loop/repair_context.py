@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from selfcorrect.echoes import leaves
@@ -15,6 +16,7 @@ from selfcorrect.state import CorrectionState
 
 _LAST_MESSAGES = 6
 _OURS = ("selfcorrect.repairs.", "selfcorrect.mending.")
+_FIRST = RepairContext()
 
 
 def is_ours(strategy: Any) -> bool:
@@ -32,10 +34,17 @@ def vouched(strategy: Any, claimed: Safety) -> Safety | None:
 
 
 def repair_context(
-    state: CorrectionState, context: RunContext, ask_model: ModelPort | None
+    state: CorrectionState,
+    context: RunContext,
+    ask_model: ModelPort | None,
+    before: RepairContext = _FIRST,
 ) -> RepairContext:
-    """The context of a strategy in this state; `ask_model` is None where none may be asked."""
-    given = state["given"]
+    """The context of a strategy in this state; `ask_model` is None where none may be asked.
+
+    Refused changes that stood in the one `before` are not read again: there may be thousands.
+    """
+    given, items = state["given"], state["refused"][len(before.refused) :]
+    refused = tuple(map(change_from_json, items))
     return RepairContext(
         tool=context.tools.get(state["current"]["name"]),
         tools=context.tools,
@@ -46,8 +55,8 @@ def repair_context(
         reading=_reading(context),
         read=context.readings.of(state.get("run", "")),
         attempts=tuple(_attempt(item) for item in state["attempts"]),
-        refused=tuple(change_from_json(item) for item in state["refused"]),
-        proposals=_proposals(state["refused"]),
+        refused=before.refused + refused,
+        proposals=before.proposals + _proposals(items, refused),
         hidden=_hidden(state, context),
         ask_model=ask_model,
         now=context.time.now,
@@ -92,14 +101,12 @@ def _reading(context: RunContext) -> TextPolicy:
     return policy if policy.text != "off" else TextPolicy()
 
 
-def _proposals(refused: Sequence[Mapping[str, Any]]) -> tuple[tuple[Change, ...], ...]:
+def _proposals(
+    items: Sequence[Mapping[str, Any]], refused: Sequence[Change]
+) -> tuple[tuple[Change, ...], ...]:
     """The refused changes, those of one answer together; empty where an old state cannot tell."""
-    groups: dict[Any, list[Change]] = {}
-    for item in refused:
-        if "group" not in item:
-            return ()
-        groups.setdefault(item["group"], []).append(change_from_json(item))
-    return tuple(tuple(group) for group in groups.values())
+    pairs = groupby(zip(items, refused, strict=True), key=lambda pair: pair[0].get("group"))
+    return tuple(tuple(one for _, one in ones) for group, ones in pairs if group is not None)
 
 
 def _hidden(state: CorrectionState, context: RunContext) -> frozenset[str]:

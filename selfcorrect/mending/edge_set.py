@@ -78,14 +78,10 @@ class EdgeSet(ABC):
         if isinstance(found, Refusal):
             why = found.by.get(self.name, found)
             return GiveUp(str(why), why.readings)
-        if any(_is_same(old, one) for old in context.refused for one in found):
+        again = ((old, one) for old in context.refused for one in found if old.path == one.path)
+        if any(same(old.after, one.after) for old, one in again):
             return GiveUp("the policy does not let run what the value would become")
         return Changed(found)
-
-
-def _is_same(one: Change, other: Change) -> bool:
-    """Whether two changes put the same value at the same place."""
-    return one.path == other.path and same(one.after, other.after)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

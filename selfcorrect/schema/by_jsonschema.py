@@ -44,12 +44,12 @@ def check_schema(schema: Schema, tool: str) -> None:
         raise unusable(tool, why, join(*error.path)) from None
 
 
-def fits(root: Schema, formats: Mapping[str, FormatCheck], args: JSON) -> bool:
-    """Whether arguments fit; what is too deep for the stack does not."""
+def counted(root: Schema, formats: Mapping[str, FormatCheck], args: JSON, most: int) -> int:
+    """At how many places arguments are wrong, as far as that; what is too deep for the stack is."""
     try:
-        return next(_errors(root, root, formats, args), None) is None
+        return len({tuple(e.path) for e in islice(_errors(root, root, formats, args, most), most)})
     except (RecursionError, ValueError):  # ValueError: a number too long to be put into words
-        return False
+        return 1
 
 
 def listed(
@@ -75,18 +75,24 @@ def listed(
 class _Once:
     """What belongs to one check; it rides where jsonschema keeps its checker of formats."""
 
-    def __init__(self, root: Schema, formats: Mapping[str, FormatCheck]) -> None:
+    def __init__(self, root: Schema, formats: Mapping[str, FormatCheck], most: int) -> None:
         self.root = root
         self.formats = formats
+        self.most = most
         self.led: dict[tuple[int, int], list[Any]] = {}
         self.held: dict[tuple[int, int], bool] = {}
         self.enums: dict[int, frozenset[Any]] = {}
 
 
 def _errors(
-    root: Schema, part: Schema, formats: Mapping[str, FormatCheck], args: JSON
-) -> Iterator[Any]:
-    errors: Iterator[Any] = _engine()(part, format_checker=_Once(root, formats)).iter_errors(args)
+    root: Schema,
+    part: Schema,
+    formats: Mapping[str, FormatCheck],
+    args: JSON,
+    most: int = MOST,
+) -> Errors:
+    once = _Once(root, formats, most)
+    errors: Errors = _engine()(part, format_checker=once).iter_errors(args)
     return errors
 
 
@@ -117,7 +123,7 @@ def _ref(engine: Any, _: str, value: JSON, schema: Schema) -> Errors:
     led = target(once.root, schema)
     place = id(led), id(value)
     if place not in once.led:
-        once.led[place] = list(islice(engine.descend(value, led), MOST))
+        once.led[place] = list(islice(engine.descend(value, led), once.most))
     for error in once.led[place]:
         # A copy: whoever passes an error on adds to its path.
         yield type(error).create_from(error)

@@ -54,12 +54,16 @@ class Engine:
         except ValueError:
             return (unlisted("a number in the arguments is too long to be checked"),)
 
+    def count(self, args: JSON, most: int) -> int:
+        """At how many places arguments are wrong, up to a bound."""
+        from selfcorrect.schema.by_jsonschema import counted
+
+        return counted(self._schema, self._formats, args, most)
+
     def _fits(self, args: JSON) -> bool:
         if self._fast is not None and self._effort.can_answer(args):
             return bool(self._fast.is_valid(args))
-        from selfcorrect.schema.by_jsonschema import fits
-
-        return fits(self._schema, self._formats, args)
+        return not self.count(args, 1)
 
 
 def _fast(schema: Schema, formats: Mapping[str, FormatCheck], tool: str) -> Any | None:

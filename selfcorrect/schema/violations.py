@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.kernel.texts import spelled
-from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.model import JSON, Finding, JsonObject, distinct
 from selfcorrect.pointer import join, split
 from selfcorrect.schema.alternatives import WHOLE, Violation, closest, listed
 from selfcorrect.schema.closing import WORDS, Schema, same_place
@@ -49,17 +49,15 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 def violations(root: Schema, args: JSON, part: Part) -> tuple[Finding, ...]:
-    """Everything that is wrong with arguments, in the order of the schema; at most 200 findings.
+    """Everything that is wrong with arguments, in the order of the schema; at most 1,000 findings.
 
     Args:
         root: A schema that `prepared` made.
         args: Plain JSON that does not fit it.
         part: Asks the engine about a part of the schema, or the whole.
     """
-    found: list[Finding] = []
-    for item in map(_finding, islice(_Settling(root, part).settled(part(root, args)), _MOST)):
-        if item not in found:
-            found.append(item)
+    settled = _Settling(root, part).settled(part(root, args))
+    found = distinct(map(_finding, islice(settled, _MOST)))
     return tuple(found) or (unlisted("the arguments do not fit the schema"),)
 
 

@@ -159,6 +159,10 @@ class ToolSpec:
         kept = tuple(finding for finding in found if not may_stay(finding, args, self))
         return kept if kept or self._checker.opened(self.schema).is_valid(args) else found
 
+    def count_violations(self, args: JsonObject, most: int) -> int:
+        """At how many places arguments are wrong, up to a bound; `violations` may not list all."""
+        return self._checker.compile().count(dict(args), most)
+
     def is_error(self, value: Any) -> bool:
         """Whether a value that the tool returned is an error."""
         if self.fails is None:

@@ -15,7 +15,7 @@ from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.intents import concluded
 from selfcorrect.loop.progress import is_retryable, stopped
 from selfcorrect.loop.sparing import noted_error
-from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source
+from selfcorrect.model import OWN_CHECKS, Category, ErrorKind, Finding, Source, distinct
 from selfcorrect.plain import as_text
 from selfcorrect.state import CorrectionState
 
@@ -31,8 +31,10 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     error = state.get("error") or {"source": "tool", "findings": []}
     call, source = state["current"], error["source"]
     tool = context.tools.get(call["name"])
-    raw = [finding_from_json(item) for item in error["findings"][: context.limits.findings + 1]]
-    findings = _distinct(_decided(raw, state, source, context))
+    too_many = _too_many(error, call, tool, context)
+    items = error["findings"][: _MOST_SHOWN if too_many else None]
+    raw = map(finding_from_json, items)
+    findings = distinct(_decided([*raw], state, source, context))
     is_value = bool(error.get("value")) and not _may_mend_value(findings, tool, context)
     if is_value:
         findings = [replace(item, ladder=()) for item in findings]
@@ -67,8 +69,23 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
             update |= stopped("refused", "the tool answered with an error")
     elif update["outcome"] != "stopped":
         update |= stopped("terminal_kind", f"errors of kind {terminal.kind} end the run")
+    if too_many and update["outcome"] != "stopped":
+        limit = {"reason": "limit_reached", "detail": too_many}
+        update |= stopped(**(update.get("barred") or state["barred"] or limit))
     update["trail"] = [{"findings": update["findings"][:_MOST_SHOWN]}]
     return update
+
+
+def _too_many(
+    error: Mapping[str, Any], call: Mapping[str, Any], tool: ToolSpec | None, context: RunContext
+) -> str:
+    """What is said of more findings than a round takes up; empty where it takes up all."""
+    found, most = len(error["findings"]), context.limits.findings
+    if found >= _MOST_SHOWN and tool is not None:
+        # Not all may be listed: a call that a round cannot mend whole is not mended in part.
+        found = max(found, tool.count_violations(call.get("args") or {}, 5 * most))
+    is_over = found > most
+    return f"at least {found:,} of at most {most:,} findings in one repair round" if is_over else ""
 
 
 def _decided(
@@ -171,11 +188,3 @@ def _outcome(error: Mapping[str, Any], findings: list[Finding], context: RunCont
     said = [rules.told_outcome(item.rule) for item in findings]
     kinds = [item.kind for item in findings if not rules.is_told(item.rule)]
     return after_rules(found, said, kinds, atomic=bool(error.get("atomic")))
-
-
-def _distinct(findings: Sequence[Finding]) -> list[Finding]:
-    kept: list[Finding] = []
-    for finding in findings:
-        if finding not in kept:
-            kept.append(finding)
-    return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -84,11 +84,11 @@ def not_made(state: CorrectionState, context: RunContext) -> Update | None:
     tool = context.tools.get(call.name)
     if tool is None or call.raw is not None:
         finding = unknown_tool(context.tools) if tool is None else still_raw()
-        return _failed("plan", (finding,), {})
+        return failed("plan", (finding,), {})
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
         return _stopped("invalid_input", wrong)
     if violations := tool.violations(call.args):
-        return _failed("schema", violations, {"call": state["current"]})
+        return failed("schema", violations, {"call": state["current"]})
 
     ceiling = context.limits.ceiling
     if len(state["attempts"]) >= ceiling:
@@ -303,7 +303,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     text = excerpt(findings[0].text, _LONGEST_TEXT)
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
-    update = _failed("tool", findings, {**said, **of_tool(tool)})
+    update: dict[str, Any] = failed("tool", findings, {**said, **of_tool(tool)})
     update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
     update["error"] |= {"fault": True} if ending.is_fault else {}
     update["error"] |= {"atomic": True} if is_atomic else {}
@@ -370,7 +370,8 @@ def _kept(value: Any) -> Any:
     return result if storable(result) else as_text(result)
 
 
-def _failed(source: str, findings: tuple[Finding, ...], shown: dict[str, Any]) -> dict[str, Any]:
+def failed(source: str, findings: Sequence[Finding], shown: dict[str, Any]) -> dict[str, Any]:
+    """What execute comes to where a call is known to be wrong."""
     items = [finding_to_json(finding) for finding in findings]
     for item in items:
         if item["kind"] == "internal":  # nobody has decided yet

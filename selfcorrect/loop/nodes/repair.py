@@ -47,6 +47,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.plain import as_text, clean, own_copy, plain, storable
 from selfcorrect.policies.safety import words_of
+from selfcorrect.protocols import RepairContext
 from selfcorrect.state import CorrectionState
 
 _LONGEST: Final = 1_000
@@ -71,6 +72,10 @@ class _Round:
     Attributes:
         item: The rung that is being tried.
         group: The findings that it is to mend.
+        begun: The call that the round began with.
+        since: How many tries stand before the last change.
+        given: What the last strategy was given.
+        called: How many strategies were called.
     """
 
     state: CorrectionState
@@ -78,37 +83,32 @@ class _Round:
     call: Call = field(init=False)
     item: dict[str, Any] = field(default_factory=dict)
     group: list[Finding] = field(default_factory=list)
-    begun: str = ""
+    begun: Call = field(init=False)
+    since: int = 0
     findings: list[Finding] = field(init=False)
     counts: dict[str, Any] = field(init=False)
     changes: list[dict[str, Any]] = field(default_factory=list)
     tried: list[dict[str, Any]] = field(default_factory=list)
-    refused: list[dict[str, Any]] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(init=False)
+    given: RepairContext = field(default_factory=RepairContext)
     settled: set[int] = field(default_factory=set)
     final: dict[str, Any] | None = None
     first: list[JSON] = field(default_factory=list)
     wait: float | None = None
-    used: dict[str, int] = field(default_factory=dict)
+    called: int = 0
     question: dict[str, Any] | None = None
     barred: dict[str, Any] | None = None
-    _keyed: tuple[Call | None, str] = (None, "")
 
     def __post_init__(self) -> None:
-        self.call = call_from_json(self.state["current"])
+        self.call = self.begun = call_from_json(self.state["current"])
         self.findings = [finding_from_json(item) for item in self.state["findings"]]
+        self.refused = [*self.state["refused"]]
         self.counts = dict(self.state["counts"])
         self.barred = self.state["barred"]
 
-    def _key(self) -> str:
-        """Marks what was tried against the call as it is now."""
-        if self.call is not self._keyed[0]:
-            self._keyed = (self.call, self.context.key_of(self.call))
-        return self._keyed[1]
-
     async def run(self) -> None:
         started = self.context.time.monotonic()
-        if not self._beyond("findings", len(self.findings)):
-            await self._pass(self.state["selected"])
+        await self._pass(self.state["selected"])
         if self.final is None:
             self.keep_open()
         spent_seconds = max(0.0, self.context.time.monotonic() - started)
@@ -116,41 +116,31 @@ class _Round:
         for kind in sorted({item["kind"] for item in self.state["findings"]}):
             self.counts = add_to(self.counts, "per_kind", kind)
 
-    def _beyond(self, what: str, more: int) -> bool:
-        """End the round, and with it the run, where it would use more than it may."""
-        self.used[what] = self.used.get(what, 0) + more
-        bound = spent({what: self.used[what] - 1}, self.context.limits, what)
-        if bound is not None:
-            self.stop("limit_reached", bound)
-        return bound is not None
-
     def keep_open(self) -> None:
         """Drop what is settled: what follows starts from what is open."""
         asked = self.findings[self.question["finding"]] if self.question else None
-        self.findings = [f for i, f in enumerate(self.findings) if i not in self.settled]
+        self.findings = [f for f in self.findings if id(f) not in self.settled]
         self.settled = set()
         if self.question is not None and asked is not None:
             self.question["finding"] = self.findings.index(asked)
 
     async def _pass(self, selected: list[dict[str, Any]]) -> None:
         """Try what was selected; where a strategy gives up, those behind it on the ladder."""
-        self.begun = self._key()
         while selected and self.final is None and self.question is None:
             await self._try(together(selected, self.state["given"], self._strategy))
             selected = [
                 {**item, "strategy": item["then"][0], "then": item["then"][1:]}
                 for item in selected
-                if item.get("then") and item["finding"] not in self.settled
+                if item.get("then") and id(self.findings[item["finding"]]) not in self.settled
             ]
 
     async def _try(self, selected: list[dict[str, Any]]) -> None:
         before = self.call
         batched: list[Any] = []
         for item in selected:
-            index = item["finding"]
-            finding = self.findings[index]
+            finding = self.findings[item["finding"]]
             if not is_open(finding, before, self.call):
-                self.settled.add(index)
+                self.settled.add(id(finding))
                 continue
             strategy = self._strategy(item)
             group = [finding]
@@ -169,8 +159,11 @@ class _Round:
         if bound := spent(self.counts, self.context.limits, "per_strategy", name):
             self.note("skipped", bound)
             return
-        if self._beyond("strategy_calls", 1):
+        counts = {"strategy_calls": self.called}
+        if bound := spent(counts, self.context.limits, "strategy_calls"):
+            self.stop("limit_reached", bound)
             return
+        self.called += 1
         self.counts = add_to(self.counts, "per_strategy", name)
         if self.context.is_handler(name):
             await self._ask_handler()
@@ -230,8 +223,8 @@ class _Round:
         port = None
         if self.context.model is not None:
             port = self.context.port(self.counts)
-        state = {**self.state, "current": call_to_json(self.call), "refused": self._all_refused()}
-        given = repair_context(state, self.context, port)  # type: ignore[arg-type]
+        state: Any = {**self.state, "current": call_to_json(self.call), "refused": self.refused}
+        given = self.given = repair_context(state, self.context, port, self.given)
         if getattr(strategy, "joins", False):
             given = replace(given, beside=self._beside())
         # A foreign strategy gets a copy: what it does not say in its answer must not happen.
@@ -346,14 +339,14 @@ class _Round:
         mends = [] if self.barred or self._by_handler else group
         refusals = self.context.safety.refusals(made, self.context.tools, tool, allowed, mends)
         if refusals:
-            self.refused += refused(verdict, refusals, len(self._all_refused()))
+            self.refused += refused(verdict, refusals, len(self.refused))
             why = verdict.words or words_of(refusals)
             self._not_made(asked, "refused", why, **({"law": verdict.law} if verdict.law else {}))
             return
         if self._by_handler or any(each.safety is Safety.HUMAN for each in made):
             self._lift()
         self.note("changed", made[0].reason if made else "nothing to change")
-        self.call = new
+        self.call, self.since = new, len(self.tried)
         self.changes += [to_json(change) for change in made]
         self._settle()
 
@@ -364,34 +357,34 @@ class _Round:
         if asked["strategy"] != name:
             self.note("gave_up", f"{name}: {why}")
 
-    def _all_refused(self) -> list[dict[str, Any]]:
-        return [*self.state["refused"], *self.refused]
-
     def _settle(self) -> None:
-        ours = set(map(id, self.group))
-        self.settled |= {i for i, finding in enumerate(self.findings) if id(finding) in ours}
+        self.settled |= set(map(id, self.group))
 
     def stop(self, reason: str, detail: str, **more: str) -> None:
         self.final = stopped(reason, clean(detail), **more)
 
     def note(self, outcome: str, reason: str, **more: JSON) -> None:
         """Write down what came of the strategy that was tried."""
-        # A change is counted against the call of its pass: a digest of the call for every one of
-        # thousands of changes would take their square.
-        key = (self.begun if outcome == "changed" else "") or self._key()
         said, name = excerpt(reason, 500), self.item["strategy"]
         for each in self.group:
             about: dict[str, JSON] = {"rule": each.rule, "strategy": name, "path": each.path}
-            about |= {"outcome": outcome, "reason": said, "key": try_key(key, each, name)}
+            about |= {"outcome": outcome, "reason": said, "key": try_key("", each, name)}
             self.tried.append(about | more)
 
     def update(self) -> Update:
         """What the round came to."""
+        # What was tried before the last change counts against the call that the round began with:
+        # a digest of the call for each of thousands of changes would take their square.
+        begun, now = self.tried[: self.since], self.tried[self.since :]
+        for tried, call in ((begun, self.begun), (now, self.call)):
+            key = self.context.key_of(call) if tried else ""
+            for item in tried:
+                item["key"] = key + item["key"]
         out: dict[str, Any] = {
             "current": call_to_json(self.call),
             "findings": [finding_to_json(finding) for finding in self.findings],
             "tried": [*self.state["tried"], *self.tried],
-            "refused": self._all_refused(),
+            "refused": self.refused,
             "pending": [*self.state["pending"], *self.changes],
             "question": self.question,
             "barred": self.barred,
