@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import ToolSpec, build_graph, resume
+from selfcorrect import ToolSpec, build_graph
 from selfcorrect.ledger import SqliteLedger
+from selfcorrect.loop.context import AGAIN
 
 THREADS, IDS = st.sampled_from(["t", "u"]), st.sampled_from(["c1", "c2", None])
 AMOUNTS = st.sampled_from([5, "5", 6])
@@ -51,6 +52,7 @@ class Memory(RuleBasedStateMachine):
         if self.ledger is not None:
             self.ledger.close()
         self.ledger = SqliteLedger(self.path)
+        self.ledger.intents()
         tool = ToolSpec.from_function(self.pay, effect="mutating")
         self.graph = build_graph([tool], ledger=self.ledger, checkpointer=self.saver)
 
@@ -68,9 +70,8 @@ class Memory(RuleBasedStateMachine):
         given = self._given(call_id, amount)
 
         def make(graph: Any, config: Any) -> Any:
-            return (
-                resume(graph, given, config, again=True) if again else graph.invoke(given, config)
-            )
+            config["configurable"][AGAIN] = again
+            return graph.invoke(given, config)
 
         self._made((thread, int(amount)), call_id, ending, again, make)
 
@@ -144,8 +145,8 @@ class Memory(RuleBasedStateMachine):
 
 
 Memory.TestCase.settings = settings(
-    max_examples=30,
-    stateful_step_count=15,
+    max_examples=8,
+    stateful_step_count=12,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

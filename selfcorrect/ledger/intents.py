@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Final
 
-from selfcorrect.ledger.records import Row, sealed, split
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.holders import Holder
+from selfcorrect.ledger.owners import owner
+from selfcorrect.ledger.records import Row, row, sealed, split
 from selfcorrect.ledger.transactions import Transactions
 from selfcorrect.plain import clean
 
+GLANCE: Final = 0.1
 _NAMES: Final = [each.name for each in fields(Row)]
 LIST: Final = f"SELECT {', '.join(_NAMES)} FROM selfcorrect_intents"  # noqa: S608 -- our own names
 READ: Final = f"{LIST} WHERE key = ?"
@@ -45,6 +51,11 @@ class Intent:
 class Intents(Transactions):
     """Intents and who answered for them, in the transactions of a ledger that has these parts."""
 
+    _clock: Callable[[Any], float]
+    _me: Holder
+    _seen: Callable[..., str]
+    _sight: Callable[..., Any]
+
     def sign(self, key: str, by: str) -> None:
         """Keep who answered a question on the way to an intent that is begun.
 
@@ -55,9 +66,40 @@ class Intents(Transactions):
         def work(cursor: Any) -> None:
             found = self._found(cursor, split(clean(key))[1])
             if found is not None and found.status == "begun" and found.is_sound:
-                cursor.execute(WRITE, astuple(sealed(replace(found, answered_by=name_of(by)))))
+                cursor.execute(WRITE, astuple(sealed(replace(found, answered_by=_name(by)))))
 
         self._done(work)
+
+    def settle_doubt(self, key: str, verdict: str, by: str) -> None:
+        """Write what a person found out of a call in doubt; from now on that is so.
+
+        Args:
+            key: Of the intent, as `intents` tells it.
+            verdict: `done`, `not-done`, or `again`: the call may be made once more.
+            by: Who says so.
+
+        Raises:
+            LedgerError: If nothing is in doubt under this key, or somebody is still at it.
+        """
+        asking, own = owner(), split(clean(key))[1]
+        beats: dict[str, Any] = {}
+
+        def work(cursor: Any) -> str:
+            found = self._found(cursor, own)
+            if found is None or not found.is_open:
+                raise LedgerError(f"nothing is in doubt under {key!r}")
+            seen = self._seen(found, asking, self._sight(cursor, beats))
+            if seen not in ("there", "unseen"):
+                more = {"scope": found.scope, "about": found.about, "answered_by": _name(by)}
+                status, now = VERDICTS[verdict], self._clock(cursor)
+                new = row(own, status, None, self._me.id, written=now, **more)
+                cursor.execute(WRITE, astuple(new))
+            return seen
+
+        while (seen := self._done(work)) == "unseen":
+            time.sleep(GLANCE)
+        if seen == "there":
+            raise LedgerError(f"{key!r} is under way: whoever is at it settles it")
 
     def intents(self, most: int = 20, *, in_doubt: bool = False) -> list[Intent]:
         """The intents that were written last, the newest first.
@@ -87,6 +129,5 @@ class Intents(Transactions):
         return None if values is None else Row(*values)
 
 
-def name_of(by: str) -> str:
-    """A name as a ledger keeps it."""
+def _name(by: str) -> str:
     return clean(by).replace("\0", "")  # which PostgreSQL cannot store

@@ -16,7 +16,7 @@ from selfcorrect.errors import LedgerError
 from selfcorrect.kernel.texts import excerpt
 from selfcorrect.ledger.counts import RecallCounting
 from selfcorrect.ledger.holders import Holder, is_dead, this_process
-from selfcorrect.ledger.intents import LIST, VERDICTS, WRITE, Intents, name_of
+from selfcorrect.ledger.intents import GLANCE, LIST, WRITE, Intents
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
 from selfcorrect.ledger.records import Row, judge, row, split
 from selfcorrect.model import JSON
@@ -28,7 +28,6 @@ T = TypeVar("T")
 LEASE: Final = 4.5
 """Seconds without a sign of life after which a holder on another machine is given up."""
 _BEAT: Final = 1.0
-_GLANCE: Final = 0.1
 _Beats: TypeAlias = dict[str, tuple[int, float, str]]
 """Of each holder elsewhere: its count, since when it stands there, and what that tells."""
 _IDLE_BEATS: Final = 10
@@ -206,38 +205,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             if "unseen" not in seen.values():
                 self._beats.update(beats)
                 return [f"{scope}:{key}" for key, each in seen.items() if each != "there"][:_MOST]
-            time.sleep(_GLANCE)
-
-    def settle_doubt(self, key: str, verdict: str, by: str) -> None:
-        """Write what a person found out of a call in doubt; from now on that is so.
-
-        Args:
-            key: Of the intent, as `intents` tells it.
-            verdict: `done`, `not-done`, or `again`: the call may be made once more.
-            by: Who says so.
-
-        Raises:
-            LedgerError: If nothing is in doubt under this key, or somebody is still at it.
-        """
-        asking, own = owner(), split(clean(key))[1]
-        beats: _Beats = {}
-
-        def work(cursor: Cursor) -> str:
-            found = self._found(cursor, own)
-            if found is None or not found.is_open:
-                raise LedgerError(f"nothing is in doubt under {key!r}")
-            seen = self._seen(found, asking, self._sight(cursor, beats))
-            if seen not in ("there", "unseen"):
-                more = {"scope": found.scope, "about": found.about, "answered_by": name_of(by)}
-                status, now = VERDICTS[verdict], self._clock(cursor)
-                new = row(own, status, None, self._me.id, written=now, **more)
-                cursor.execute(WRITE, astuple(new))
-            return seen
-
-        while (seen := self._done(work)) == "unseen":
-            time.sleep(_GLANCE)
-        if seen == "there":
-            raise LedgerError(f"{key!r} is under way: whoever is at it settles it")
+            time.sleep(GLANCE)
 
     def _seen(self, found: Row, asking: Owner, sight: Callable[[str], str]) -> str:
         if found.status != "begun" or not found.is_sound:

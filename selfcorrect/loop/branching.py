@@ -27,10 +27,10 @@ async def in_its_branch(
 ) -> CorrectionState:
     """The state with the call's origin in it, if that is another branch than the first."""
     origin: Any = state["given"].get("origin")
-    if context.thread is None or not context.around or origin is None or not acts(tool):
+    if context.thread is None or origin is None or not acts(tool):
         return state
     board = context.board
-    for task in context.around:
+    for task in context.around or ():
 
         def step(known: _Branches, _: float, task: memory.Task = task) -> tuple[_Branches, int]:
             after, place = memory.branch(known.of, task)

@@ -15,8 +15,6 @@ from langgraph.managed import RemainingSteps
 from langgraph.types import Command, interrupt
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.kernel.memory import tasks_around
-from selfcorrect.loop.asking import asked
 from selfcorrect.loop.context import AGAIN, AsyncHost, Host, Node, RunContext, SyncHost, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
@@ -250,20 +248,27 @@ def _context(loop: Loop, host: Host, config: RunnableConfig | None) -> RunContex
         raise GraphSetupError(f"the tenant of a run is text, not {tenant!r:.80}")
     asks = configurable.get(_CHECKPOINTER) is not None and not loop.forgets
     namespace = str(configurable.get("checkpoint_ns") or "")
-    around, bar, _ = namespace.partition("|")
+    step, bar, _ = namespace.partition("|")
+    around: tuple[tuple[str, str], ...] = ()
+    if bar:
+        from selfcorrect.kernel.memory import tasks_around
+
+        around = tasks_around(namespace, configurable.get(_SUPERSTEPS) or {})
     return loop.start(
         host=host,
         ask_person=_ask if asks else None,
         tenant=tenant,
         thread=None if thread is None else str(thread),
-        step=around if bar else None,
+        step=step if bar else None,
         place=namespace,
-        around=tasks_around(namespace, configurable.get(_SUPERSTEPS) or {}),
+        around=around,
         again=configurable.get(AGAIN) is True,
     )
 
 
 def _ask(question: JSON) -> JSON:
+    from selfcorrect.loop.asking import asked
+
     return asked(interrupt, question)
 
 

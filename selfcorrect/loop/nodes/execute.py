@@ -17,7 +17,6 @@ from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.kernel.outcomes import settled
 from selfcorrect.kernel.texts import excerpt
 from selfcorrect.limits import remaining
-from selfcorrect.loop.branching import in_its_branch
 from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
@@ -105,7 +104,10 @@ async def _executed(
     admission = await admitted(context, call.name)
     if admission is not None and admission.wait:
         context = replace(context, again=False)  # what is held back is no reason to forget a doubt
-    state = await in_its_branch(state, context, call, tool)
+    if context.around:
+        from selfcorrect.loop.branching import in_its_branch
+
+        state = await in_its_branch(state, context, call, tool)
     this = _Execution(state, context, call, tool, admission)
     update, settled_before = await _remembered(this)
     if update is None and this.ledger is not None:
