@@ -161,8 +161,16 @@ def _patterns() -> list[tuple[list[str], re.Pattern[str]]]:
     return [(hints, re.compile(pattern)) for hints, pattern in (*vendors, *_forms()["places"])]
 
 
+@cache
+def _hints() -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(hint) for hints, _ in _patterns() for hint in hints))
+
+
 def _marked(text: str) -> Iterator[Span]:
     lowered = text.lower()
+    # Calls and reports are thousands of short texts: one look at each rules out every pattern.
+    if len(text) <= _SHORT and _hints().search(lowered) is None:
+        return
     for ones, pattern in _patterns():
         if any(hint in lowered for hint in ones):
             for found in pattern.finditer(text):
@@ -210,6 +218,7 @@ _IN_QUERY: Final = re.compile(r"[?&;][\w\-]{0,40}\Z")
 _IN_QUOTES: Final = re.compile(r"([\[(]\s{0,4})?[\"'][\w.\-]{0,64}\Z")
 _PAIR_END: Final = re.compile(r"[\"'][\s,]{0,4}[\])]")
 _LOOKED_BACK: Final = 100
+_SHORT: Final = 100
 
 _QUOTE: Final = re.compile(r"(?i)[bruf]{0,2}([\"'`])")
 _QUOTED: Final = {sign: re.compile(rf"(?s)(?:[^\\{sign}]|\\.)*") for sign in "\"'`"}
