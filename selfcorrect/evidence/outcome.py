@@ -48,6 +48,8 @@ _FAULTS: Final = (
     *(NameError, RuntimeError, SyntaxError, TypeError, ValueError),
 )
 """Built-in classes that the language raises where code is wrong."""
+_UNSAID: Final = (AssertionError, RuntimeError)
+"""Of these, that a `raise` made them says nothing: `assert` raises, too."""
 _TOOL_EXCEPTION: Final = "langchain_core.tools.base.ToolException"
 _REFUSING_ERRNOS: Final = frozenset(
     word_list("""
@@ -178,7 +180,8 @@ def _raised_on_purpose(error: BaseException, home: str) -> bool:
 def _is_fault(error: BaseException) -> bool:
     """Whether an operation of the language, no `raise`, made it where the tool's code is wrong."""
     last = _last(error)
-    if last is not None and _is_raise(last) and not isinstance(error, AssertionError):
+    # A bare RuntimeError may mean "not yet": as a fault it is told, and not polled by its words.
+    if last is not None and _is_raise(last) and not isinstance(error, _UNSAID):
         return False
     module = type(error).__module__.partition(".")[0]
     known = module == "builtins" or module in sys.stdlib_module_names
