@@ -250,9 +250,9 @@ class _Cursor:
         text = self.text
         if self.tags and (end := self._past_form(at)):
             return end
-        if (end := structure_end(text, at)) is not None:
+        if (past := structure_end(text, at)) is not None:
             self._nest(text[at])
-            return end
+            return past
         if not self.acts and (comment := _COMMENT.match(text, at)) is not None:
             self.loose = True
             return comment.end()
