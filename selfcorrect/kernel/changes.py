@@ -317,11 +317,11 @@ class _Judging:
         place = join("args", *gone.path)
         slot = self.step.slot(gone.path)
         is_text = slot.declared and isinstance(gone.value, str)
-        is_meant = is_text and gone.value.strip() and slot.fits(gone.value)  # a text may be "null"
-        # Without an argument, more may be destroyed than is meant.
-        is_kept = is_meant or (is_text and self.step.effect == "destructive")
-        if says_nothing(gone.value) and not slot.required and not is_kept:
-            is_read = is_text and (not gone.value.strip() or slot.gives(gone.value))
+        is_blank = is_text and not gone.value.strip()
+        # A text may be "null"; and without an argument, more may be destroyed than is meant.
+        is_safe = self.step.effect != "destructive" if is_blank else not slot.fits(gone.value)
+        if says_nothing(gone.value) and not slot.required and (is_safe or not is_text):
+            is_read = is_blank or (is_text and slot.gives(gone.value))
             self.say(INFERRED if is_read else EXACT, 1, gone.path)
         elif slot.declared and not slot.required and slot.gives(gone.value):
             self.say(INFERRED, 1, gone.path)
