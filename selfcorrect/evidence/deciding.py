@@ -17,7 +17,6 @@ from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.parts import ErrorReading, Part
 from selfcorrect.evidence.reading import read
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
-from selfcorrect.kinds import RETRYABLE
 from selfcorrect.mapping.certainty import borne_out, stated
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
@@ -122,10 +121,6 @@ def by_rules(part: Part, rules: Rules) -> Finding:
     """The same without the trained witness, which learns what the rules leave open."""
     finding, blind = part.finding, part.blind
     decided = rules.decide(replace(finding, text=blind), part.tool)
-    if part.own != blind and decided.kind in RETRYABLE and rules.rests_on_words(decided.rule):
-        # What stands behind the error's own sentence makes nothing repeatable.
-        own = rules.decide(replace(finding, text=part.own), part.tool)
-        decided = decided if own.kind in RETRYABLE else own
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final
 
 from selfcorrect.evidence import listing, plain_body
 from selfcorrect.evidence.bodies import read_by_rows
@@ -39,11 +39,6 @@ LONGEST: Final = 8 * 1024
 """Characters of one finding's text."""
 
 
-Sentence: TypeAlias = tuple[Finding, Masked | None, str]
-"""A finding, its text masked (None where that is another's), and its own sentence in that."""
-_PARAGRAPH: Final = re.compile(r"\n\s*\n")
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """A message with its echoes taken out, and what they are echoes of."""
@@ -52,8 +47,6 @@ class _Source:
     known: frozenset[str]
     place: Places
     bodies: Sequence[BodyRow]
-    asides: list[str] = field(default_factory=list)
-    """The first lines of paragraphs that stand behind a sentence."""
 
     def is_echo(self, value: JSON) -> bool:
         """Whether a JSON value in a text is (a part of) the arguments themselves."""
@@ -63,10 +56,12 @@ class _Source:
         )
 
 
-def read_text(message: str, place: Places, bodies: Sequence[BodyRow] = ()) -> tuple[Sentence, ...]:
+def read_text(
+    message: str, place: Places, bodies: Sequence[BodyRow] = ()
+) -> tuple[tuple[Finding, Masked], ...]:
     """The findings of a message: what its body lists, what its lines list, or its sentence.
 
-    Paths are those of the wire; kind and category are left
+    Each comes with its sentence masked. Paths are those of the wire; kind and category are left
     open. At least one finding.
     """
     hidden = mask(visible(message), place.arguments, visible)
@@ -75,16 +70,7 @@ def read_text(message: str, place: Places, bodies: Sequence[BodyRow] = ()) -> tu
     )
     source = _Source(hidden, known, place, bodies)
     found = tuple(_read(hidden.text, source, 0)) or (Finding(""),)
-    return tuple(
-        (_shown(item, hidden), replace(hidden, text=item.text), _own(item.text, source.asides))
-        for item in found
-    )
-
-
-def _own(text: str, asides: Sequence[str]) -> str:
-    """The sentence that is the error, without the paragraphs behind it."""
-    ends = [at for aside in asides if (at := text.find(f"\n{aside}")) > 0]
-    return text[: min(ends)] if ends else text
+    return tuple((_shown(item, hidden), replace(hidden, text=item.text)) for item in found)
 
 
 def _cut(text: str) -> str:
@@ -135,7 +121,6 @@ def _read(text: str, source: _Source, depth: int) -> Iterator[Finding]:
 
 def _read_prose(text: str, source: _Source, depth: int) -> Iterator[Finding]:
     short = unwrap(sentence(text))
-    source.asides.extend(each.split("\n")[0].strip() for each in _PARAGRAPH.split(text)[1:2])
     outer = Finding(
         short.text,
         types=tuple(reversed(short.types)),

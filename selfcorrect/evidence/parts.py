@@ -21,8 +21,6 @@ class Part:
             speak for.
         hidden: Its sentence, with what that repeats of the arguments taken out.
         blind: Its sentence as rules match it: an echo never becomes a kind, a wait or a name.
-        own: Of that, the sentence that is the error: what stands behind it sets no wait, and makes
-            nothing repeatable.
         place: The arguments of the call, and their schema.
         tool: The tool that the call names.
     """
@@ -30,7 +28,6 @@ class Part:
     finding: Finding
     hidden: Masked
     blind: str
-    own: str
     place: Places
     tool: str | None
 
@@ -60,14 +57,9 @@ class ErrorReading:
 
 
 def part_of(
-    finding: Finding,
-    place: Places,
-    tool: str | None,
-    hidden: Masked | None = None,
-    own: str = "",
+    finding: Finding, place: Places, tool: str | None, hidden: Masked | None = None
 ) -> Part:
     """A finding with its sentence masked, unless it is already."""
     if hidden is None:
         hidden = mask(finding.text, place.arguments, visible)
-    blind = hidden.masked(hidden.text)
-    return Part(finding, hidden, blind, hidden.masked(own) or blind, place, tool)
+    return Part(finding, hidden, hidden.masked(hidden.text), place, tool)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from selfcorrect.evidence import structured
 from selfcorrect.evidence.clean import visible, windowed
@@ -21,7 +21,7 @@ from selfcorrect.evidence.faults.place import Places, from_wire
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import Masked
-from selfcorrect.evidence.messages import Sentence, over, put_back, read_body, read_text
+from selfcorrect.evidence.messages import over, put_back, read_body, read_text
 from selfcorrect.evidence.parts import ErrorReading, Part, part_of
 from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import behind_a_gateway, status_in_text
@@ -42,6 +42,8 @@ NOT_FOUND: Final = "ArgumentNotFound"
 _GATEWAY: Final = 502
 _WRAPPERS: Final = ("ToolException", "ToolError", "ToolExecutionError", "ToolInvocationError")
 _LOOKUPS: Final = ("KeyError", "IndexError", "AttributeError", "LookupError")
+Sentence: TypeAlias = tuple[Finding, Masked | None]
+"""A finding, and its text masked; None where it has none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def _of_exception(
     try:
         found = carried or _from_error(layers, lambda text: read_text(text, place, bodies))
         outer = _outer(layers, place.arguments, now)
-        items = found[:MOST] or ((outer, None, ""),)
+        items = found[:MOST] or ((outer, None),)
         return ErrorReading(
             tuple(_complete(outer, each, place, tool, now) for each in items), layers
         )
@@ -119,7 +121,7 @@ def _heard(error: BaseException) -> tuple[tuple[Facts, ...], tuple[Sentence, ...
         if found:
             outer = Finding(layer.text, types=layer.types)
             return layers, tuple(
-                (replace(over(outer, item), witness=Source.STRUCTURE), None, "") for item in found
+                (replace(over(outer, item), witness=Source.STRUCTURE), None) for item in found
             )
     return layers, ()
 
@@ -145,9 +147,9 @@ def _from_error(
     members = [layer for layer in layers[len(outer) :] if not _is_group(layer)]
     if members:
         return tuple(
-            (over(Finding("", layer.types, layer.status, layer.code), item), hidden, own)
+            (over(Finding("", layer.types, layer.status, layer.code), item), hidden)
             for layer in members
-            for item, hidden, own in read(layer.text)
+            for item, hidden in read(layer.text)
         )
     return read(_telling(layers).text)
 
@@ -203,7 +205,7 @@ def _complete(
     """One finding with all that its sentence says, and the kind that its facts speak for."""
     finding = _joined(outer, said[0])
     hidden = said[1] if said[0].text else None
-    part = part_of(finding, place, tool, hidden, said[2])
+    part = part_of(finding, place, tool, hidden)
     return replace(part, finding=_told(finding, part, now))
 
 
@@ -213,7 +215,7 @@ def _told(finding: Finding, part: Part, now: datetime | None) -> Finding:
     category = category_of_constraint(finding.constraint)  # as a body has it, not as a text says
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
-        status = status_in_text(part.own) or status
+        status = status_in_text(blind) or status
     if status == _GATEWAY:
         status = behind_a_gateway(blind) or status
     seen = finding.witness if status == finding.status else Source.NONE
@@ -224,7 +226,7 @@ def _told(finding: Finding, part: Part, now: datetime | None) -> Finding:
         status=status,
         constraint=finding.constraint or put_back(constraint_in(hidden.text), hidden),
         suggestions=finding.suggestions or tuple(map(hidden.raw, suggestions_in(hidden.text))),
-        retry_after=wait if wait is not None else wait_in_text(part.own, now),
+        retry_after=wait if wait is not None else wait_in_text(blind, now),
     )
     number = finding.code if finding.code and len(finding.code) == 3 else ""
     reply = reply_class(f"{number} {blind}".lstrip(), finding.types)
