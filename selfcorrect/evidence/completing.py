@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from selfcorrect.evidence.clean import visible
+from selfcorrect.evidence.clean import openings, visible
 from selfcorrect.evidence.constraints.stated import category_of_constraint, constraint_in
 from selfcorrect.evidence.faults.place import Places, from_wire
 from selfcorrect.evidence.kinds.facts import kind_of
@@ -39,7 +39,7 @@ def complete(
     category = category_of_constraint(finding.constraint)  # as a body has it, not as a text says
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
-        status = status_in_text(blind) or status
+        status = status_in_text(next(openings(blind))) or status
     if status == _GATEWAY:
         status = behind_a_gateway(blind) or status
     seen = finding.witness if status == finding.status else Source.NONE

@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.evidence.clean import visible
+from selfcorrect.evidence.clean import openings, visible
 from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
-from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import mask
 from selfcorrect.evidence.reading_errors import read_error
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
-from selfcorrect.mapping.certainty import borne_out, stated
+from selfcorrect.evidence.waits.prose import wait_in_text
+from selfcorrect.kinds import RETRYABLE
+from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -29,8 +30,8 @@ from selfcorrect.ports import Open, Rules
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
-_PLAIN: Final = ("enum", "const", "type", "pattern")
-"""Constraints that no number of retries, seconds or calls looks like."""
+_WAITS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.INTERNAL}
+"""Kinds for which a wait beside the error's own sentence means something."""
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
 
 
@@ -87,8 +88,9 @@ def decide(
     """
     found = _heard(finding, rules, tool, arguments, schema, acts)
     try:
-        if (stated_so := _by_constraint(found, rules, tool, arguments)) is not found:
-            found = _placed(replace(stated_so, paths=finding.paths), tool, arguments, schema)
+        own = next(openings(_masked(found.text, arguments)))
+        if found.kind not in _WAITS and wait_in_text(own) is None:
+            found = replace(found, retry_after=None)
         guessed = found.witness is Source.MODEL and found.confidence < LIKELY
         wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
         if wrong and (guessed or found.category is Category.NONE):
@@ -149,7 +151,7 @@ def by_rules(
         blind = _masked(finding.text, arguments)
     except Exception:  # what cannot be masked is not shown to the map at all
         return replace(rules.decide(replace(finding, text=""), tool), text=finding.text)
-    decided = rules.decide(replace(finding, text=blind), tool)
+    decided = _first_said(replace(finding, text=blind), rules, tool)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -171,32 +173,20 @@ def by_rules(
         return shown
 
 
-def _by_constraint(found: Finding, rules: Rules, tool: str | None, arguments: JSON) -> Finding:
-    """What a constraint that an error states says of it, where at most its class's name speaks.
+def _first_said(finding: Finding, rules: Rules, tool: str | None) -> Finding:
+    """What the map says of the first sentence that one of its phrases knows.
 
-    "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
+    A phrase further on says no error repeatable: anybody may have put it there.
     """
-    keyword = next(iter(found.constraint), "")
-    is_open = keyword in _PLAIN and found.category is Category.NONE
-    if not is_open or not _is_silent(found, rules, arguments):
-        return found
-    meant = rules.decide(Finding("", code=keyword), tool)
-    if meant.kind is not ErrorKind.VALIDATION:
-        return found
-    said = {name: getattr(meant, name) for name in ("kind", "category", "rule", "ladder")}
-    return replace(found, **said, confidence=stated(), witness=Source.RULE)
-
-
-def _is_silent(found: Finding, rules: Rules, arguments: JSON) -> bool:
-    """Whether nothing but the words of a class's name say what sort of error it is."""
-    if found.witness is Source.NONE:
-        return True
-    is_told = found.status is not None or found.code or found.witness is Source.MODEL
-    if is_told or found.kind in {TYPES.get(name) for name in found.types}:
-        return False
-    blind = _masked(found.text, arguments)
-    bare = replace(found, text=blind, types=(), kind=ErrorKind.INTERNAL)
-    return rules.decide(bare, None).witness is Source.NONE
+    whole = rules.decide(finding, tool)
+    if not rules.rests_on_words(whole.rule):
+        return whole
+    said = (rules.decide(replace(finding, text=text), tool) for text in openings(finding.text))
+    first = next(said)
+    if first.witness is Source.NONE:
+        further = next((each for each in said if each.witness is not Source.NONE), first)
+        first = first if further.kind in RETRYABLE else further
+    return replace(first, text=finding.text)
 
 
 def _masked(text: str, arguments: JSON) -> str:
