@@ -10,7 +10,7 @@ from selfcorrect.kinds import RETRYABLE
 RULES = StrategyMap.load("default")
 OWN = [
     ("No such user: bob", {"user": "bob"}),
-    ("quantity must be at least one", {"quantity": 0}),
+    ("Value for 'quantity' must be at least 1 piece", {"quantity": 0}),
     ("Value for 'class' must be one of ['economy', 'first']", {"class": "x"}),
     ("missing 1 required positional argument: 'reason'", {"note": "x"}),
     ("prod with this sku already exists", {"sku": "A-1"}),
