@@ -45,6 +45,7 @@ class Category(StrEnum):
     UNKNOWN_RESOURCE = "unknown_resource"
     DUPLICATE = "duplicate"
     BUSINESS_RULE = "business_rule"
+    PRECONDITION = "precondition"
     SYNTAX = "syntax"
     NONE = "none"
 

@@ -72,7 +72,7 @@ SAID = [
     # syntax, with a place in the text
     ("')' expected, line 1: near 'x'\nline 0: ')' expected", COMMAND, "syntax", ["command"]),
     ("Expected ident, found <EOF>. Line 3, Col: 4.", COMMAND, "syntax", ["command"]),
-    ("Opening and ending tag mismatch: b line 1 and a", COMMAND, "syntax", ["command"]),
+    ("Opening and ending tag mismatch: b line 1 and a", COMMAND, None, ["command"]),
     (
         "the 'size' field length must be greater than or equal to 2",
         {"size": "x"},

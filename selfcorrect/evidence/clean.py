@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from selfcorrect.kernel.detectors import INVISIBLE
@@ -47,6 +49,11 @@ _NOISE: Final = re.compile(
     re.IGNORECASE,
 )
 _GROUP: Final = "Exception Group Traceback"
+_END: Final = re.compile(r"(?<!\d)[.!?](?=\s+\d)|[.!?](?=\s+[^\s\da-z])|[。！？]|(?<![:,;(\[{])\n")
+"""Where a sentence ends: a small letter or a number goes on with it, and so does what a colon
+announces."""
+_SAYS: Final = re.compile(r"(?:[^\W\d_]{2,}.*?\b){3}|[^\x00-\x7f]", re.DOTALL)
+"""Words enough to say what is wrong: `Error:` alone says nothing."""
 _TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
 _TAIL: Final = re.compile(
     r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b",
@@ -98,6 +105,20 @@ def sentence(text: str) -> str:
     if len(short) > LONGEST:
         short = f"{short[: LONGEST - 1024]}\n{short[-1024:]}"
     return short
+
+
+def openings(text: str) -> Iterator[str]:
+    r"""The text up to the end of its first sentence, then of its second and third, then whole.
+
+    What stands behind an error's own sentence is asked last: anybody may have put it there.
+
+    >>> list(openings("No such user: bob. HTTP 503 Service Unavailable"))
+    ['No such user: bob.', 'No such user: bob. HTTP 503 Service Unavailable']
+    """
+    for end in islice(_END.finditer(text), 3):
+        if _SAYS.search(text, 0, end.end()):
+            yield text[: end.end()].rstrip()
+    yield text
 
 
 def page(text: str) -> str:

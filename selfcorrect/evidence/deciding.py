@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
+from selfcorrect.evidence.clean import openings
 from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
-from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.parts import ErrorReading, Part
 from selfcorrect.evidence.reading import read
 from selfcorrect.evidence.testifying import LIKELY, last_witness, left_open, testified
-from selfcorrect.mapping.certainty import borne_out, stated
+from selfcorrect.evidence.waits.prose import wait_in_text
+from selfcorrect.kinds import RETRYABLE
+from selfcorrect.mapping.certainty import borne_out
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -29,8 +31,8 @@ Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
-_PLAIN: Final = ("enum", "const", "type", "pattern")
-"""Constraints that no number of retries, seconds or calls looks like."""
+_WAITS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.INTERNAL}
+"""Kinds for which a wait beside the error's own sentence means something."""
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
 
 
@@ -80,8 +82,9 @@ def decide(reading: ErrorReading, rules: Rules, witness: Heard = "likely") -> tu
 def _decided(part: Part, rules: Rules, *, acts: bool) -> Finding:
     found = _heard(part, rules, acts=acts)
     try:
-        if (stated_so := _by_constraint(found, part, rules)) is not found:
-            found = _placed(replace(stated_so, paths=part.finding.paths), part)
+        own = next(openings(part.blind))
+        if found.kind not in _WAITS and wait_in_text(own) is None:
+            found = replace(found, retry_after=None)
         guessed = found.witness is Source.MODEL and found.confidence < LIKELY
         wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
         if wrong and (guessed or found.category is Category.NONE):
@@ -120,7 +123,7 @@ def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
 def by_rules(part: Part, rules: Rules) -> Finding:
     """The same without the trained witness, which learns what the rules leave open."""
     finding, blind = part.finding, part.blind
-    decided = rules.decide(replace(finding, text=blind), part.tool)
+    decided = _first_said(replace(finding, text=blind), rules, part.tool)
     captures = {
         key: _unmasked(value, blind, finding.text) for key, value in decided.captures.items()
     }
@@ -142,31 +145,20 @@ def by_rules(part: Part, rules: Rules) -> Finding:
         return shown
 
 
-def _by_constraint(found: Finding, part: Part, rules: Rules) -> Finding:
-    """What a constraint that an error states says of it, where at most its class's name speaks.
+def _first_said(finding: Finding, rules: Rules, tool: str | None) -> Finding:
+    """What the map says of the first sentence that one of its phrases knows.
 
-    "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
+    A phrase further on says no error repeatable: anybody may have put it there.
     """
-    keyword = next(iter(found.constraint), "")
-    is_open = keyword in _PLAIN and found.category is Category.NONE
-    if not is_open or not _is_silent(found, part, rules):
-        return found
-    meant = rules.decide(Finding("", code=keyword), part.tool)
-    if meant.kind is not ErrorKind.VALIDATION:
-        return found
-    said = {name: getattr(meant, name) for name in ("kind", "category", "rule", "ladder")}
-    return replace(found, **said, confidence=stated(), witness=Source.RULE)
-
-
-def _is_silent(found: Finding, part: Part, rules: Rules) -> bool:
-    """Whether nothing but the words of a class's name say what sort of error it is."""
-    if found.witness is Source.NONE:
-        return True
-    is_told = found.status is not None or found.code or found.witness is Source.MODEL
-    if is_told or found.kind in {TYPES.get(name) for name in found.types}:
-        return False
-    bare = replace(found, text=part.blind, types=(), kind=ErrorKind.INTERNAL)
-    return rules.decide(bare, None).witness is Source.NONE
+    whole = rules.decide(finding, tool)
+    if not rules.rests_on_words(whole.rule):
+        return whole
+    said = (rules.decide(replace(finding, text=text), tool) for text in openings(finding.text))
+    first = next(said)
+    if first.witness is Source.NONE:
+        further = next((each for each in said if each.witness is not Source.NONE), first)
+        first = first if further.kind in RETRYABLE else further
+    return replace(first, text=finding.text)
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:

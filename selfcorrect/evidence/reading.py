@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from selfcorrect.evidence import structured
-from selfcorrect.evidence.clean import visible, windowed
+from selfcorrect.evidence.clean import openings, visible, windowed
 from selfcorrect.evidence.constraints.stated import category_of_constraint, constraint_in
 from selfcorrect.evidence.exceptions import Facts, chain, facts, type_names
 from selfcorrect.evidence.faults.place import Places, from_wire
@@ -215,7 +215,7 @@ def _told(finding: Finding, part: Part, now: datetime | None) -> Finding:
     category = category_of_constraint(finding.constraint)  # as a body has it, not as a text says
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
-        status = status_in_text(blind) or status
+        status = status_in_text(next(openings(blind))) or status
     if status == _GATEWAY:
         status = behind_a_gateway(blind) or status
     seen = finding.witness if status == finding.status else Source.NONE

@@ -1,8 +1,8 @@
 """How sure a finding is that a rule decides: as sure as what the rule hangs on.
 
-What an error carries as data is sure, and so is a rule of a deployment's own. A rule of a built-in
-map is as sure as it was on messages that it was not written for; `maps/confidence.json` holds that,
-measured by `tests/training/rule_confidence.py`.
+Certain are our own checks and rules of a deployment's own. A rule of a built-in map, also one that
+hangs on a class, a status or a code, is as sure as it was on messages that it was not written for;
+`maps/confidence.json` holds that, measured by `tests/training/rule_confidence.py`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MEASURED: Final = Path(__file__).parents[1] / "maps" / "confidence.json"
 SURE: Final = 1.0
 BORNE_OUT: Final = "borne out"
 """Stands in the file for what the arguments bear out."""
-STATED: Final = "stated"
-"""Stands in the file for what a constraint says that a text states, where no rule knows it."""
+FACTS: Final = "facts"
+"""Stands in the file for a class, status or code of which no rule says anything."""
 
 
 def certainty(finding: Finding, placed: MapRule) -> tuple[float, Source]:
@@ -38,20 +38,21 @@ def certainty(finding: Finding, placed: MapRule) -> tuple[float, Source]:
     facts = bool(rule.error or rule.status or rule.code)
     if rule.kind is None and finding.kind is ErrorKind.INTERNAL:
         return 0.0, Source.NONE  # neither the rule nor the error says what it is
+    sure = measured().get(placed.id, 0.0)
     if finding.witness is Source.STRUCTURE:
         if not OWN_CHECKS.isdisjoint(finding.types[:1]):
             return SURE, Source.STRUCTURE
         said = rule.category is not None or finding.category is Category.NONE
         if said and facts and rule.match is None:
-            return SURE, Source.STRUCTURE
-    return measured().get(placed.id, 0.0), Source.RULE
+            return sure, Source.STRUCTURE
+    return sure, Source.RULE
 
 
 def certainty_without_rule(finding: Finding) -> tuple[float, Source]:
     """How sure a finding is about which no rule says anything."""
     known = finding.kind is not ErrorKind.INTERNAL and finding.category is Category.NONE
     seen = known and finding.witness is Source.STRUCTURE
-    return (SURE, Source.STRUCTURE) if seen else (0.0, Source.NONE)
+    return (measured().get(FACTS, 0.0), Source.STRUCTURE) if seen else (0.0, Source.NONE)
 
 
 def rests_on_words(placed: MapRule) -> bool:
@@ -65,13 +66,8 @@ def borne_out() -> float:
     return measured().get(BORNE_OUT, 0.0)
 
 
-def stated() -> float:
-    """How sure a reading is that hangs on nothing but the constraint that a text states."""
-    return measured().get(STATED, 0.0)
-
-
 @cache
 def measured() -> Mapping[str, float]:
-    """How often each built-in rule was right, by its full name; and `BORNE_OUT` and `STATED`."""
+    """How often each built-in rule was right, by its full name; `BORNE_OUT` and `FACTS`."""
     found: dict[str, float] = json.loads(MEASURED.read_text(encoding="utf-8"))
     return found

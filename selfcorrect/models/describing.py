@@ -141,7 +141,8 @@ def is_about_the_call(finding: Mapping[str, Any]) -> bool:
 
 def is_precondition(finding: Mapping[str, Any]) -> bool:
     """Whether something else has to hold before the call can be done, whatever its arguments."""
-    return finding.get("kind") == "conflict" and finding.get("category") == "business_rule"
+    state = (finding.get("kind"), finding.get("category"))
+    return state == ("conflict", "business_rule") or state[1] == "precondition"
 
 
 def own_words(types: Sequence[str], text: str) -> str:

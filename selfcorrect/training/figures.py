@@ -23,11 +23,8 @@ def told(apart: Sequence[Heard]) -> Iterator[str]:
     fair = [each for each in both if not each.row.known]
     yield f"rules alone: {_line([answered(each, None) for each in apart])}"
     yield f"with the witness: {_line(both)}"
-    if fair and len(fair) < len(both):
-        unknown = [each for each in apart if not each.row.known]
-        alone = [answered(each, None) for each in unknown]
-        yield f"rules alone, of messages that were new to them: {_line(alone)}"
-        yield f"with the witness, of these: {_line(fair)}"
+    if fair:
+        yield f"with the witness, of messages that were new to the rules: {_line(fair)}"
     for bar in BARS:
         yield f"confidence >= {bar}: {_sure(fair or both, bar)}"
 

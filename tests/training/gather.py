@@ -2,7 +2,8 @@
 
 Our own messages, and the examples of the maps, are written as text to `data/messages.jsonl.gz`.
 What may not be shipped as text is written as hashed rows to `data/rows.jsonl.gz`: features as
-numbers, labels, and what the rules said; no word of it is left. `--known` names files that the
+numbers, labels, and what the rules said; no word of it is left. Every fifth message is there once
+more, with a sentence behind it (`breaks/sayings.toml`) that says nothing of the error. `--known` names files that the
 rules were written with, so that they tell nothing of how good rules are.
 """
 
@@ -13,18 +14,22 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from asked import by_rules
+from sayings import SAID
 
 from selfcorrect.mapping.linting import example_finding
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ErrorKind
 from selfcorrect.training.rows import row_of, to_json
 
+OWN_WORDS = "our own words"
+EVERY = 5
+JOINS = (" ", "\n", "\n\n")
 DATA = Path(__file__).parent / "data"
 KEPT = (
     "system",
@@ -53,14 +58,27 @@ def owned(record: dict[str, Any], systems: set[str]) -> dict[str, Any]:
     name = record["system"]
     while "-" in name and name.rpartition("-")[0] in systems:
         name = name.rpartition("-")[0]
-    labels = {key: record["labels"][key] for key in ("kind", "category", "params", "params_any")}
+    told = record["labels"]
+    labels = {key: told[key] for key in ("kind", "category", "params", "params_any") if key in told}
     kept = {key: record.get(key) for key in KEPT if record.get(key) is not None}
     return {
         **kept,
         "system": name,
         "message": _HOST.sub("host", _OURS.sub("/srv/app", record["message"])),
         "labels": labels,
+        **({"known": True} if record.get("origin") == OWN_WORDS else {}),
     }
+
+
+def behind(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every fifth message once more, with a sentence behind it that says nothing of the error."""
+    told = [row for row in rows if "message" in row]
+    for number, row in enumerate(told[::EVERY]):
+        text, join = row["message"].rstrip(), JOINS[number % len(JOINS)]
+        stop = "." if join == " " and text[-1:] not in ".!?" else ""
+        more = SAID["behind"]["said"][number % len(SAID["behind"]["said"])]
+        origin = f"{row.get('origin')}, more behind it"
+        yield {**row, "message": f"{text}{stop}{join}{more}", "origin": origin, "known": True}
 
 
 def examples(rules: StrategyMap) -> Iterator[dict[str, Any]]:
@@ -101,11 +119,12 @@ def main() -> None:
     rules = StrategyMap.load("default")
     own = list(records(args.messages))
     systems = {record["system"] for record in own}
-    write(
-        DATA / "messages.jsonl.gz", [*(owned(record, systems) for record in own), *examples(rules)]
-    )
-    rows = [row_of(record, rules) for record in records(args.hashed)]
-    rows += [replace(row_of(record, rules), known=True) for record in records(args.known)]
+    own = [owned(record, systems) for record in own]
+    write(DATA / "messages.jsonl.gz", [*own, *behind(own), *examples(rules)])
+    hashed, known = list(records(args.hashed)), list(records(args.known))
+    rows = [row_of(record, rules) for record in hashed]
+    known = [*known, *behind(hashed), *behind(known)]
+    rows += [replace(row_of(record, rules), known=True) for record in known]
     write(DATA / "rows.jsonl.gz", map(to_json, rows))
 
 

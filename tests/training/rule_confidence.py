@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 from asked import by_rules, read_report
 
 from selfcorrect.mapping import certainty
-from selfcorrect.mapping.certainty import BORNE_OUT, MEASURED, STATED
+from selfcorrect.mapping.certainty import BORNE_OUT, FACTS, MEASURED
 from selfcorrect.mapping.rules import ErrorRule
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import Category, Source
@@ -39,7 +39,7 @@ WEIGHT: Final = 3.0
 """Systems' worth of what rules of the same form came to."""
 MOST: Final = 0.99
 BARS: Final = (0.5, 0.7, 0.9)
-MARKS: Final[dict[float | None, str]] = {1.0: BORNE_OUT, 0.5: STATED}
+MARKS: Final[dict[float | None, str]] = {1.0: BORNE_OUT}
 """Confidences that stand for what they are measured for, while nothing is known yet."""
 
 
@@ -72,9 +72,12 @@ def judged(record: Mapping[str, Any], strategies: StrategyMap) -> Judged:
     labels = record["labels"]
     right = found.kind in _many(labels["kind"])
     if labels["category"] != "none" and found.category is not Category.NONE:
-        right = right and found.category in _many(labels["category"])
+        said = {found.category}
+        if found.category is Category.PRECONDITION:  # younger than many labels
+            said.add(Category.BUSINESS_RULE)
+        right = right and not said.isdisjoint(_many(labels["category"]))
     said = found.confidence if found.witness is Source.RULE else None
-    rule = MARKS.get(said, found.rule or "")
+    rule = MARKS.get(said, found.rule or FACTS)
     return Judged(record["system"], rule, right, found.witness)
 
 
@@ -112,7 +115,11 @@ def measured(found: Iterable[Judged], strategies: StrategyMap) -> dict[str, floa
     means = {placed.id: groups[form(placed.rule)] for placed in strategies.rules}
     return {
         rule: min(MOST, round(_share([sums.get(rule, (0.0, 0))], mean), 3))
-        for rule, mean in {**means, BORNE_OUT: everything, STATED: everything}.items()
+        for rule, mean in {
+            **means,
+            BORNE_OUT: everything,
+            FACTS: everything,
+        }.items()
     }
 
 
@@ -130,8 +137,7 @@ def left_out(found: Sequence[Judged], strategies: StrategyMap) -> list[tuple[flo
         numbers = measured([item for item in found if item.system != system], strategies)
         for item in found:
             if item.system == system:
-                fixed = {Source.STRUCTURE: 1.0, Source.NONE: 0.0}
-                sure = fixed.get(item.witness, numbers.get(item.rule, 0.0))
+                sure = numbers.get(item.rule, 0.0) if item.witness is not Source.NONE else 0.0
                 out.append((sure, item.right))
     return out
 

@@ -31,6 +31,8 @@ from selfcorrect.text import words_of
 _INPUT: Final = frozenset({ErrorKind.VALIDATION, ErrorKind.NOT_FOUND, ErrorKind.CONFLICT})
 _OF_THE_CALL: Final = (Category.MISSING_PARAM, Category.UNKNOWN_TOOL, Category.MALFORMED_JSON)
 """What no argument is at fault for."""
+_STATES: Final = (Category.BUSINESS_RULE, Category.PRECONDITION)
+"""What is wrong with the state of things, and with an argument only where it is quoted."""
 _VARIABLE: Final = re.compile(r"\bvariable [\"'`]?\$", re.IGNORECASE)
 _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
@@ -57,12 +59,12 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
     text = hidden.text
     text = _MAIN.split(text[:_LONGEST], maxsplit=1)[0] if not _KEY.search(text) else text
     quoted = _quoted(hidden.within(text.split(" -> ", maxsplit=1)[0]), place)
-    vague = finding.category in (Category.NONE, Category.BUSINESS_RULE)
+    vague = finding.category in (Category.NONE, *_STATES)
     free = [] if vague or _VARIABLE.search(text) else free_form(place)
     if finding.category is Category.UNKNOWN_TOOL:
         found = quoted or free or [p for p in place.top if set(words_of(split(p)[-1])) & TOOLS]
         found = found if len(found) == 1 else []
-    elif finding.kind is ErrorKind.CONFLICT and finding.category is Category.BUSINESS_RULE:
+    elif finding.kind is ErrorKind.CONFLICT and finding.category in _STATES:
         found = quoted
     elif finding.kind in _INPUT:
         found = free or _search(finding, text, quoted, hidden.within(text), place)

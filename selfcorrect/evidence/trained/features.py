@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
 
+from selfcorrect.evidence.clean import openings
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.parts import Part
 from selfcorrect.model import ABSENT, Finding
@@ -37,10 +38,12 @@ def features(part: Part) -> list[str]:
     `explain` shows them, `hashed` counts them.
     """
     finding, hidden, place = part.finding, part.hidden, part.place
-    tokens = [_shown(word) for word in _TOKEN.findall(hidden.text[:LONGEST])]
+    text = hidden.text[:LONGEST]
+    own = next(openings(text))
     found = dict.fromkeys(_of_facts(finding))
     found |= dict.fromkeys(_of_place(finding, hidden, place))
-    found |= dict.fromkeys(_of_words(tokens, place.names))
+    found |= dict.fromkeys(_of_words(list(_tokens(own)), place.names))
+    found |= dict.fromkeys(f"behind:{token}" for token in _tokens(text[len(own) :]))
     return list(found)[:MOST]
 
 
@@ -49,11 +52,11 @@ def hashed(names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(crc32(name.encode("utf-8", "replace")) % BUCKETS for name in names))
 
 
-def _shown(word: str) -> str:
-    """A word without what is a caller's own: echoed values and numbers."""
-    if word >= "\U000f0000":
-        return "<value>"
-    return "0" if word.isdigit() else word.lower()
+def _tokens(text: str) -> Iterator[str]:
+    """The words of a text without what is a caller's own: echoed values and numbers."""
+    for word in _TOKEN.findall(text):
+        echoed = word >= "\U000f0000"
+        yield "<value>" if echoed else "0" if word.isdigit() else word.lower()
 
 
 def _of_words(tokens: Sequence[str], names: Mapping[str, Any]) -> Iterator[str]:

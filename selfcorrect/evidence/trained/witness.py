@@ -84,9 +84,8 @@ def together(
         category = category if held else CATEGORIES[best]
     if kind not in OF_INPUT and (kind is not decided.kind or silent):
         category = Category.NONE
-    sure_kind = 1.0 if decided.witness is Source.STRUCTURE else kinds[KINDS.index(kind)]
     sure_category = categories[CATEGORIES.index(category)] if kind in OF_INPUT else 1.0
-    signs = (odds(sure_kind), odds(sure_category), float(category is Category.NONE))
+    signs = (odds(kinds[KINDS.index(kind)]), odds(sure_category), float(category is Category.NONE))
     return Said(kind, category, confidence(signs, weights.sure), signs)
 
 
