@@ -245,9 +245,10 @@ class Mending(AsyncHost):
 
     @property
     def refused(self) -> set[str]:
-        """What was refused by a tool that acts, as it was made."""
+        """What a tool that acts refused by an `isError`, as it was made."""
         made = self._walk.state.get("attempts") or ()
-        return {str(each["key"]) for each in made if each["outcome"] == "refused"}
+        said = (each for each in made if each.get("type") == "ToolReportedError")
+        return {str(each["key"]) for each in said if each["outcome"] == "refused"}
 
     def _given(self) -> dict[str, Any]:
         params, frame = self.original.frame.params, self.original.frame
