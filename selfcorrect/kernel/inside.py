@@ -16,7 +16,7 @@ from selfcorrect.words import EXCEPTIONS, is_no_value
 LEVELS: Final = 8
 """How often JSON is taken out of a text inside a text (K7)."""
 _LONGEST: Final = 1_000_000
-_QUOTE: Final = re.compile("[\"'\u2018\u201c]")
+_QUOTES: Final = ('""', "''", "\u201c\u201d", "\u2018\u2019")
 _MOST_ITEMS: Final = 1_000
 _PLACEHOLDER: Final = re.compile(r"[\[({<][A-Z_\s]{1,80}[\])}>]|[{<][\w\s]{1,80}[}>]")
 
@@ -41,9 +41,9 @@ def unpacked(
         return None
     if len(text) > _LONGEST or text.strip()[:1] not in ("{", "[", "("):
         return None
-    if isinstance(runs, list) and not _QUOTE.search(text):
-        bare_items = (one for one in runs if isinstance(one, str))
-        if not all(is_item(one, one, item) for one in bare_items):
+    for one in runs if isinstance(runs, list) else ():
+        is_quoted = any(f"{a}{one}{b}" in text for a, b in _QUOTES)
+        if isinstance(one, str) and not is_quoted and not is_item(one, one, item):
             return None
     return covers(text, runs, acts=acts).safety
 
