@@ -165,6 +165,17 @@ def two_values(what: str, key: str, one: JSON, other: JSON) -> str | None:
     return f"the {what} {key[:40]!r} has two different values, {first} and {second}"
 
 
+INVISIBLE: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+)
+"""Control, bidirectional and invisible characters, halves of pairs, what is private: a class.
+
+Tabs and ends of lines are not in it.
+"""
+
+
 def clean(text: str) -> str:
     """The text with lone surrogates made visible, so that it can be stored and printed."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

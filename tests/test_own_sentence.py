@@ -1,9 +1,9 @@
 """An error's own sentence decides; what stands behind it makes no call repeatable."""
 
 import pytest
+from asked import decide, read_report
 
 from selfcorrect import StrategyMap
-from selfcorrect.evidence import decide, read_report
 from selfcorrect.evidence.clean import openings
 from selfcorrect.kinds import RETRYABLE
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from selfcorrect.kernel.detectors import INVISIBLE
+from selfcorrect.plain import INVISIBLE
 
 WINDOW: Final = 32 * 1024
 LONGEST: Final = 4 * 1024

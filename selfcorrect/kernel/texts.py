@@ -14,11 +14,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from selfcorrect.kernel.detectors import INVISIBLE, Detector, Span, announces, spans
-from selfcorrect.plain import clean
+from selfcorrect.plain import INVISIBLE, clean
 from selfcorrect.pointer import join, split
+
+if TYPE_CHECKING:
+    from selfcorrect.kernel.detectors import Detector, Span
 
 LIMIT: Final = 2_000
 """Characters of outside text that go anywhere, unless the caller says otherwise."""
@@ -115,6 +117,8 @@ def redact(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
+    from selfcorrect.kernel.detectors import spans
+
     parts, last = [], 0
     for start, end in spans(text, _MORE):
         parts += [text[last:start], SECRET]
@@ -236,6 +240,8 @@ def shown_at(key: Any, value: Any) -> Any:
     >>> shown_at("password", "hunter"), shown_at("seat", "12A"), shown_at("pin", 4711)
     ('[secret]', '12A', '[secret]')
     """
+    from selfcorrect.kernel.detectors import announces
+
     is_told = type(key) is str and type(value) in (str, int) and value != SECRET
     return SECRET if is_told and announces(key, str(value)) else value
 
