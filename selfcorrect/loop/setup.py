@@ -14,7 +14,6 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers.by_tool import Handlers
 from selfcorrect.handlers.handler import as_handler, defaults
 from selfcorrect.hints import near
-from selfcorrect.kernel.texts import quoted
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.log import sink, warning
@@ -113,7 +112,7 @@ _TOLD: Final[set[str]] = set()
 def tell_left_out(name: str, why: Exception) -> None:
     """Warn the log of a tool that cannot be used: its calls run as the model wrote them."""
     if (warn := warning()) is not None:
-        warn("selfcorrect.unusable_tool", {"tool": quoted(name, 200), "why": quoted(str(why), 500)})
+        warn("selfcorrect.unusable_tool", {"tool": name, "why": str(why)})
 
 
 def _with_effect(tool: ToolSpec, strategies: StrategyMap) -> ToolSpec:

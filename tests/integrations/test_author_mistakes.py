@@ -117,7 +117,7 @@ def test_a_tool_that_is_left_out_is_named_in_a_warning(leave_out, caplog):
     (said,) = [
         each.getMessage() for each in caplog.records if "unusable_tool" in each.msg % each.args
     ]
-    assert 'tool="look"' in said
+    assert "tool=look " in said
     assert "nonsense" in said
 
 
