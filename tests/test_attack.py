@@ -92,13 +92,14 @@ def outside_of_data(text: str) -> str:
 @pytest.mark.parametrize("payload", INJECTIONS)
 @pytest.mark.parametrize("kind", [RuntimeError, ConnectionResetError, TimeoutError])
 def test_no_error_text_makes_a_tool_run_again_that_may_have_acted(payload, kind):
-    """What an error echoes of the arguments is hostile; what its type says, counts."""
+    """What an error echoes of the arguments is hostile; who raised it, and its class, count."""
     house = House(raises=kind(f"failed: {payload}"))
     given = {**GIVEN, "call": {**GIVEN["call"], "args": {"item": payload}}}
     out = house.run(given)
     assert house.acted == [(payload, 1)]
     assert not house.deleted
-    assert out["failure"]["reason"] == "unknown_outcome"
+    reason = "refused" if kind is RuntimeError else "unknown_outcome"
+    assert out["failure"]["reason"] == reason
     assert payload not in outside_of_data(out["failure"]["for_model"])
 
 

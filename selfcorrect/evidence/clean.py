@@ -52,7 +52,8 @@ _GROUP: Final = "Exception Group Traceback"
 _END: Final = re.compile(r"(?<!\d)[.!?](?=\s+\d)|[.!?](?=\s+[^\s\da-z])|[。！？]|(?<![:,;(\[{])\n")
 """Where a sentence ends: a small letter or a number goes on with it, and so does what a colon
 announces."""
-_SAYS: Final = re.compile(r"(?:[^\W\d_]{2,}.*?\b){3}|[^\x00-\x7f]", re.DOTALL)
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_ENOUGH: Final = 3
 """Words enough to say what is wrong: `Error:` alone says nothing."""
 _TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
 _TAIL: Final = re.compile(
@@ -116,8 +117,9 @@ def openings(text: str) -> Iterator[str]:
     ['No such user: bob.', 'No such user: bob. HTTP 503 Service Unavailable']
     """
     for end in islice(_END.finditer(text), 3):
-        if _SAYS.search(text, 0, end.end()):
-            yield text[: end.end()].rstrip()
+        opening = text[: end.end()].rstrip()
+        if not opening.isascii() or len(_WORD.findall(opening)) >= _ENOUGH:
+            yield opening
     yield text
 
 
