@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Final
 from uuid import uuid4
 
@@ -133,12 +133,10 @@ class OutcomeUnknown(GraphSetupError):
 
 def guarded(tools: Mapping[str, ToolSpec], executions: Executions) -> Mapping[str, ToolSpec]:
     """The tools, so that those that change something answer from what is stored where it is."""
-    return MappingProxyType(
-        {
-            name: tool if tool.effect == "read_only" else _guarded(tool, executions)
-            for name, tool in tools.items()
-        }
-    )
+    return {
+        name: tool if tool.effect == "read_only" else _guarded(tool, executions)
+        for name, tool in tools.items()
+    }
 
 
 def _guarded(tool: ToolSpec, executions: Executions) -> ToolSpec:
