@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -77,18 +76,15 @@ def _tell_stats(ledger: str, learned: str | None) -> None:
 
     from selfcorrect.cli.recorded import from_ledger
     from selfcorrect.limits import Limits
+    from selfcorrect.mapping.loading import load_map
 
-    names = dict(_names(learned)) if learned is not None else {}
+    names = {}
+    if learned is not None:
+        recalls = load_map(learned, allow_code=False).recalls
+        names = {entry.id: f"{entry.tool}: {entry.told}" for entry in recalls}
     table = Table("entry", "seen", "mended", "failed", "", "what it does", box=None)
     for count in from_ledger(ledger, lambda store: store.recall_counts()):
         retired = "retired" if count.in_a_row >= Limits().recall_failures else ""
         row = (count.entry, str(count.seen), str(count.mended), str(count.failed), retired)
         table.add_row(*row, names.get(count.entry, ""))
     console().print(table)
-
-
-def _names(learned: str) -> Iterator[tuple[str, str]]:
-    from selfcorrect.mapping.loading import load_map
-
-    for entry in load_map(learned, allow_code=False).recalls:
-        yield entry.id, f"{entry.tool}: {entry.told}"

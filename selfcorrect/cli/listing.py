@@ -51,7 +51,8 @@ def strategies(
         found = resolve(each)
         needs = getattr(found, "needs", "nothing")
         asks = {"model": "asks a model", "person": "asks a person"}.get(needs, _classes(found))
-        show(screen, _item(each, asks, _sentence(inspect.getdoc(found))))
+        about = (inspect.getdoc(found) or "").partition("\n")[0]
+        show(screen, _item(each, asks, about))
 
 
 def _told(name: str) -> Iterator[Text]:
@@ -77,10 +78,6 @@ def _item(name: str, what: str, about: str) -> Text:
     line = Text(f"  {name:<20} ", "bold")
     line.append(what, "not bold cyan")
     return line.append(f"  {about}", "not bold") if about else line
-
-
-def _sentence(text: str | None) -> str:
-    return (text or "").partition("\n")[0]
 
 
 def _heading(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -49,7 +49,9 @@ def replay(
             advance(number)
     if not runs:
         refuse(f"{trails}: there is no run in it")
-    with _waiting():
+    screen = console(stderr=True)
+    waiting = screen.status("making the page") if screen.is_terminal else nullcontext()
+    with waiting:
         page = trail(runs, strategies=strategies).to_html()
     why = f"{counted(unread, 'line')} held no run, as the page says" if unread else None
     if html == "-":
@@ -58,14 +60,8 @@ def replay(
     apart(html, trails)
     Path(html).write_text(page, encoding="utf-8", newline="\n")
     first = "" if number <= _MOST else f"the first {_MOST:,} of "
-    console(stderr=True).print(f"{first}{counted(number, 'run')} in {html}")
+    screen.print(f"{first}{counted(number, 'run')} in {html}")
     leave(why)
-
-
-def _waiting() -> AbstractContextManager[object]:
-    """What a person sees while the page is made."""
-    screen = console(stderr=True)
-    return screen.status("making the page") if screen.is_terminal else nullcontext()
 
 
 def _run(line: Line, number: int) -> tuple[dict[str, Any], bool]:

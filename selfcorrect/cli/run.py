@@ -15,7 +15,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from selfcorrect.batch.files import source as read_from
 from selfcorrect.batch.files import target
-from selfcorrect.batch.lines import Line, parse, write
+from selfcorrect.batch.lines import parse, write
 from selfcorrect.cli import person, source
 from selfcorrect.cli.options import Strategies
 from selfcorrect.cli.progress import leave, live
@@ -80,7 +80,11 @@ def run(
     as_told = True
     with ExitStack() as stack:
         given = stack.enter_context(read_from(jsonl)).lines() if jsonl is not None else ()
-        entries = _entries(found, call) if jsonl is None else map(_from_line, given)
+        entries = (
+            _entries(found, call)
+            if jsonl is None
+            else (Entry(line.where, line.value, line.error) for line in given)
+        )
         if call is None and jsonl is None and not as_json:
             show(console(), legend())
         graph_ = pausable(built) if interactive else built
@@ -103,7 +107,7 @@ def run(
             as_told = as_told and expected
             tell(entry, output, expected)
             if trails is not None:
-                write(trails, _recorded(entry, output))
+                write(trails, {"title": entry.title, "input": entry.input, **output})
             step(tally)
     console(stderr=as_json).print(tally.line())
     leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
@@ -115,19 +119,11 @@ def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
             given = parse(call)
         except ValueError as error:
             refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
-        return [_entry("call", given)]
+        return [Entry("call", given if _is_whole(given) else {"call": given})]
     order = list(STYLES)
     return sorted(
         found.examples(), key=lambda each: order.index(each.expect) if each.expect in order else 0
     )
-
-
-def _from_line(line: Line) -> Entry:
-    return Entry(line.where, line.value, line.error)
-
-
-def _entry(title: str, given: JSON) -> Entry:
-    return Entry(title, given if _is_whole(given) else {"call": given})
 
 
 def _is_whole(given: JSON) -> TypeGuard[Mapping[str, JSON]]:
@@ -219,7 +215,3 @@ def _progress() -> Iterator[Callable[[Tally], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with live(*columns, hidden=sys.stdout.isatty(), description="0 calls") as update:
         yield lambda tally: update(description=tally.line().plain)
-
-
-def _recorded(entry: Entry, output: Mapping[str, Any]) -> dict[str, JSON]:
-    return {"title": entry.title, "input": entry.input, **output}

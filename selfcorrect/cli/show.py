@@ -126,7 +126,9 @@ def _event(event: Mapping[str, Any]) -> Iterator[Text]:
         case "plan" if call := event.get("call"):
             yield row("call", _call(call))
         case "execute" if _called(event):
-            yield row(f"attempt {event['attempt']}", _attempt(event))
+            # What was wrong is told by the diagnosis that follows.
+            how = ("ok", "green") if event.get("ok") else ("failed", "red")
+            yield row(f"attempt {event['attempt']}", how)
         case "execute" if event.get("replayed") and event.get("ok"):
             yield row("known", "done before; the stored result, and no execution")
         case "diagnose":
@@ -153,11 +155,6 @@ def _call(call: Mapping[str, Any]) -> str:
     return f"{call.get('name', '')} {short(call.get('args', {}), 200)}"
 
 
-def _attempt(event: Mapping[str, Any]) -> tuple[str, str]:
-    """How an execution went; what was wrong is told by the diagnosis that follows."""
-    return ("ok", "green") if event.get("ok") else ("failed", "red")
-
-
 def _finding(finding: Mapping[str, Any]) -> Text:
     rule = finding.get("rule")
     kind = finding.get("kind", "")
@@ -180,20 +177,17 @@ def sureness(finding: Mapping[str, Any]) -> str:
 
 def _repair(event: Mapping[str, Any]) -> Iterator[Text]:
     told = set()
+    # Where a round came to something, what gave up in it tells a reader nothing.
+    helped = event.get("next") in ("validate", "retry", "__end__")
     for tried in event.get("tried") or ():
         outcome, reason = str(tried.get("outcome")).replace("_", " "), tried.get("reason")
         words = f"  {outcome}: {clip(str(reason), 160)}" if reason else f"  {outcome}"
         line = (str(tried.get("strategy")), words)
-        skipped = outcome in TOLD_ELSEWHERE or (outcome == "gave up" and _helped(event))
+        skipped = outcome in TOLD_ELSEWHERE or (outcome == "gave up" and helped)
         if not skipped and line not in told:
             told.add(line)
             yield row("tried", (line[0], "cyan dim"), (words, "dim"))
     yield from _changes(event.get("changes") or ())
-
-
-def _helped(event: Mapping[str, Any]) -> bool:
-    """Whether a round came to something, so that what gave up in it tells a reader nothing."""
-    return event.get("next") in ("validate", "retry", "__end__")
 
 
 def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[Text]:

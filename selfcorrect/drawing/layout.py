@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.drawing.shape import Edge
+from selfcorrect.drawing.shape import START, Edge
 from selfcorrect.errors import MissingExtra
 
 Point: TypeAlias = tuple[float, float]
@@ -44,15 +45,12 @@ class Placed:
     height: float
 
 
-def layout(
-    nodes: Mapping[str, tuple[float, float]], edges: Sequence[Edge], root: str | None = None
-) -> Placed:
+def layout(nodes: Mapping[str, tuple[float, float]], edges: Sequence[Edge]) -> Placed:
     """Lay a directed graph out in rows, with few crossings. The same input gives the same places.
 
     Args:
-        nodes: Width and height of each node, in pixels.
+        nodes: Width and height of each node, in pixels; the start stands at the top.
         edges: Between these nodes.
-        root: The node at the top.
 
     Raises:
         MissingExtra: If the layout engine is not installed.
@@ -80,8 +78,8 @@ def layout(
     for part in graph.C:
         sugiyama: Any = SugiyamaLayout(part)
         sugiyama.yspace, sugiyama.xspace = _ROW_GAP, _COLUMN_GAP
-        roots = [vertices[root]] if root is not None and vertices[root] in part.sV else []
-        sugiyama.init_all(roots=roots or [part.sV[0]])
+        start = vertices.get(START)
+        sugiyama.init_all(roots=[start if start in part.sV else part.sV[0]])
         sugiyama.draw(_ROUNDS)
         left = _take(part, left, boxes, bends)
     return _framed(boxes, [_path(edge, boxes, bends) for edge in edges])
@@ -108,7 +106,7 @@ def _take(
     for edge in part.sE:
         points = [(x + shift, y) for x, y in edge.view.points]
         bends[edge.v[0].data, edge.v[1].data] = points[1:-1]
-    return max(box.x + box.width / 2 for box in (boxes[name] for name in views)) + _COLUMN_GAP
+    return max(boxes[name].x + boxes[name].width / 2 for name in views) + _COLUMN_GAP
 
 
 def _path(
@@ -127,6 +125,11 @@ def _path(
     first = border(source, middle[0] if middle else (target.x, target.y))
     last = border(target, middle[-1] if middle else (source.x, source.y))
     return (first, *middle, last)
+
+
+def longest(path: Sequence[Point]) -> tuple[Point, Point]:
+    """The longest piece of a path: where a label or a node has room."""
+    return max(pairwise(path), key=lambda ends: sum(abs(a - b) for a, b in zip(*ends, strict=True)))
 
 
 def border(box: Box, towards: Point) -> Point:

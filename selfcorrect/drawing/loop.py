@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
-from selfcorrect.drawing.layout import Box, Placed, Point, border
+from selfcorrect.drawing.layout import Box, Placed, Point, border, longest
 from selfcorrect.drawing.shape import GUARD, Shape
 
 
@@ -42,7 +41,7 @@ def loop_places(shape: Shape) -> Placed:
         source = next(edge.source for edge in shape.edges if edge.target == node)
         target = next(edge.target for edge in shape.edges if edge.source == node)
         way = paths[source, target]
-        start, end = max(pairwise(way), key=_length)
+        start, end = longest(way)
         x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
         boxes[node] = Box(x, y, min(12 + 6.4 * len(node), 108), 24)
         cut = way.index(end)
@@ -50,8 +49,3 @@ def loop_places(shape: Shape) -> Placed:
         ways[node, target] = (border(boxes[node], end), *way[cut:])
     ends = [(edge.source, edge.target) for edge in shape.edges]
     return Placed(boxes, tuple(ways.get(pair) or paths[pair] for pair in ends), *drawn["size"])
-
-
-def _length(segment: tuple[Point, Point]) -> float:
-    (ax, ay), (bx, by) = segment
-    return abs(ax - bx) + abs(ay - by)

@@ -10,11 +10,10 @@ import base64
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from selfcorrect.drawing.layout import Box, Placed, Point, layout
+from selfcorrect.drawing.layout import Box, Placed, Point, layout, longest
 from selfcorrect.drawing.loop import loop_places
 from selfcorrect.drawing.palette import PALETTES, Palette
 from selfcorrect.drawing.shape import END, START, Edge, Shape, label_of
@@ -92,7 +91,7 @@ def places(shape: Shape) -> Placed:
     if shape.is_loop:
         return loop_places(shape)
     sizes = {name: (_width(name), 24.0 if name in (START, END) else 36.0) for name in shape.nodes}
-    return layout(sizes, shape.edges, START if START in shape.nodes else None)
+    return layout(sizes, shape.edges)
 
 
 def described(shape: Shape, marks: Marks) -> str:
@@ -193,10 +192,7 @@ def _node(name: str, box: Box, nested: bool, marks: Marks, colours: Palette, *, 
 
 def _middle(points: tuple[Point, ...]) -> Point:
     """The middle of the longest piece of a path: where its label has room."""
-    (ax, ay), (bx, by) = max(
-        pairwise(points),
-        key=lambda piece: abs(piece[0][0] - piece[1][0]) + abs(piece[0][1] - piece[1][1]),
-    )
+    (ax, ay), (bx, by) = longest(points)
     return (ax + bx) / 2, (ay + by) / 2
 
 

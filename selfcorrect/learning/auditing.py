@@ -100,11 +100,6 @@ class Replayer:
         ]
         self._loop = assemble(tools, Options(strategies=strategies, time=NoWaiting()))
 
-    @property
-    def tools(self) -> Mapping[str, ToolSpec]:
-        """The tools that can be replayed, by name."""
-        return self._loop.context.tools
-
     def __call__(self, call: RecordedCall) -> tuple[dict[str, Any], list[Any]]:
         """What a run comes to, and every call that it would have made, in order."""
         self._pending, self._made = call, []

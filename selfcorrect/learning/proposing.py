@@ -7,6 +7,7 @@ any run. What it answers is data like any other.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -162,20 +163,15 @@ def _entry(error: Error, answer: Any) -> Entry | None:
         given = {key: rule[key] for key in ("match", "kind", "category", "repair") if key in rule}
         if not isinstance(given.get("match"), str):
             raise ValueError("a rule needs a pattern: without one it would match every error")
-        return ErrorRule(id=_id(error), tool=error.tool, example=_example(error), **given)
+        # A word for each value, so that the file holds none.
+        example = re.sub(r"\{[^{}]*\}", "x1", error.text)
+        return ErrorRule(id=_id(error), tool=error.tool, example=example, **given)
     return None
 
 
 def _id(error: Error) -> str:
     words = "".join(char if char.isascii() and char.isalnum() else " " for char in error.text)
     return "-".join([*words.lower().split()[:6], "proposed"])
-
-
-def _example(error: Error) -> str:
-    """The error with a word for each value, so that the file holds none."""
-    import re
-
-    return re.sub(r"\{[^{}]*\}", "x1", error.text)
 
 
 def prompt(error: Error, history: History) -> str:

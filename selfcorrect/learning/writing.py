@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
@@ -35,18 +35,16 @@ def as_toml(
     said = f"extends = {toml(list(extends))}\n"
     rules = [entry for entry in entries if isinstance(entry, ErrorRule)]
     recalls = [entry for entry in entries if isinstance(entry, RecallEntry)]
-    return head + said + "".join([*map(_rule, rules), *map(_table, recalls)])
+    tables = [
+        _table("[[rule]]", rule.model_dump(mode="json", exclude_defaults=True).items())
+        for rule in rules
+    ]
+    tables += [_table(f"[[recall]] # {_comment(each)}", _fields(each)) for each in recalls]
+    return head + said + "".join(tables)
 
 
-def _rule(rule: ErrorRule) -> str:
-    said = rule.model_dump(mode="json", exclude_defaults=True)
-    lines = ["[[rule]]", *(f"{_key(key)} = {toml(value)}" for key, value in said.items())]
-    return "\n" + "\n".join(lines) + "\n"
-
-
-def _table(entry: RecallEntry) -> str:
-    lines = [f"[[recall]] # {_comment(entry)}"]
-    lines += [f"{key} = {toml(value)}" for key, value in _fields(entry)]
+def _table(head: str, fields: Iterable[tuple[str, Any]]) -> str:
+    lines = [head, *(f"{_key(key)} = {toml(value)}" for key, value in fields)]
     return "\n" + "\n".join(lines) + "\n"
 
 

@@ -134,19 +134,21 @@ class CountingModel:
         Raises:
             BudgetSpent: If any bound leaves no room for this call.
         """
-        counts = dict(self._counts)
+        counts = {**self._counts, "seconds": self._passed()}
         counts["tokens"] = counts.get("tokens", 0) + estimated(messages)
-        passed = max(0.0, self._clock() - self._started)
-        counts["seconds"] = counts.get("seconds", 0.0) + passed
         for what in ("model_calls", "tokens", "cost", "seconds"):
             if bound := spent(counts, self._limits, what):
                 raise BudgetSpent(bound)
         return remaining(counts, self._limits)
 
+    def _passed(self) -> float:
+        """Seconds that the run has taken until now."""
+        before: float = self._counts.get("seconds", 0.0)
+        return before + max(0.0, self._clock() - self._started)
+
     async def _wait(self, seconds: float) -> None:
         bound = self._limits.seconds
-        passed = self._counts.get("seconds", 0.0) + max(0.0, self._clock() - self._started)
-        if bound is not None and passed + seconds >= bound:
+        if bound is not None and self._passed() + seconds >= bound:
             raise BudgetSpent(f"a wait of {seconds:g} s would pass the run's deadline")
         await self._sleep(seconds)
 

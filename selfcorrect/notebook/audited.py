@@ -53,7 +53,9 @@ def _parts(audit: Audit, title: str) -> Iterable[str]:
     outcomes = {_OUTCOMES[key][0]: audit.outcomes[key] for key in _OUTCOMES}
     yield _plot("What would have become of the failing calls", outcomes, colours)
     yield _plot("Failures by kind", dict(audit.kinds.most_common(_MOST)))
-    yield _plot("Mended, by strategy", dict(audit.strategies.most_common(_MOST)), good=True)
+    yield _plot(
+        "Mended, by strategy", dict(audit.strategies.most_common(_MOST)), otherwise="--good"
+    )
     yield _plot("Failures by tool", dict(audit.tools.most_common(_MOST)), part=audit.mended_tools)
     if audit.questions:
         rows = "".join(
@@ -78,7 +80,7 @@ def _plot(
     bars: Mapping[str, int],
     colours: Mapping[str, str] | None = None,
     *,
-    good: bool = False,
+    otherwise: str = "--accent",
     part: Mapping[str, int] | None = None,
 ) -> str:
     """Bars with their numbers; `part` of each is drawn in the colour of what is mended."""
@@ -89,7 +91,7 @@ def _plot(
     rows = []
     for place, (name, number) in enumerate(bars.items()):
         y, width = place * _ROW, max(2, round(room * number / most))
-        colour = (colours or {}).get(name) or ("--good" if good else "--accent")
+        colour = (colours or {}).get(name, otherwise)
         mended = round(width * (part or {}).get(name, 0) / number)
         label = _shown(name if len(name) <= 36 else f"{name[:35]}…")
         rows.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +31,7 @@ class Display(ABC):
     """What is shown of runs; whoever inherits says which runs and which shape."""
 
     _widget: Any = None
-    _copies: list[Any] | None = None
+    _copies: Sequence[Any] = ()
 
     @abstractmethod
     def recorded(self) -> list[Recorded]:
@@ -85,19 +86,18 @@ class Display(ABC):
         from IPython import display as host
 
         display: Any = host.display
-        name = uuid4().hex
         if find_spec("anywidget") is None:
             display(Snapshot(_HINT_HTML + self.snapshot().html, f"{self.text()}\n\n{HINT}"))
             return
         if self._widget is None:
-            self._widget, self._copies = self.make_widget(name), []
+            self._widget = self.make_widget(uuid4().hex)
         display(self._widget)
-        copies: list[Any] = self._copies if self._copies is not None else []
-        copies.append(display(self._copy(self._widget.name), display_id=True))
+        handle = display(self._copy(self._widget.name), display_id=True)
+        self._copies = [*self._copies, handle]
 
     def refresh_copies(self) -> None:
         """Bring the static copies up to date."""
-        for handle in self._copies or ():
+        for handle in self._copies:
             handle.update(self._copy(self._widget.name))
 
     def _copy(self, name: str) -> Snapshot:

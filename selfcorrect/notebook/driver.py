@@ -166,11 +166,12 @@ class _Told:
                 self.outcome.inside.append(str(payload["name"]))
             return
         if kind == "task":
-            self._begun[payload["id"]] = _time(event["timestamp"])
+            self._begun[payload["id"]] = datetime.fromisoformat(event["timestamp"])
         elif kind == "task_result":
             begun = self._begun.pop(payload["id"], None)
             if begun is not None:
-                self.outcome.seconds += (_time(event["timestamp"]) - begun).total_seconds()
+                ended = datetime.fromisoformat(event["timestamp"])
+                self.outcome.seconds += (ended - begun).total_seconds()
             self.outcome.questions += [asked(item) for item in payload.get("interrupts") or ()]
         elif kind == "checkpoint":
             self.outcome.checkpoints.append(_checkpoint(payload))
@@ -196,10 +197,6 @@ def _checkpoint(told: Mapping[str, Any]) -> Checkpoint:
 def _id(config: Mapping[str, Any] | None) -> str | None:
     found = ((config or {}).get("configurable") or {}).get("checkpoint_id")
     return None if found is None else str(found)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 async def _collected(items: AsyncIterator[T]) -> list[T]:

@@ -21,7 +21,7 @@ def form_of(at: Standing) -> dict[str, Any] | None:
     if not at.here.next:
         return None
     subject, values = editable(at)
-    text = json.dumps(safe(values), ensure_ascii=False, indent=2)
+    text = _text(values)
     if len(text) > _LONGEST:
         text = ""
     ladder = ladder_of(at.parts, at.values) if "repair" in at.here.next else []

@@ -150,9 +150,7 @@ def change_row(change: Mapping[str, Any], *, refused: bool = False) -> dict[str,
     }
 
 
-def finding_rows(
-    findings: Sequence[Any], strategies: StrategyMap | None = None
-) -> list[dict[str, Any]]:
+def finding_rows(findings: Sequence[Any], strategies: StrategyMap | None) -> list[dict[str, Any]]:
     """Findings of a state, as they are shown."""
     return [_finding(item, strategies) for item in findings[:MOST] if isinstance(item, Mapping)]
 

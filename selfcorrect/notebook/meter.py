@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from selfcorrect.models.usage import usage_of
+
 Prices: TypeAlias = Mapping[str, tuple[float, float]]
 """Money for a million tokens in and a million tokens out, by the start of a model's name."""
 
@@ -42,11 +44,11 @@ class Meter:
         message = None
         with suppress(AttributeError, IndexError):
             message = response.generations[0][0].message
-        usage = getattr(message, "usage_metadata", None) or {}
+        used = usage_of(message)
         metadata = getattr(message, "response_metadata", None) or {}
         name = str(metadata.get("model_name") or metadata.get("model") or "model")
-        sizes = {key: int(usage.get(f"{key}_tokens") or 0) for key in ("input", "output")}
-        self.by_model.setdefault(name, Counter()).update(calls=1, **sizes)
+        counts = self.by_model.setdefault(name, Counter())
+        counts.update(calls=1, input=used.input, output=used.output)
 
     def read(self) -> dict[str, Any]:
         """What was counted since the last reading; empty if no model was asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Final
 from uuid import uuid4
 
@@ -86,7 +86,7 @@ class Executions:
         if self.really:
             return None
         before = set(self.line) - {self.at}
-        key = call_key(Call(call.name, call.args))
+        key = call_key(call)
         return next(
             (
                 made
@@ -98,9 +98,8 @@ class Executions:
 
     def begin(self, call: Call) -> Execution:
         """Note that a tool is about to be called."""
-        key = call_key(Call(call.name, call.args))
         number = self.made[-1].number + 1 if self.made else 0
-        execution = Execution(number, key, call.name, self.at)
+        execution = Execution(number, call_key(call), call.name, self.at)
         self.made.append(execution)
         return execution
 
@@ -134,37 +133,35 @@ class OutcomeUnknown(GraphSetupError):
 
 def guarded(tools: Mapping[str, ToolSpec], executions: Executions) -> Mapping[str, ToolSpec]:
     """The tools, so that those that change something answer from what is stored where it is."""
-    return MappingProxyType(
-        {
-            name: tool if tool.effect == "read_only" else _guarded(tool, executions)
-            for name, tool in tools.items()
-        }
-    )
+    return {
+        name: tool if tool.effect == "read_only" else _guarded(tool, executions)
+        for name, tool in tools.items()
+    }
 
 
 def _guarded(tool: ToolSpec, executions: Executions) -> ToolSpec:
-    def parted(args: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-        """The arguments of the call, and the idempotency key that came with them."""
+    def parted(args: dict[str, Any]) -> tuple[Call, str | None]:
+        """The call, and the idempotency key that came with its arguments."""
         own = dict(args)
         key = own.pop(tool.takes_key, None) if tool.takes_key is not None else None
         # A second execution that a person wants must not be taken for the first one.
-        return own, None if executions.really else key
+        return Call(tool.name, own), None if executions.really else key
 
     def run(args: dict[str, Any], call_id: str | None) -> Any:
-        own, key = parted(args)
-        if (found := executions.stored(Call(tool.name, own))) is not None:
+        call, key = parted(args)
+        if (found := executions.stored(call)) is not None:
             return _answer(executions, found)
-        with executions.calling(Call(tool.name, own)) as execution:
-            value = tool.run(own, call_id, key)
+        with executions.calling(call) as execution:
+            value = tool.run(call.args, call_id, key)
             execution.done(value)
         return value
 
     async def arun(args: dict[str, Any], call_id: str | None) -> Any:
-        own, key = parted(args)
-        if (found := executions.stored(Call(tool.name, own))) is not None:
+        call, key = parted(args)
+        if (found := executions.stored(call)) is not None:
             return _answer(executions, found)
-        with executions.calling(Call(tool.name, own)) as execution:
-            value = await tool.arun(own, call_id, key)
+        with executions.calling(call) as execution:
+            value = await tool.arun(call.args, call_id, key)
             execution.done(value)
         return value
 

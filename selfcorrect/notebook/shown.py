@@ -54,10 +54,10 @@ def cut(text: str, limit: int, size: int = 0) -> str:
     return f"{visible(text[:limit])}… {size - min(limit, len(text)):,} more characters"
 
 
-def rows(values: Mapping[str, Any], limit: int = LINE) -> list[list[str]]:
+def rows(values: Mapping[str, Any]) -> list[list[str]]:
     """Each entry of a state as a key and a text."""
     out = [
-        [cut(str(key), 80), value_text(value, limit, str(key))]
+        [cut(str(key), 80), value_text(value, LINE, str(key))]
         for key, value in list(values.items())[:_MOST_ROWS]
     ]
     if len(values) > _MOST_ROWS:

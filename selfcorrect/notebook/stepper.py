@@ -89,7 +89,8 @@ class Stepper(Display):
         self._busy = threading.Lock()
         self._pause = threading.Event()
         self._meter = Meter(dict(prices or {}))
-        config = thread if isinstance(thread, Mapping) else _config(thread)
+        own = {"configurable": {"thread_id": thread or uuid4().hex}}
+        config = thread if isinstance(thread, Mapping) else own
         self._driver = Driver(self.parts.graph, config, asynchronous=self.parts.asynchronous)
         self._recorder = Recorder(self.history, self.parts.loop, self.executions)
         if thread is not None and self._pick_up():
@@ -419,7 +420,3 @@ class Stepper(Display):
         if waiting:
             self.questions[self.here.number] = waiting
         return True
-
-
-def _config(thread: str | None) -> dict[str, Any]:
-    return {"configurable": {"thread_id": thread or uuid4().hex}}

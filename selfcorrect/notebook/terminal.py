@@ -14,7 +14,7 @@ _MOST: Final = 200
 """Steps that are told; the earlier ones are counted."""
 
 
-def told(run: Recorded, *, state: bool = True) -> str:
+def told(run: Recorded) -> str:
     """The run step by step, and the state at the head."""
     history = run.history
     line = set(history.line())
@@ -38,7 +38,7 @@ def told(run: Recorded, *, state: bool = True) -> str:
         lines += [f"  {advice}" for advice in run.report["advice"]]
     elif run.result is not None:
         lines.append(f"result: {run.result}")
-    if state and history.moments:
+    if history.moments:
         lines.append("state:")
         lines += [f"  {key:<12} {cut(text, 160)}" for key, text in history.here.frame.state]
     return "\n".join(lines)

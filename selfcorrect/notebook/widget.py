@@ -62,11 +62,9 @@ def _obey(
             return
         command = command_of(message, live.standing)
         getattr(live, command.method)(*command.value, **command.options)
-    except (GraphSetupError, ValueError) as error:
-        live.alert = str(error)
-        paint()
     except Exception as error:  # a thread has nobody else to tell
-        live.alert = f"{type(error).__name__}: {error}"
+        ours = isinstance(error, GraphSetupError | ValueError)
+        live.alert = str(error) if ours else f"{type(error).__name__}: {error}"
         paint()
 
 

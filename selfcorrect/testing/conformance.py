@@ -16,6 +16,7 @@ from typing import Any, Final, get_args
 
 from selfcorrect.json_forms import to_json
 from selfcorrect.loop.judging import judged
+from selfcorrect.loop.own_findings import unknown_tool
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -104,14 +105,7 @@ def try_rename(
     """
     specs = [_named(one) if isinstance(one, str) else one for one in tools]
     offered = {spec.name: spec for spec in specs}
-    finding = Finding(
-        "there is no such tool",
-        ("UnknownTool",),
-        code="unknown_tool",
-        paths=("/name",),
-        constraint={"enum": list(offered)[:50]},
-        category=Category.UNKNOWN_TOOL,
-    )
+    finding = replace(unknown_tool(offered), category=Category.UNKNOWN_TOOL)
     context = RepairContext(tool=None, tools=offered)
     return _judged(strategy, Call(name, args or {}, "call-1"), finding, context)
 
@@ -167,7 +161,7 @@ def check_strategy(strategy: Strategy, cases: Iterable[Case] = ()) -> None:
 def _shown(case: Case) -> str:
     text = repr(dict(case.args))
     text = text if len(text) <= 100 else f"{text[:100]}…"
-    paths = _finding_of(case, _tool(case.schema, "mutating", "")).paths
+    paths = _finding_of(case, _tool(case.schema)).paths
     return f"{text} with {', '.join(paths) or 'nothing'} at fault"
 
 
@@ -185,7 +179,7 @@ def _broken_attributes(strategy: Strategy) -> list[str]:
 
 
 def _broken_by(strategy: Strategy, case: Case) -> list[str]:
-    tool = _tool(case.schema, "mutating", "")
+    tool = _tool(case.schema)
     call = Call(case.name, case.args, "call-1")
     valid = case.name == "tool" and tool.is_valid(case.args)
     finding = _finding_of(case, tool)
@@ -250,7 +244,7 @@ def _answer(strategy: Strategy, call: Call, diagnosis: Diagnosis, context: Repai
     return asyncio.run(awaited())
 
 
-def _tool(schema: JsonObject, effect: Effect, description: str) -> ToolSpec:
+def _tool(schema: JsonObject, effect: Effect = "mutating", description: str = "") -> ToolSpec:
     return _compiled(json.dumps({"type": "object", **schema}), effect, description)
 
 

@@ -73,7 +73,9 @@ def error_of(fault: Fault) -> Exception | None:  # noqa: C901 -- one case a faul
     """What an execution with this fault raises, or None."""
     match fault:
         case Fault.NOT_DONE:
-            return _promised(ConnectionRefusedError(111, "Connection refused"))
+            promised = NotDone("not now")
+            promised.__cause__ = ConnectionRefusedError(111, "Connection refused")
+            return promised
         case Fault.TRANSIENT:
             return ConnectionRefusedError(111, "Connection refused")
         case Fault.PERMANENT:
@@ -94,12 +96,6 @@ def error_of(fault: Fault) -> Exception | None:  # noqa: C901 -- one case a faul
             return RateLimited(HINT)
         case _:
             return None
-
-
-def _promised(cause: Exception) -> NotDone:
-    error = NotDone("not now")
-    error.__cause__ = cause
-    return error
 
 
 def stream(seed: int, faults: Sequence[Fault] = tuple(Fault), calm: float = 0.5) -> Iterator[Fault]:

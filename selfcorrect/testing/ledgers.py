@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Final
 
 from selfcorrect.model import JSON
@@ -64,16 +63,13 @@ def _check_board(one: Any, two: Any) -> None:
     if one.look(name).version != 0 or one.look(name).value is not None:
         raise AssertionError("something stands on the board under a new name")
     for number in range(3):
-        written = partial(_swapped, name=name, version=two.look(name).version, value=number)
+        version = two.look(name).version
         with ThreadPoolExecutor(_THREADS) as pool:
-            if list(pool.map(written, boards)).count(True) != 1:
-                raise AssertionError("a value is not written by exactly one of those who saw it")
+            asked = [pool.submit(board.swap, name, version, number) for board in boards]
+        if sum(bool(each.result()) for each in asked) != 1:
+            raise AssertionError("a value is not written by exactly one of those who saw it")
         if not one.look(name).value == two.look(name).value == number:
             raise AssertionError("a value on the board is lost")
-
-
-def _swapped(board: Any, *, name: str, version: int, value: int) -> bool:
-    return bool(board.swap(name, version, value))
 
 
 def _check_copies(one: Ledger, two: Ledger) -> None:
