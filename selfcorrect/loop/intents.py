@@ -144,9 +144,8 @@ class Intent:
         key = key or f"{scope}:{digest(self.state['run'], self.call.id)}"
         if not hasattr(self.ledger, "doubts"):
             self.context.memory.settle(key, "unknown")
-        kept = {
-            name: item for name, item in (self.state.get("lost") or {}).items() if name != scope
-        }
+        kept = dict(self.state.get("lost") or {})
+        kept.pop(scope, None)
         while len(kept) >= _MOST_LOST:
             kept.pop(next(iter(kept)))
         return {"lost": {**kept, scope: {"key": key, "tool": self.call.name}}}
@@ -183,10 +182,8 @@ class Intent:
                 await settle(store, context, key, status)
             if cut is not None:
                 raise cut
-        lost = self.state.get("lost") or {}
-        if self.scope not in lost:
-            return {}
-        return {"lost": {name: item for name, item in lost.items() if name != self.scope}}
+        lost = dict(self.state.get("lost") or {})
+        return {"lost": lost} if lost.pop(self.scope, None) is not None else {}
 
     async def verified(self, key: str, *, over: bool) -> Result | Outcome:
         """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
@@ -375,9 +372,7 @@ def held_until(context: RunContext, wait: float | None = None) -> float:
     return context.time.now().timestamp() + (wait or context.limits.wait)
 
 
-def failed_before(
-    state: CorrectionState, context: RunContext
-) -> tuple[str | None, Mapping[str, Any]]:
+def failed_before(state: CorrectionState, context: RunContext) -> tuple[str | None, dict[str, Any]]:
     """The task of a run, and what failed in it and in its thread, by call."""
     task: Any = state["given"].get("task_id")
     return task, {**context.failures.of(task), **(state.get("failed") or {})}

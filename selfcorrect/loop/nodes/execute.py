@@ -264,8 +264,6 @@ async def _answered_no(this: _Execution, value: Any, seconds: float) -> Update:
 def _done(
     this: _Execution, result: Any, shown: Mapping[str, Any], seconds: float | None = None
 ) -> Update:
-    update: dict[str, Any] = {"outcome": "done", "result": result, "error": None, "findings": []}
-    update |= _no_longer_failing(this)
     state, number = this.state, this.number
     attempt = {"number": number, "call": state["current"], "outcome": "done"}
     counts = add(state["counts"], "attempts")
@@ -274,7 +272,11 @@ def _done(
         counts = add(counts, "seconds", seconds)
         said = {"seconds": round(seconds, 6)}
     return {
-        **update,
+        "outcome": "done",
+        "result": result,
+        "error": None,
+        "findings": [],
+        **_no_longer_failing(this),
         "attempts": [*state["attempts"], attempt | (said or {"replayed": True})],
         "counts": counts,
         "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
@@ -326,11 +328,10 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
 def _no_longer_failing(this: _Execution) -> dict[str, Any]:
     """What a call that succeeds says of the failures of its thread."""
     task, past = failed_before(this.state, this.context)
-    if not past or (key := call_key(this.call, this.tool)) not in past:
+    if not past or past.pop(call_key(this.call, this.tool), None) is None:
         return {}
-    rest = {name: item for name, item in past.items() if name != key}
-    this.context.failures.keep(task, rest)
-    return {"failed": rest}
+    this.context.failures.keep(task, past)
+    return {"failed": past}
 
 
 def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> Update | None:
