@@ -137,7 +137,11 @@ class Mask:
         shown = dict(self.event(question))
         shown["options"] = [
             [self.change(each) for each in option]
-            if isinstance(option, list) and option and all(_is_change(each) for each in option)
+            if isinstance(option, list)
+            and option
+            and all(
+                isinstance(each, Mapping) and {"path", "safety"} <= each.keys() for each in option
+            )
             else self.value(option, path if path.startswith("/args") else "")
             for option in question.get("options") or ()
         ]
@@ -163,10 +167,6 @@ def masked(trail: list[JSON], call: Any, tool: Tool | None, safety: SafetyPolicy
         return trail
     mask = Mask.of(call, tool, safety)
     return [mask.event(event) for event in trail]
-
-
-def _is_change(item: Any) -> bool:
-    return isinstance(item, Mapping) and "path" in item and "safety" in item
 
 
 def has_sensitive(tool: Tool | None, safety: SafetyPolicy) -> bool:

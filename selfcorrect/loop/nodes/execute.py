@@ -22,7 +22,6 @@ from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
     LIFTED,
     Intent,
-    begin,
     failed_before,
     idempotency_key,
     lost_value,
@@ -154,8 +153,7 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
-        old = this.first_keys() if hasattr(ledger, "of_first_version") else ()
-        record = await begin(ledger, this.key, this.state, this.context, old, this.about)
+        record = await this.begin(ledger)
     except LedgerError:
         if repeatable:
             return None
