@@ -92,8 +92,10 @@ async def consulted(
     error = error_of(call, group, tool, cause, type_name)
     kind, port = type(error).__name__, context.port(counts)
     fixes = counts.get("fixes", {}).get(kind, 0)
-    given = (own_copy(call), error, tool, handler, state, context)
-    answer, note = await _Consultation(*given, counts, port, kind, fixes).answer()
+    this = _Consultation(
+        own_copy(call), error, tool, handler, state, context, counts, port, kind, fixes
+    )
+    answer, note = await this.answer()
     return (answer if isinstance(answer, Exhausted) else usable_answer(answer)), note
 
 

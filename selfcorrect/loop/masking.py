@@ -53,16 +53,14 @@ class Mask:
     @classmethod
     def of(cls, call: Any, tool: Tool | None, safety: SafetyPolicy) -> Mask:
         """The mask for everything that is said about this call."""
-        if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
-            return cls(tool, safety)
-        found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
         bare = cls(tool, safety)
+        if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
+            return bare
+        found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
         return replace(bare, echoes=echoes_of(value for path, value in found if bare.hides(path)))
 
     def hides(self, path: str) -> bool:
         """Whether the value at this pointer into a call may not be shown."""
-        if not has_sensitive(self.tool, self.safety):
-            return False
         return self.safety.sensitive_field(path, self.tool) is not None
 
     def text(self, text: str) -> str:

@@ -168,7 +168,7 @@ def _terminal(
 
 def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     allow = strategies.policy.allow
-    classes = SafetyPolicy().allow if allow is None else frozenset(Safety(item) for item in allow)
+    classes = SafetyPolicy().allow if allow is None else frozenset(allow)
     if model is not None:
         classes |= {Safety.MODEL}
     sure = strategies.policy.sure

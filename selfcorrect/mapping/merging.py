@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,7 +61,12 @@ def linked(
             continue
         key = _key(document)
         if key in seen:
-            faults += _met_again(document, key, way)
+            # Reached twice is once too often only where the way leads back to where it was.
+            keys = [_key(each) for each in way]
+            if key in keys:
+                circle = " → ".join(each.name for each in (*way[keys.index(key) :], document))
+                message = f"these maps extend each other: {circle}"
+                faults.append(document.fault(message, key="extends"))
             continue
         seen.add(key)
         todo.append((document, way, True))
@@ -72,14 +77,6 @@ def linked(
             else:
                 todo.append((found, (*way, document), False))
     return done[::-1], faults
-
-
-def _met_again(document: Document, key: object, way: Sequence[Document]) -> Iterator[MapFault]:
-    """What is wrong with reaching a map for the second time: nothing, or a circle."""
-    keys = [_key(each) for each in way]
-    if key in keys:
-        circle = " → ".join(each.name for each in (*way[keys.index(key) :], document))
-        yield document.fault(f"these maps extend each other: {circle}", key="extends")
 
 
 def _key(document: Document) -> object:
@@ -202,18 +199,14 @@ def _before(
             if here.rule.rank == there.rule.rank:
                 before.setdefault(here.id, []).append(there.id)
             elif rule.rule.rank > max(there.rule.rank, target.rule.rank):
-                names.faults.append(_too_low(rule, there))
+                first, own = there.rule.priority, rule.rule.priority
+                message = f"{there.id!r} comes first: its priority is {first}, not {own}"
+                hint = f'write priority = "{first}" too'
+                names.faults.append(_at(rule, message, "before", hint))
     for circle in circles(before):
         message = f"these rules stand before each other: {' → '.join(circle)}"
         names.faults.append(_at(names.known[circle[0]], message, "before"))
     return before
-
-
-def _too_low(rule: MapRule, target: MapRule) -> MapFault:
-    """The fault of a rule whose priority leaves it behind the one that it should stand before."""
-    first = target.rule.priority
-    message = f"{target.id!r} comes first: its priority is {first}, not {rule.rule.priority}"
-    return _at(rule, message, "before", f'write priority = "{first}" too')
 
 
 def _replaced(rules: Sequence[MapRule], names: _Names) -> dict[str, MapRule]:

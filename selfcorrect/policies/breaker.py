@@ -176,7 +176,8 @@ class Breaker:
         )
 
     def _change(self, service: str, step: Step[Circuit], now: float) -> None:
-        self._circuit(service).change(step, now, _turned)
+        # The others have to know at once when a circuit opens, closes or is about to be tried.
+        self._circuit(service).change(step, now, lambda before, after: before.until != after.until)
 
     def _service_of(self, tool: str) -> str:
         with self._lock:
@@ -189,7 +190,3 @@ class Breaker:
             if found is None:
                 found = self._circuits[service] = Shared(self.board, f"circuit:{service}", Circuit)
             return found
-
-
-def _turned(before: Circuit, after: Circuit) -> bool:
-    return before.until != after.until

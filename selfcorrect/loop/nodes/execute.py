@@ -306,15 +306,16 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update: dict[str, Any] = failed("tool", findings, {**said, **of_tool(tool)})
-    update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
-    update["error"] |= {"fault": True} if ending.is_fault else {}
-    update["error"] |= {"atomic": True} if is_atomic else {}
+    fault = {"fault": True} if ending.is_fault else {}
+    atomic = {"atomic": True} if is_atomic else {}
+    known = {"intent": this.key, "outcome": outcome.value, "why": ending.why}
+    update["error"] |= known | fault | atomic
     if this.admission is not None:
         from selfcorrect.policies.fault_domain import host_of
 
         update["error"] |= {"admission": asdict(this.admission), "host": host_of(error)}
     noted: dict[str, Any] = {"key": call_key(call, tool), "type": type(error).__name__}
-    noted |= {"fault": True} if ending.is_fault else {}
+    noted |= fault
     if ending.where is not None:
         noted["where"] = ending.where
     update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
