@@ -162,8 +162,5 @@ def mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call |
 
 def _within(path: str, group: list[Finding]) -> bool:
     """Whether a model was asked about this place; of a call that cannot be read, about all."""
-    if any(place == "/raw" for item in group for place in item.paths):
-        return True
-    return any(
-        path == place or path.startswith(place + "/") for item in group for place in item.paths
-    )
+    asked = [place for item in group for place in item.paths]
+    return "/raw" in asked or any((path + "/").startswith(place + "/") for place in asked)

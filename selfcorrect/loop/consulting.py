@@ -92,8 +92,10 @@ async def consulted(
     error = error_of(call, group, tool, cause, type_name)
     kind, port = type(error).__name__, context.port(counts)
     fixes = counts.get("fixes", {}).get(kind, 0)
-    given = (own_copy(call), error, tool, handler, state, context)
-    answer, note = await _Consultation(*given, counts, port, kind, fixes).answer()
+    this = _Consultation(
+        own_copy(call), error, tool, handler, state, context, counts, port, kind, fixes
+    )
+    answer, note = await this.answer()
     return (answer if isinstance(answer, Exhausted) else usable_answer(answer)), note
 
 
@@ -195,7 +197,8 @@ class _Consultation:
             self.counts.update(add_to(self.counts, "fixes", self.kind))
             try:
                 answer = await self._ask(fixer)
-                repair = _as_result(answer) if wants_result else _as_changes(answer, fix, self.call)
+                if not isinstance(answer, Repair):
+                    answer = _result(answer) if wants_result else _changes(answer, fix, self.call)
             except BudgetSpent as error:
                 return Exhausted(str(error)), ""
             except Exception as error:
@@ -206,7 +209,7 @@ class _Consultation:
                 why = _short(error)
                 unread = error if isinstance(error, _Unread) else None
                 continue
-            return repair, f"fixer {name}, asked {asks}×"
+            return answer, f"fixer {name}, asked {asks}×"
         if unread is not None and isinstance(self.error, InvalidArgs):
             as_read = DeserializationError(unread.answer, self.tool.name, unread.__cause__)
             handled = await replace(self, error=as_read, fixes=0, most=self.most - asks).answer()
@@ -274,18 +277,14 @@ class _Unread(ModelFailed):
         super().__init__(why)
 
 
-def _as_result(answer: Any) -> Repair:
-    if isinstance(answer, Repair):
-        return answer
+def _result(answer: Any) -> Repair:
     if answer is None:
         raise ModelFailed("the fixer answered nothing")
     return Result(answer)
 
 
-def _as_changes(answer: Any, fix: Fix, call: Call) -> Repair:
+def _changes(answer: Any, fix: Fix, call: Call) -> Repair:
     """The fixer's arguments as changes, key by key; policy judges them like any other."""
-    if isinstance(answer, Repair):
-        return answer
     try:
         new = as_object(answer)
     except ModelFailed as error:

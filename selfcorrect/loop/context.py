@@ -102,7 +102,7 @@ class SyncHost:
         return False
 
     async def run_tool(
-        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None
     ) -> Any:
         return tool.run(args, call_id, key)
 
@@ -137,7 +137,7 @@ class AsyncHost:
         return False
 
     async def run_tool(
-        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None = None
+        self, tool: ToolSpec, args: Any, call_id: str | None, key: str | None
     ) -> Any:
         return await tool.arun(args, call_id, key)
 

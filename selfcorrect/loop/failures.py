@@ -54,9 +54,9 @@ def noted(
         findings: What was found, for a run that is not to execute the call again.
         until: When it may be executed again all the same: what failed may be ready then.
     """
-    before = past.get(key) or {}
+    kept = dict(past)
+    before = kept.pop(key, None) or {}
     times = before["times"] + 1 if before.get("error") == error else 1
-    kept = {name: value for name, value in past.items() if name != key}
     while len(kept) >= _MOST_CALLS:
         kept.pop(next(iter(kept)))
     return {

@@ -121,6 +121,58 @@ class Intent:
         """Where calls in doubt are remembered: in the ledger, if it can say so, else in memory."""
         return self.ledger if hasattr(self.ledger, "doubts") else self.context.memory
 
+    async def begin(self, ledger: Ledger) -> Any:
+        """Write the intent, and wait while somebody else is at it.
+
+        Returns:
+            The ledger's record: None to go on, `held` where waiting took too long.
+
+        Raises:
+            LedgerError: If the ledger cannot be used.
+        """
+        context, own_key = self.context, _key_in(ledger, self.key)
+        left = remaining(self.state["counts"], context.limits)
+        most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
+        waited, pause = 0.0, _FIRST_LOOK
+        first = getattr(ledger, "of_first_version", None)
+        while True:
+            record, cut = None, None
+            if first is not None:
+                record, cut = await context.ask_store(ledger, first, self.first_keys())
+            if cut is None and _is_ours(record):
+                # What the first version left in doubt is told by its row until this is settled.
+                old, told = record, (self.about,) if hasattr(ledger, "settle_doubt") else ()
+                record, cut = await context.ask_store(ledger, ledger.begin, own_key, *told)
+                record = old if record is None else record
+            if cut is None and _is_ours(record):
+                cut = await self._sign(ledger, own_key)
+            if cut is not None:
+                if record is None:
+                    await context.ask_store(ledger, ledger.settle, own_key, "not_done")
+                elif _is_ours(record):
+                    await settle(ledger, context, self.key, "unknown", lost_value(record))
+                raise cut
+            if record is None or record.status != "held" or waited >= most:
+                return record
+            await context.host.sleep(context.time, pause)
+            waited += pause
+            pause = min(pause * 1.5, _LONGEST_LOOK)
+
+    async def _sign(self, ledger: Ledger, own_key: str) -> BaseException | None:
+        """Keep who answered, where the ledger can; the cancellation that came meanwhile.
+
+        What it cannot write stands in the trail as well: nothing is held up for it.
+        """
+        by, sign = all_who_answered(self.state.get("trail")), getattr(ledger, "sign", None)
+        if by is None or sign is None:
+            return None
+
+        def write() -> None:
+            with suppress(LedgerError):
+                sign(own_key, by)
+
+        return (await self.context.ask_store(ledger, write))[1]
+
     async def doubts(self) -> list[str]:
         """Keys of equal calls that may have been done already, its own among them.
 
@@ -144,9 +196,8 @@ class Intent:
         key = key or f"{scope}:{digest(self.state['run'], self.call.id)}"
         if not hasattr(self.ledger, "doubts"):
             self.context.memory.settle(key, "unknown")
-        kept = {
-            name: item for name, item in (self.state.get("lost") or {}).items() if name != scope
-        }
+        kept = dict(self.state.get("lost") or {})
+        kept.pop(scope, None)
         while len(kept) >= _MOST_LOST:
             kept.pop(next(iter(kept)))
         return {"lost": {**kept, scope: {"key": key, "tool": self.call.name}}}
@@ -183,10 +234,8 @@ class Intent:
                 await settle(store, context, key, status)
             if cut is not None:
                 raise cut
-        lost = self.state.get("lost") or {}
-        if self.scope not in lost:
-            return {}
-        return {"lost": {name: item for name, item in lost.items() if name != self.scope}}
+        lost = dict(self.state.get("lost") or {})
+        return {"lost": lost} if lost.pop(self.scope, None) is not None else {}
 
     async def verified(self, key: str, *, over: bool) -> Result | Outcome:
         """What the tool finds out of an execution that is in doubt; `LOST` where it cannot tell.
@@ -261,77 +310,6 @@ def _is_ours(record: Record | None) -> bool:
     return record is None or record.status not in ("held", "done")
 
 
-async def begin(
-    ledger: Ledger,
-    key: str,
-    state: CorrectionState,
-    context: RunContext,
-    first_keys: Sequence[str] = (),
-    about: str = "",
-) -> Any:
-    """Write the intent, and wait while somebody else is at it.
-
-    Args:
-        ledger: Where to.
-        key: The intent.
-        state: Of the run.
-        context: Of the run.
-        first_keys: The keys under which version 0.1 may have written it.
-        about: Whose call it is, for a ledger that tells it to a person.
-
-    Returns:
-        The ledger's record: None to go on, `held` where waiting took too long.
-
-    Raises:
-        LedgerError: If the ledger cannot be used.
-    """
-    left = remaining(state["counts"], context.limits)
-    most = _LONGEST_WAIT if left is None else min(_LONGEST_WAIT, left)
-    waited, pause = 0.0, _FIRST_LOOK
-    first = getattr(ledger, "of_first_version", None) if first_keys else None
-    own_key = _key_in(ledger, key)
-    while True:
-        record, cut = None, None
-        if first is not None:
-            record, cut = await context.ask_store(ledger, first, first_keys)
-        if cut is None and _is_ours(record):
-            # What the first version left in doubt is told by its row until this one is settled.
-            old, told = record, (about,) if hasattr(ledger, "settle_doubt") else ()
-            record, cut = await context.ask_store(ledger, ledger.begin, own_key, *told)
-            record = old if record is None else record
-        if cut is None and _is_ours(record):
-            cut = await _sign(ledger, context, own_key, state)
-        if cut is not None:
-            if record is None:
-                await context.ask_store(ledger, ledger.settle, own_key, "not_done")
-            elif _is_ours(record):
-                await settle(ledger, context, key, "unknown", lost_value(record))
-            raise cut
-        if record is None or record.status != "held" or waited >= most:
-            return record
-        await context.host.sleep(context.time, pause)
-        waited += pause
-        pause = min(pause * 1.5, _LONGEST_LOOK)
-
-
-async def _sign(
-    ledger: Ledger, context: RunContext, own_key: str, state: CorrectionState
-) -> BaseException | None:
-    """Keep who answered, where the ledger can; the cancellation that came meanwhile.
-
-    What it cannot write stands in the trail as well: nothing is held up for it.
-    """
-    by, sign = all_who_answered(state.get("trail")), getattr(ledger, "sign", None)
-    if by is None or sign is None:
-        return None
-
-    def write() -> None:
-        with suppress(LedgerError):
-            sign(own_key, by)
-
-    return (await context.ask_store(ledger, write))[1]
-
-
 async def settle(
     ledger: Ledger | None, context: RunContext, key: str, status: str, value: JSON = None
 ) -> str | None:
@@ -375,9 +353,7 @@ def held_until(context: RunContext, wait: float | None = None) -> float:
     return context.time.now().timestamp() + (wait or context.limits.wait)
 
 
-def failed_before(
-    state: CorrectionState, context: RunContext
-) -> tuple[str | None, Mapping[str, Any]]:
+def failed_before(state: CorrectionState, context: RunContext) -> tuple[str | None, dict[str, Any]]:
     """The task of a run, and what failed in it and in its thread, by call."""
     task: Any = state["given"].get("task_id")
     return task, {**context.failures.of(task), **(state.get("failed") or {})}

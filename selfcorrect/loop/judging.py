@@ -129,10 +129,10 @@ def _effect(
     if state.get("barred") is not None:
         return "read_only"  # it is only proposed: who makes it decides anew
     tool = context.tools.get(new.name)
-    if tool is not None or call.raw is None:
-        if tool is None:
-            return "mutating"
+    if tool is not None:
         return "destructive" if destroys(tool) else tool.effect
+    if call.raw is None:
+        return "mutating"
     names, has_same_words = tools_like(new.name, context.tools)
     meant = names if has_same_words and names else context.tools
     effects = {context.tools[one].effect for one in meant}

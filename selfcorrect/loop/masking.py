@@ -53,16 +53,14 @@ class Mask:
     @classmethod
     def of(cls, call: Any, tool: Tool | None, safety: SafetyPolicy) -> Mask:
         """The mask for everything that is said about this call."""
-        if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
-            return cls(tool, safety)
-        found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
         bare = cls(tool, safety)
+        if not has_sensitive(tool, safety) or not isinstance(call, Mapping):
+            return bare
+        found = [*leaves(call.get("args"), "/args"), *_named_in(call.get("raw"))]
         return replace(bare, echoes=echoes_of(value for path, value in found if bare.hides(path)))
 
     def hides(self, path: str) -> bool:
         """Whether the value at this pointer into a call may not be shown."""
-        if not has_sensitive(self.tool, self.safety):
-            return False
         return self.safety.sensitive_field(path, self.tool) is not None
 
     def text(self, text: str) -> str:
@@ -137,7 +135,11 @@ class Mask:
         shown = dict(self.event(question))
         shown["options"] = [
             [self.change(each) for each in option]
-            if isinstance(option, list) and option and all(_is_change(each) for each in option)
+            if isinstance(option, list)
+            and option
+            and all(
+                isinstance(each, Mapping) and {"path", "safety"} <= each.keys() for each in option
+            )
             else self.value(option, path if path.startswith("/args") else "")
             for option in question.get("options") or ()
         ]
@@ -163,10 +165,6 @@ def masked(trail: list[JSON], call: Any, tool: Tool | None, safety: SafetyPolicy
         return trail
     mask = Mask.of(call, tool, safety)
     return [mask.event(event) for event in trail]
-
-
-def _is_change(item: Any) -> bool:
-    return isinstance(item, Mapping) and "path" in item and "safety" in item
 
 
 def has_sensitive(tool: Tool | None, safety: SafetyPolicy) -> bool:

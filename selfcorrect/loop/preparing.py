@@ -16,7 +16,7 @@ from selfcorrect.json_forms import call_to_json
 from selfcorrect.kernel.texts import literal
 from selfcorrect.limits import Limits, remaining, spent
 from selfcorrect.loop.answers import mended
-from selfcorrect.loop.context import Host, RunContext
+from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.judging import judged, judged_step
 from selfcorrect.loop.masking import Mask
 from selfcorrect.loop.recalls import retired
@@ -178,9 +178,11 @@ async def _made(
     given = {key: item for key, item in state["given"].items() if key in _PASSED_ON}
     given["task_id"] = given.get("task_id") or state["run"]
     own = call_to_json(replace(step, id=f"{state['run']}/first/{number}"))
+    # A host may tell calls of other tools from the call that it is for.
+    aside = getattr(context.host, "aside", None)
     inner = replace(
         context,
-        host=_aside(context.host),
+        host=context.host if aside is None else aside(),
         limits=_within(context.limits, counts, number),
         tools={name: tool for name, tool in context.tools.items() if not acts(tool)},
         model=None,
@@ -191,13 +193,6 @@ async def _made(
     )
     assert context.inner is not None  # noqa: S101 -- see `_forbidden`
     return await context.inner({**given, "call": own}, inner)
-
-
-def _aside(host: Host) -> Host:
-    """The host for calls of other tools, where a host tells them from the call that it is for."""
-    aside = getattr(host, "aside", None)
-    found: Host = host if aside is None else aside()
-    return found
 
 
 _PASSED_ON: Final = ("request", "messages", "task_id")

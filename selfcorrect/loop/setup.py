@@ -56,7 +56,11 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     wanted = "ledger must have begin and settle, such as SqliteLedger(path)"
     ledger = _usable(options.ledger, wanted, "begin", "settle")
     memory = options.memory or MemoryLedger(REMEMBERED)
-    specs = MappingProxyType(_with_effects(tool_specs(tools), strategies))
+    board: Board | None = ledger if _can(ledger, "look", "swap") else None
+    # Undeclared tools take the effect that the map gives them; code that declares one wins.
+    offered = {name: _with_effect(tool, strategies) for name, tool in tool_specs(tools).items()}
+    tell_undeclared(offered.values())
+    specs = MappingProxyType(offered)
     context = RunContext(
         tools=specs,
         strategies=strategies,
@@ -70,8 +74,8 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
         errors=LiveErrors(),
         heard=Live(None),
         memory=memory,
-        budgets=Budgets(_board(ledger) if getattr(ledger, "blocks", True) else None),
-        breaker=_breaker(strategies, _board(ledger) or memory),
+        budgets=Budgets(board if getattr(ledger, "blocks", True) else None),
+        breaker=_breaker(strategies, board or memory),
         on_failure=options.on_failure,
         on_error=_handlers(options.on_error, specs),
         on_model_error=_callable(options.on_model_error, "on_model_error"),
@@ -83,13 +87,6 @@ def assemble(tools: Any, options: Options = DEFAULTS) -> Loop:
     loop = Loop(nodes, table, context, own, foreign)
     context.inner = None if options.is_dry else partial(walk_inside, loop)
     return loop
-
-
-def _with_effects(tools: dict[str, ToolSpec], strategies: StrategyMap) -> dict[str, ToolSpec]:
-    """Undeclared tools take the effect that the map gives them; code that declares one wins."""
-    out = {name: _with_effect(tool, strategies) for name, tool in tools.items()}
-    tell_undeclared(out.values())
-    return out
 
 
 def tell_undeclared(tools: Iterable[ToolSpec]) -> None:
@@ -171,7 +168,7 @@ def _terminal(
 
 def _safety(strategies: StrategyMap, model: Any) -> SafetyPolicy:
     allow = strategies.policy.allow
-    classes = SafetyPolicy().allow if allow is None else frozenset(Safety(item) for item in allow)
+    classes = SafetyPolicy().allow if allow is None else frozenset(allow)
     if model is not None:
         classes |= {Safety.MODEL}
     sure = strategies.policy.sure
@@ -192,12 +189,6 @@ def _callable(given: Any, name: str) -> Any:
 
 def _can(given: Any, *methods: str) -> bool:
     return all(callable(getattr(given, name, None)) for name in methods)
-
-
-def _board(ledger: Any) -> Board | None:
-    """The ledger, if what stands on it is shared with others."""
-    board: Board | None = ledger if _can(ledger, "look", "swap") else None
-    return board
 
 
 def _breaker(strategies: StrategyMap, board: Board) -> Any:

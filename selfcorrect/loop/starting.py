@@ -84,12 +84,9 @@ def _written(state: CorrectionState) -> dict[str, JSON]:
     text = state.get("written") or state.get("raw")
     given = state.get("call")
     if isinstance(given, Mapping):
-        text = text or next((item for item in given.values() if _may_be_arguments(item)), None)
+        texts = (item for item in given.values() if isinstance(item, str))
+        text = text or next((item for item in texts if item.lstrip().startswith("{")), None)
     return {"written": text} if isinstance(text, str) and _FRACTION.search(text) else {}
-
-
-def _may_be_arguments(item: Any) -> bool:
-    return isinstance(item, str) and item.lstrip().startswith("{")
 
 
 _FRACTION = re.compile(r"\d(?:\.\d|[eE][-+\d])")

@@ -60,7 +60,9 @@ def check_map(source: MapSource, *, allow_code: bool = True) -> list[MapFault]:
     """
     try:
         strategies = StrategyMap.load(source) if allow_code else StrategyMap.read(source)
-        return [*lint(strategies), *_unchecked(strategies)]
+        read = strategies.unchecked.values()
+        told = [LintFault(one.message, one.file, key=one.key, level="unchecked") for one in read]
+        return [*lint(strategies), *told]
     except MapError as error:
         return list(error.faults)
 
@@ -82,11 +84,6 @@ def lint(strategies: StrategyMap) -> list[LintFault]:
         *_unread(strategies),
         *_secrets(strategies),
     ]
-
-
-def _unchecked(strategies: StrategyMap) -> Iterator[LintFault]:
-    for fault in strategies.unchecked.values():
-        yield LintFault(fault.message, fault.file, key=fault.key, level="unchecked")
 
 
 def example_finding(rule: ErrorRule, example: str) -> tuple[Finding, str | None]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Final, TypeAlias, TypeVar
 
@@ -66,7 +66,7 @@ def status_names(status: int | str | None) -> frozenset[str]:
     return frozenset((text,))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Evidence:
     """What is known of one error, in the form in which rules ask for it.
 
@@ -76,7 +76,6 @@ class Evidence:
 
     named: Mapping[str, frozenset[str]]
     _text: str
-    _window: bytes | None = None
 
     @classmethod
     def of(cls, finding: Finding, tool: str | None) -> Evidence:
@@ -89,12 +88,10 @@ class Evidence:
         }
         return cls(named, finding.text)
 
-    @property
+    @cached_property
     def text(self) -> bytes:
         """What is read of the text."""
-        if self._window is None:
-            self._window = window(self._text)
-        return self._window
+        return window(self._text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,7 +61,12 @@ def linked(
             continue
         key = _key(document)
         if key in seen:
-            faults += _met_again(document, key, way)
+            # Reached twice is once too often only where the way leads back to where it was.
+            keys = [_key(each) for each in way]
+            if key in keys:
+                circle = " → ".join(each.name for each in (*way[keys.index(key) :], document))
+                message = f"these maps extend each other: {circle}"
+                faults.append(document.fault(message, key="extends"))
             continue
         seen.add(key)
         todo.append((document, way, True))
@@ -72,14 +77,6 @@ def linked(
             else:
                 todo.append((found, (*way, document), False))
     return done[::-1], faults
-
-
-def _met_again(document: Document, key: object, way: Sequence[Document]) -> Iterator[MapFault]:
-    """What is wrong with reaching a map for the second time: nothing, or a circle."""
-    keys = [_key(each) for each in way]
-    if key in keys:
-        circle = " → ".join(each.name for each in (*way[keys.index(key) :], document))
-        yield document.fault(f"these maps extend each other: {circle}", key="extends")
 
 
 def _key(document: Document) -> object:
@@ -139,12 +136,13 @@ def merged_rules(documents: Sequence[Document]) -> tuple[list[MapRule], list[Map
     replaced_by = _replaced(alive, names)
     if faults:
         return placed, faults
-    before = _before(alive, names, replaced_by)
+    replacing = {target: rule.id for target, rule in replaced_by.items()}
+    before = _before(alive, names, replacing)
     if faults:
         return placed, faults
     position = {rule.id: number for number, rule in enumerate(placed)}
-    replaces = {rule.id: target for target, rule in replaced_by.items()}
-    place = {rule.id: position[_first_of(rule.id, replaces)] for rule in alive}
+    replaces = {rule: target for target, rule in replacing.items()}
+    place = {rule.id: position[_end(rule.id, replaces)] for rule in alive}
     kept = [rule for rule in alive if rule.id not in replaced_by]
     kept.sort(key=lambda rule: (rule.rule.rank, place[rule.id]))
     return [names.known[name] for name in in_order([rule.id for rule in kept], before)], []
@@ -188,38 +186,27 @@ class _Names:
 
 
 def _before(
-    rules: Sequence[MapRule], names: _Names, replaced_by: Mapping[str, MapRule]
+    rules: Sequence[MapRule], names: _Names, replacing: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """What each rule stands before among those of its priority."""
+    """What each rule stands before among those of its priority; one replaced lends its place."""
     before: dict[str, list[str]] = {}
     for rule in rules:
         for name in rule.rule.before:
             target = names.find(name, rule.source, "before", rule.rule.id)
             if target is None:
                 continue
-            here, there = _last_of(rule, replaced_by), _last_of(target, replaced_by)
+            here, there = (names.known[_end(each.id, replacing)] for each in (rule, target))
             if here.rule.rank == there.rule.rank:
                 before.setdefault(here.id, []).append(there.id)
             elif rule.rule.rank > max(there.rule.rank, target.rule.rank):
-                names.faults.append(_too_low(rule, there))
+                first, own = there.rule.priority, rule.rule.priority
+                message = f"{there.id!r} comes first: its priority is {first}, not {own}"
+                hint = f'write priority = "{first}" too'
+                names.faults.append(_at(rule, message, "before", hint))
     for circle in circles(before):
         message = f"these rules stand before each other: {' → '.join(circle)}"
         names.faults.append(_at(names.known[circle[0]], message, "before"))
     return before
-
-
-def _too_low(rule: MapRule, target: MapRule) -> MapFault:
-    """The fault of a rule whose priority leaves it behind the one that it should stand before."""
-    first = target.rule.priority
-    message = f"{target.id!r} comes first: its priority is {first}, not {rule.rule.priority}"
-    return _at(rule, message, "before", f'write priority = "{first}" too')
-
-
-def _last_of(rule: MapRule, replaced_by: Mapping[str, MapRule]) -> MapRule:
-    """The rule that stands in the place of this one: what replaces it, and what replaces that."""
-    while rule.id in replaced_by:
-        rule = replaced_by[rule.id]
-    return rule
 
 
 def _replaced(rules: Sequence[MapRule], names: _Names) -> dict[str, MapRule]:
@@ -270,10 +257,10 @@ def _at(rule: MapRule, message: str, key: str, hint: str | None = None) -> MapFa
     return rule.source.fault(message, rule=rule.rule.id, key=key, hint=hint)
 
 
-def _first_of(rule_id: str, replaces: Mapping[str, str]) -> str:
-    """The rule whose place this one takes: what it replaces, and what that one replaces."""
-    while rule_id in replaces:
-        rule_id = replaces[rule_id]
+def _end(rule_id: str, following: Mapping[str, str]) -> str:
+    """The last of the rules that replace one another, from this one on."""
+    while rule_id in following:
+        rule_id = following[rule_id]
     return rule_id
 
 

@@ -213,7 +213,8 @@ def _checked(
             faults.append(MapFault("unknown option", key=key, hint=near(key, known) or takes))
             continue
         hint = hints.get(key, Any)
-        values[key] = tuple(value) if _is_tuple(hint) and isinstance(value, list) else value
+        is_tuple = (typing.get_origin(hint) or hint) is tuple
+        values[key] = tuple(value) if is_tuple and isinstance(value, list) else value
         if not fits(values[key], hint):
             faults.append(MapFault(f"should be {_words(hint)}, not {value!r:.80}", key=key))
     for name, parameter in known.items():
@@ -239,10 +240,6 @@ def _words(hint: Any) -> str:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return 'a table, such as { this = "that" }'
     return hint.__name__ if isinstance(hint, type) and origin is None else str(hint)
-
-
-def _is_tuple(hint: Any) -> bool:
-    return hint is tuple or typing.get_origin(hint) is tuple
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
@@ -132,6 +132,11 @@ def _schema(*items: Mapping[str, Any]) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item}]})
 
 
+def _words(known: Iterable[str]) -> WithJsonSchema:
+    """One of these words, or a list of them."""
+    return _schema({"type": "string", "enum": [str(word) for word in known]})
+
+
 _TEXT: Final = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 NAME_SCHEMA: Final = {"type": "string", "pattern": f"^{STRATEGY_NAME.pattern}$"}
 
@@ -157,21 +162,9 @@ Examples: TypeAlias = Annotated[
     BeforeValidator(_many),
     _schema({"type": "string"}),
 ]
-Classes: TypeAlias = Annotated[
-    tuple[Safety, ...],
-    BeforeValidator(_many),
-    _schema({"type": "string", "enum": [item.value for item in Safety]}),
-]
-Kinds: TypeAlias = Annotated[
-    tuple[ErrorKind, ...],
-    BeforeValidator(_many),
-    _schema({"type": "string", "enum": [item.value for item in ErrorKind]}),
-]
-Forms: TypeAlias = Annotated[
-    tuple[Form, ...],
-    BeforeValidator(_many),
-    _schema({"type": "string", "enum": list(get_args(Form))}),
-]
+Classes: TypeAlias = Annotated[tuple[Safety, ...], BeforeValidator(_many), _words(Safety)]
+Kinds: TypeAlias = Annotated[tuple[ErrorKind, ...], BeforeValidator(_many), _words(ErrorKind)]
+Forms: TypeAlias = Annotated[tuple[Form, ...], BeforeValidator(_many), _words(get_args(Form))]
 Pattern: TypeAlias = Annotated[
     str,
     BeforeValidator(_alternatives),

@@ -129,11 +129,8 @@ def extended(budget: AgentBudget, spent: Spent, wanted: Any) -> dict[str, Any] |
     granted = spent.get("extensions", 0)
     if granted >= MOST_EXTENSIONS or not isinstance(wanted, Mapping):
         return None
-    more = {
-        name: value
-        for name in (field.name for field in fields(budget))
-        if (value := wanted.get(name)) is not None and _is_larger(name, value, budget)
-    }
+    names = [field.name for field in fields(budget)]
+    more = {name: wanted[name] for name in names if _is_larger(name, wanted.get(name), budget)}
     if not more:
         return None
     return {

@@ -62,19 +62,13 @@ class Circuit:
         """After a call that was to find out, and then was not made: the next one may."""
         return replace(self, until=now) if self.until == due else self
 
-    def wait(self, now: float, said: MapBreaker) -> float:
-        """Seconds until a call may be made; 0: now."""
-        if self.until is None:
-            return 0.0
-        left = self.until - now
-        return left if 0 < left <= 2 * said.pause else 0.0  # or a clock was set back
-
     def asked(self, now: float, said: MapBreaker) -> tuple[Circuit, Admission]:
         """What becomes of a call that is to be made; one that finds out has the next pause."""
         if self.until is None:
             return self, Admission()
-        if (wait := self.wait(now, said)) > 0:
-            return self, Admission(wait=wait)
+        left = self.until - now
+        if 0 < left <= 2 * said.pause:  # else a clock was set back
+            return self, Admission(wait=left)
         due = now + said.pause
         return replace(self, until=due), Admission(probe=self.opened, due=due)
 
@@ -134,9 +128,8 @@ class Breaker:
         service = next(shut, may[0])
         circuit = self._circuit(service)
         seen, then = circuit.seen(now)
-        if seen.until is None or seen.wait(then, self._said) > 0:
-            _, found = seen.asked(then, self._said)
-        else:
+        _, found = seen.asked(then, self._said)
+        if found.probe is not None:  # one worker alone finds out: the board says which
             found = circuit.decide(lambda known, at: known.asked(at, self._said), now)
         return replace(found, service=service)
 
@@ -183,7 +176,8 @@ class Breaker:
         )
 
     def _change(self, service: str, step: Step[Circuit], now: float) -> None:
-        self._circuit(service).change(step, now, _turned)
+        # The others have to know at once when a circuit opens, closes or is about to be tried.
+        self._circuit(service).change(step, now, lambda before, after: before.until != after.until)
 
     def _service_of(self, tool: str) -> str:
         with self._lock:
@@ -196,7 +190,3 @@ class Breaker:
             if found is None:
                 found = self._circuits[service] = Shared(self.board, f"circuit:{service}", Circuit)
             return found
-
-
-def _turned(before: Circuit, after: Circuit) -> bool:
-    return before.until != after.until

@@ -92,12 +92,12 @@ class Shared(Generic[S]):
         """
         with self._lock:
             for _ in range(_TRIES):
-                if not self._look(now):
-                    break
+                is_there = self._look(now)
                 after, found = step(self._own(), now + self._ahead)
+                if not is_there:
+                    break
                 if self._swap(after):
                     return found
-            after, found = step(self._own(), now + self._ahead)
             self._known, self._untold = after, []
             return found
 

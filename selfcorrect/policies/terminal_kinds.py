@@ -45,7 +45,7 @@ class ToolErrorPolicy:
         Raises:
             ValueError: If a name is not an error kind.
         """
-        return cls(frozenset(ErrorKind(kind) for kind in kinds))
+        return cls(frozenset(map(ErrorKind, kinds)))
 
     @classmethod
     def of_map(cls, said: MapPolicy) -> ToolErrorPolicy:
@@ -76,11 +76,7 @@ class ToolErrorPolicy:
             return self
         terminal = self.terminal | other.terminal
         own = {tool: self._for(tool).terminal | other._for(tool).terminal for tool in tools}
-        differ = {
-            tool: replace(self, terminal=kinds, per_tool=MappingProxyType({}))
-            for tool, kinds in own.items()
-            if kinds != terminal
-        }
+        differ = {tool: ToolErrorPolicy(kinds) for tool, kinds in own.items() if kinds != terminal}
         return ToolErrorPolicy(terminal, MappingProxyType(differ))
 
     def for_tool(self, tool: str, policy: ToolErrorPolicy) -> ToolErrorPolicy:

@@ -22,7 +22,6 @@ from selfcorrect.loop.failures import MOST_TIMES
 from selfcorrect.loop.intents import (
     LIFTED,
     Intent,
-    begin,
     failed_before,
     idempotency_key,
     lost_value,
@@ -154,8 +153,7 @@ async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
     repeatable = may_call_again(Outcome.LOST, this.tool.effect)
     try:
-        old = this.first_keys() if hasattr(ledger, "of_first_version") else ()
-        record = await begin(ledger, this.key, this.state, this.context, old, this.about)
+        record = await this.begin(ledger)
     except LedgerError:
         if repeatable:
             return None
@@ -264,8 +262,6 @@ async def _answered_no(this: _Execution, value: Any, seconds: float) -> Update:
 def _done(
     this: _Execution, result: Any, shown: Mapping[str, Any], seconds: float | None = None
 ) -> Update:
-    update: dict[str, Any] = {"outcome": "done", "result": result, "error": None, "findings": []}
-    update |= _no_longer_failing(this)
     state, number = this.state, this.number
     attempt = {"number": number, "call": state["current"], "outcome": "done"}
     counts = add(state["counts"], "attempts")
@@ -274,7 +270,11 @@ def _done(
         counts = add(counts, "seconds", seconds)
         said = {"seconds": round(seconds, 6)}
     return {
-        **update,
+        "outcome": "done",
+        "result": result,
+        "error": None,
+        "findings": [],
+        **_no_longer_failing(this),
         "attempts": [*state["attempts"], attempt | (said or {"replayed": True})],
         "counts": counts,
         "trail": [{"attempt": number, "ok": True, **said, **of_tool(this.tool), **shown}],
@@ -306,15 +306,16 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     attempt = Attempt(this.number, call, "failed", round(seconds, 6), text)
     said = {"attempt": this.number, "seconds": round(seconds, 6)}
     update: dict[str, Any] = failed("tool", findings, {**said, **of_tool(tool)})
-    update["error"] |= {"intent": this.key, "outcome": outcome.value, "why": ending.why}
-    update["error"] |= {"fault": True} if ending.is_fault else {}
-    update["error"] |= {"atomic": True} if is_atomic else {}
+    fault = {"fault": True} if ending.is_fault else {}
+    atomic = {"atomic": True} if is_atomic else {}
+    known = {"intent": this.key, "outcome": outcome.value, "why": ending.why}
+    update["error"] |= known | fault | atomic
     if this.admission is not None:
         from selfcorrect.policies.fault_domain import host_of
 
         update["error"] |= {"admission": asdict(this.admission), "host": host_of(error)}
     noted: dict[str, Any] = {"key": call_key(call, tool), "type": type(error).__name__}
-    noted |= {"fault": True} if ending.is_fault else {}
+    noted |= fault
     if ending.where is not None:
         noted["where"] = ending.where
     update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
@@ -326,11 +327,10 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
 def _no_longer_failing(this: _Execution) -> dict[str, Any]:
     """What a call that succeeds says of the failures of its thread."""
     task, past = failed_before(this.state, this.context)
-    if not past or (key := call_key(this.call, this.tool)) not in past:
+    if not past or past.pop(call_key(this.call, this.tool), None) is None:
         return {}
-    rest = {name: item for name, item in past.items() if name != key}
-    this.context.failures.keep(task, rest)
-    return {"failed": rest}
+    this.context.failures.keep(task, past)
+    return {"failed": past}
 
 
 def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> Update | None:

@@ -36,7 +36,7 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     except UnusableInput as error:
         if context.on_failure == "raise" and (raised := _of_the_model(error)) is not None:
             context.errors.add(state["run"], raised)
-        return {**_stopped(str(error)), "counts": counts, **_as_given(state)}
+        return {**_unusable(state, str(error)), "counts": counts}
     come = {"given": given, "counts": counts}
     if read.reading is not None:
         context.readings.keep(state["run"], read.reading)
@@ -48,12 +48,12 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         end = stopped("no_call", read.finding.text)
         return {**come, **_found(call_to_json(call), [read.finding]), **end}
     if (place := problem(call.args)) is not None:
-        return {**come, **_stopped(f"/args{place[0]}: {place[1]}"), **_as_given(state)}
+        return {**come, **_unusable(state, f"/args{place[0]}: {place[1]}")}
     if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
         return _too_large(state, wrong)
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
-        return {**come, **_stopped(detail), **_as_given(state)}
+        return {**come, **_unusable(state, detail)}
     return {**come, **_planned(context, call, read.finding)}
 
 
@@ -162,9 +162,9 @@ def _too_large(state: CorrectionState, why: str) -> Update:
     return _stopped(why) | {"given": beside}
 
 
-def _as_given(state: CorrectionState) -> dict[str, Any]:
-    """An input that is no call, as it came, for the report."""
-    return {"current": plain(state.get("call"))}
+def _unusable(state: CorrectionState, why: str) -> dict[str, Any]:
+    """The end of a run whose input is no call; it stands in the report as it came."""
+    return _stopped(why) | {"current": plain(state.get("call"))}
 
 
 def _too_long(state: CorrectionState, context: RunContext) -> str | None:

@@ -178,8 +178,9 @@ class _Round:
         """Make the calls that come first, then what is left to be done to this one."""
         from selfcorrect.loop.preparing import prepared
 
-        about = (self.item, self.call, self.group, self.state, self.context, self.counts)
-        done = await prepared(first, *about)
+        done = await prepared(
+            first, self.item, self.call, self.group, self.state, self.context, self.counts
+        )
         self.counts = done.counts
         self.first += done.shown
         for outcome, reason in done.notes:
@@ -208,8 +209,7 @@ class _Round:
         """Let the tool's handler decide about everything that is wrong, and carry it out."""
         from selfcorrect.loop.consulting import consulted
 
-        about = (self.call, self.group, self.state, self.context, self.counts)
-        answer, note = await consulted(*about)
+        answer, note = await consulted(self.call, self.group, self.state, self.context, self.counts)
         if isinstance(answer, Exhausted):
             self.note("exhausted", answer.reason)
             self.stop("attempts_exhausted", answer.reason)
@@ -329,8 +329,9 @@ class _Round:
         names = dict.fromkeys([*ladder, item["strategy"]])
         rungs = {name: self._strategy({**item, "strategy": name}) for name in names}
         state: Any = {**self.state, "barred": self.barred}
-        about = (group, rungs, state, self.context)
-        verdict = judged(self.call, new, made, *about, extents=answer.extents)
+        verdict = judged(
+            self.call, new, made, group, rungs, state, self.context, extents=answer.extents
+        )
         made = verdict.changes
         allowed = self.context.allowed(item["rule"], item["strategy"])
         if any(map(is_hidden_loss, answer.changes, made)):
