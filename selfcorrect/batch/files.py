@@ -200,13 +200,13 @@ class _Frames(RawIOBase):
 
 def _packing(path: str, mode: str) -> IO[str]:
     if path.endswith(".gz"):
-        packed: Any = gzip.GzipFile(path, f"{mode}b", _GZIP_LEVEL)
-        return TextIOWrapper(packed, encoding="utf-8", newline="\n")
-    if path.endswith(".zst"):
+        packed: Any = gzip.GzipFile(path, mode, _GZIP_LEVEL)
+    elif path.endswith(".zst"):
         packer = _zstandard()
-        binary: BinaryIO = packer.open(path, f"{mode}b", cctx=packer.ZstdCompressor())
-        return TextIOWrapper(binary, encoding="utf-8", newline="\n")
-    return Path(path).open(mode, encoding="utf-8", newline="\n")
+        packed = packer.open(path, f"{mode}b", cctx=packer.ZstdCompressor())
+    else:
+        return Path(path).open(mode, encoding="utf-8", newline="\n")
+    return TextIOWrapper(packed, encoding="utf-8", newline="\n")
 
 
 def _zstandard() -> Any:

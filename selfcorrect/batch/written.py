@@ -395,13 +395,9 @@ def _into_langchain(
         elif isinstance(old.get("args"), Mapping) and old.get("type") != "invalid_tool_call":
             made.append((old.get("id"), {key: old.get(key) for key in ("name", "args", "id")}))
         else:
-            unread.append(_unread(old))
+            kept = {key: old.get(key) for key in ("name", "args", "id", "error")}
+            unread.append({**kept, "type": "invalid_tool_call"})
     return rewritten(message, made, unread=unread)
-
-
-def _unread(call: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: call.get(key) for key in ("name", "args", "id", "error")}
-    return {**kept, "type": "invalid_tool_call"}
 
 
 def cut_off() -> Unusable:

@@ -101,8 +101,14 @@ FORMS: Final[Mapping[str, CallForm]] = {
 """The forms by name; the first that fits is the one."""
 
 HOLDERS: Final = (
-    *("choices", "candidates", "message", "output", "content", "parts"),
-    *("tool_calls", "invalid_tool_calls"),
+    "choices",
+    "candidates",
+    "message",
+    "output",
+    "content",
+    "parts",
+    "tool_calls",
+    "invalid_tool_calls",
 )
 """Under these keys stand the messages of a response, and the calls of a message."""
 _BARE: Final = ("tool_calls", "invalid_tool_calls")

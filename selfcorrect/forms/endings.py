@@ -10,7 +10,12 @@ from selfcorrect.forms.access import get, is_record
 from selfcorrect.forms.calls import is_others
 
 _REASONS: Final = (
-    *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"),
+    "finish_reason",
+    "finishReason",
+    "stop_reason",
+    "stopReason",
+    "done_reason",
+    "status",
 )
 _DETAILS: Final = ("incomplete_details", "response_metadata")
 """Where a provider's message tells more about its end."""

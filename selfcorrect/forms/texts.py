@@ -72,7 +72,7 @@ class Words:
     style: Style
     reason: Path | None = None
 
-    def replaced(self, value: Any, calls: Sequence[Call], left: str = "") -> Any:
+    def replaced(self, value: Any, calls: Sequence[Call], left: str) -> Any:
         """The value with these calls in the place of the text, of which some words are left."""
         ids = [call.id or call_id(self.text, place) for place, call in enumerate(calls)]
         made = [self.style.call(*pair) for pair in zip(ids, calls, strict=True)]
@@ -84,7 +84,8 @@ class Words:
             parts = part(value, self.path)
             kept = self._kept(parts[self.part], left)
             if self.style.carries and not left:
-                made[0] = {**_without_text(parts[self.part]), **made[0]}
+                rest = {key: each for key, each in parts[self.part].items() if key != "text"}
+                made[0] = {**rest, **made[0]}
             new = [*parts[: self.part], *kept, *made, *parts[self.part + 1 :]]
             value = put(value, self.path, new)
         stops = self.reason is not None and self.style.stop is not None
@@ -102,10 +103,6 @@ class Words:
 
 def _has_text(part: Any) -> bool:
     return isinstance(part, Mapping) and isinstance(part.get("text"), str)
-
-
-def _without_text(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in part.items() if key != "text"}
 
 
 def call_id(text: str, place: int) -> str:

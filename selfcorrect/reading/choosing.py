@@ -152,7 +152,8 @@ def once(calls: Iterable[Candidate]) -> list[Candidate]:
             continue
         key = key_of(call)
         index = first.get(key)
-        if index is None or _side_by_side(kept, index, call):
+        # Two equal calls in one place are items of one list, so that both are meant.
+        if index is None or (kept[index].start, kept[index].end) == (call.start, call.end):
             first.setdefault(key, len(kept))
             kept.append(call)
         elif index not in again:
@@ -160,11 +161,6 @@ def once(calls: Iterable[Candidate]) -> list[Candidate]:
             note = Deviation(call.start, "the same call is written again")
             kept[index] = _noted(kept[index], note)
     return kept
-
-
-def _side_by_side(kept: Sequence[Candidate], index: int, call: Candidate) -> bool:
-    """Whether two equal calls are items of one list, so that both are meant."""
-    return (kept[index].start, kept[index].end) == (call.start, call.end)
 
 
 def _noted(call: Candidate, note: Deviation) -> Candidate:

@@ -118,10 +118,28 @@ def _reason(node: ast.AST) -> str:
 
 
 _TRANSPARENT: Final = (
-    *(ast.Module, ast.Expr, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Return, ast.Await),
-    *(ast.List, ast.Tuple, ast.Set, ast.Dict, ast.JoinedStr, ast.FormattedValue, ast.keyword),
-    *(ast.With, ast.AsyncWith, ast.withitem, ast.Starred, ast.UnaryOp, ast.BinOp),
-    *(ast.Subscript, ast.Attribute),
+    ast.Module,
+    ast.Expr,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.NamedExpr,
+    ast.Return,
+    ast.Await,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.JoinedStr,
+    ast.FormattedValue,
+    ast.keyword,
+    ast.With,
+    ast.AsyncWith,
+    ast.withitem,
+    ast.Starred,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.Subscript,
+    ast.Attribute,
 )
 """What changes nothing about a call in it: it is made, once, whatever becomes of the result."""
 

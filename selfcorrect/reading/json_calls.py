@@ -231,18 +231,13 @@ def _placed(call: Candidate, start: int, read: JsonRead) -> Candidate:
     """A call with its place in the text, instead of one in the value that it was found in."""
     notes = tuple(each._replace(offset=read.start) for each in call.deviations)
     fault = replace(call.fault, offset=read.start) if call.fault else None
-    if has(notes, Oddity.NO_ARGUMENTS) and _ends_early(read):
+    late = [each for each in read.deviations if each.offset >= read.end]
+    if has(notes, Oddity.NO_ARGUMENTS) and has(late, Oddity.CLOSER_MISSING):
         fault = Fault(read.end, "cut off before the arguments", cut=True)
         call = replace(call, args=None)
     notes = (*read.deviations, *notes)
     value = read.value if start == read.start else None
     return replace(call, start=start, end=read.end, deviations=notes, fault=fault, value=value)
-
-
-def _ends_early(read: JsonRead) -> bool:
-    return any(
-        each.offset >= read.end and each.code is Oddity.CLOSER_MISSING for each in read.deviations
-    )
 
 
 def _faults(calls: Sequence[Candidate], tools: Offered) -> int:

@@ -44,8 +44,8 @@ class _Message:
 def why_not_made(
     reading: Reading,
     tools: Mapping[str, Tool],
-    messages: Sequence[Any] = (),
-    request: str | None = None,
+    messages: Sequence[Any],
+    request: str | None,
 ) -> str | None:
     """Why the calls in a text are not made after what was said before; None if nothing speaks.
 

@@ -43,7 +43,8 @@ class Checker:
         self, schema: Schema, tool: str, *, local_times: bool = False, inside: bool = True
     ) -> None:
         self._tool = tool
-        self._local_times = local_times
+        # Whether pydantic made the schema: its types drop what they do not declare.
+        self.is_typed = local_times
         self._opened: Checker | None = None
         self._schema = prepared(schema, tool, local_times=local_times, inside=inside)
         self._engine: Engine | None = None
@@ -68,11 +69,6 @@ class Checker:
         if type(args) is not dict:
             args = dict(args)
         return problem(args) is None and engine.fits(args)
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether pydantic made the schema: its types drop what they do not declare."""
-        return self._local_times
 
     def opened(self, schema: JsonObject) -> Checker:
         """The checker that leaves the objects inside the arguments as open as the schema does."""

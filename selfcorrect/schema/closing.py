@@ -14,8 +14,16 @@ Schema: TypeAlias = dict[str, Any]
 NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 LISTED: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 SINGLE: Final = (
-    *("items", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties"),
-    *("propertyNames", "not", "if", "then", "else"),
+    "items",
+    "unevaluatedItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
 )
 SAME_PLACE: Final = frozenset(
     {"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}

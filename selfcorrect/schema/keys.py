@@ -107,7 +107,7 @@ def _could_identify(value: JSON, ours: Collection[str], theirs: Collection[str])
     asked = set(theirs) - set(ours)
     if not asked & (_IDS | _CODES) or not isinstance(value, str):
         return True
-    if any(char.isdigit() for char in value[:LONGEST]):
+    if _has_digit(value):
         return True
     return not asked & _IDS and (value.isupper() or len(value.strip()) <= _LONGEST_CODE)
 
@@ -155,7 +155,7 @@ def _could_be(value: Any, schema: JsonObject) -> bool:
         case str():
             text = value[:LONGEST].strip().lower()
             if kinds & {"integer", "number"}:
-                return any(c.isdigit() for c in text) or number_word(text) is not None
+                return _has_digit(text) or number_word(text) is not None
             if "boolean" in kinds:
                 return text in TRUTH
             return "array" in kinds or ("object" in kinds and text.startswith("{"))
@@ -170,7 +170,11 @@ def _could_be(value: Any, schema: JsonObject) -> bool:
 
 def _lacks_digits(value: str, schema: JsonObject) -> bool:
     is_date = schema.get("format") in ("date", "time", "date-time")
-    return is_date and not any(char.isdigit() for char in value[:LONGEST])
+    return is_date and not _has_digit(value)
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text[:LONGEST])
 
 
 def is_open(schemas: Sequence[JsonObject]) -> bool:

@@ -49,8 +49,11 @@ def _check(root: Root, way: tuple[str, ...]) -> Callable[[JSON], bool] | None:
         if isinstance(properties, Mapping) and name in properties:
             optional = name not in strings(here.get("required"))
             here = properties[name]
-        elif depth == len(way) and isinstance(properties, Mapping) and _is_closed(here):
-            return _is_absent
+        elif depth == len(way) and isinstance(properties, Mapping):
+            if here.get("additionalProperties") not in (None, False):
+                return None
+            # Nothing may stand under a key that a closed object does not declare.
+            return lambda value: value is ABSENT
         elif name == "0" and properties is None and isinstance(here.get("items"), Mapping):
             optional, here = False, here["items"]
         else:
@@ -68,15 +71,6 @@ def _check(root: Root, way: tuple[str, ...]) -> Callable[[JSON], bool] | None:
         return optional if value is ABSENT else whole.is_valid({"x": value})
 
     return fits
-
-
-def _is_closed(schema: Mapping[str, Any]) -> bool:
-    return schema.get("additionalProperties") in (None, False)
-
-
-def _is_absent(value: JSON) -> bool:
-    """Nothing may stand under a key that an object does not declare."""
-    return value is ABSENT
 
 
 def _is_bounded(schema: JsonObject) -> bool:

@@ -141,7 +141,8 @@ class Place:
 
     def mend(self, after: JSON, reason: str, claim: Safety | None = None) -> Changed | GiveUp:
         """Put a value here, if it fits and is another; the kernel says of which class that is."""
-        if self.value is not ABSENT and after is not ABSENT and _identical(self.value, after):
+        is_json = self.value is not ABSENT and after is not ABSENT
+        if is_json and type(after) is type(self.value) and same(self.value, after):
             return GiveUp("the value is already what it would become")
         if not self.fits(after):
             return GiveUp(f"{reason}, but the result would not fit the schema")
@@ -318,13 +319,16 @@ def is_within(path: str | None, place: str) -> bool:
     return path is not None and (path == place or path.startswith(place + "/"))
 
 
-def _identical(one: JSON, other: JSON) -> bool:
-    return type(one) is type(other) and same(one, other)
-
-
 _NUMBERS: Final = (
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "minItems", "maxItems"),
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
 )
 
 

@@ -34,13 +34,10 @@ def may_stay(finding: Finding, args: JsonObject, tool: Tool) -> bool:
         return False
     names = declared(schemas)
     required = {name for one in schemas for name in strings(one.get("required"))}
-    if _forbids(schemas) or required - given.keys() or not names.keys() & given.keys():
+    forbids = any(one.get(word) is False for one in schemas for word in _WORDS)
+    if forbids or required - given.keys() or not names.keys() & given.keys():
         return False
     return resembles(key, names) is None and not _means_another(key, given, names, tool)
-
-
-def _forbids(schemas: Alternatives) -> bool:
-    return any(one.get(word) is False for one in schemas for word in _WORDS)
 
 
 def _means_another(key: str, given: JsonObject, names: Mapping[str, JSON], tool: Tool) -> bool:

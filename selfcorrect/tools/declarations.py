@@ -21,8 +21,11 @@ ON_ERROR_MARK: Final = "__selfcorrect_on_error__"
 """Where `@on_error` leaves its mark on a tool function."""
 
 _PARAMETER_KEYS: Final = (
-    *("parameters", "input_schema", "inputSchema"),
-    *("parametersJsonSchema", "parameters_json_schema"),
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
 )
 _AROUND: Final = ("function", "toolSpec")
 """What OpenAI and Bedrock put around a tool."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError, ToolReportedError
 from selfcorrect.model import JsonObject
 from selfcorrect.tools.declarations import KEY_ARGUMENT
+from selfcorrect.tools.running import Arguments, AsyncRun, Run
 
 _ONE_TEXT: Final[JsonObject] = {
     "type": "object",
@@ -30,8 +31,8 @@ class Adapted:
 
     schema: JsonObject
     takes_key: bool
-    run: Callable[[dict[str, Any], str | None], Any]
-    arun: Callable[[dict[str, Any], str | None], Awaitable[Any]]
+    run: Run
+    arun: AsyncRun
 
 
 def adapted(tool: Any) -> Adapted:
@@ -53,7 +54,7 @@ def adapted(tool: Any) -> Adapted:
         why = f"{type(error).__name__}: {error}"[:300]
         raise ToolDefinitionError(f"tool {tool.name!r} cannot say what it takes: {why}") from error
 
-    def prepared(args: dict[str, Any], call_id: str | None) -> dict[str, Any]:
+    def prepared(args: Arguments, call_id: str | None) -> Arguments:
         if others:
             raise GraphSetupError(
                 f"tool {tool.name!r} needs {', '.join(others)}, which only LangGraph's ToolNode "
@@ -64,10 +65,10 @@ def adapted(tool: Any) -> Adapted:
         call_id = call_id or f"call_{uuid.uuid4().hex}"
         return {"type": "tool_call", "name": tool.name, "args": args, "id": call_id}
 
-    def run(args: dict[str, Any], call_id: str | None) -> Any:
+    def run(args: Arguments, call_id: str | None) -> Any:
         return _value(tool.invoke(prepared(args, call_id)))
 
-    async def arun(args: dict[str, Any], call_id: str | None) -> Any:
+    async def arun(args: Arguments, call_id: str | None) -> Any:
         return _value(await tool.ainvoke(prepared(args, call_id)))
 
     return Adapted(schema, takes_key, run, arun)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from selfcorrect.schema.checker import Checker
-from selfcorrect.tools.declarations import effect_of, refuse_unusable, timeout_of
+from selfcorrect.tools.declarations import (
+    effect_of,
+    refuse_unusable,
+    stated,
+    stated_effect,
+    timeout_of,
+)
 from selfcorrect.tools.running import AsyncRun, Run
 
 T = TypeVar("T")
@@ -28,10 +34,15 @@ def spec_of(
     atomic: bool,
     fails: Any,
     verify: Any,
-    server: Any = None,
+    metadata: Mapping[str, Any],
     **said: Any,
 ) -> T:
-    """A tool from its parts, each of them checked; `said` has its other attributes."""
+    """A tool from its parts, each of them checked; `said` has its other attributes.
+
+    What nobody said of its effect, of `verify` and `atomic` is taken from its metadata.
+    """
+    effect = stated_effect(metadata, name) if effect is None else effect
+    verify = stated(metadata, "verify") if verify is None else verify
     refuse_unusable(name, atomic=atomic, fails=fails, verify=verify)
     checker = Checker(schema, name, local_times=local_times)
     known, declared = effect_of(effect, name)
@@ -47,8 +58,8 @@ def spec_of(
         _arun=arun or (run if is_async else None),
         _checker=checker,
         verify=verify,
-        atomic=atomic,
-        server=str(server or ""),
+        atomic=atomic or stated(metadata, "atomic") is True,
+        server=str(stated(metadata, "server") or ""),
         fails=fails,
         **said,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pickle import PicklingError
 from typing import Any
 
@@ -23,8 +23,8 @@ class Origin:
 
     maker: Callable[..., Any]
     of: Any
-    options: Mapping[str, Any] = field(default_factory=dict)
-    run: Any = None
+    options: Mapping[str, Any]
+    run: Any
 
 
 def reduced(
@@ -37,7 +37,7 @@ def reduced(
     """
     if origin is None or origin.run is not run:
         raise PicklingError(f"{tool!r} runs what it was given later: make it in the worker instead")
-    return _made_anew, (origin.maker, origin.of, dict(origin.options), dict(fields))
+    return _made_anew, (origin.maker, origin.of, origin.options, fields)
 
 
 def _made_anew(

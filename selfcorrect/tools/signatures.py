@@ -12,7 +12,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -87,7 +87,7 @@ class _Parameter:
 
 
 def signature_of(
-    function: Callable[..., Any], name: str | None = None, hidden: Collection[str] = ()
+    function: Callable[..., Any], name: str | None = None, hidden: str | None = None
 ) -> Signature:
     """Read a function as a tool.
 
@@ -99,7 +99,7 @@ def signature_of(
     Args:
         function: A function, a bound method, a partial or an object with `__call__`.
         name: The tool's name, if it is not the function's.
-        hidden: Parameters that somebody else fills in.
+        hidden: A parameter that somebody else fills in.
 
     Raises:
         ToolDefinitionError: If it cannot be called with named JSON arguments.
@@ -109,9 +109,11 @@ def signature_of(
     _check_function(function, source, name)
     doc = inspect.getdoc(source) or inspect.getdoc(source.__call__) or ""
     parameters, more = _parameters(function, source, name, _described_in(doc))
-    parameters = [each for each in parameters if each.name not in hidden]
+    parameters = [each for each in parameters if each.name != hidden]
     plain = [_plain_schema(each.annotation) for each in parameters]
-    if all(each is not None for each in plain) and not any(map(_has_field, parameters)):
+    # Only pydantic can read a default that is its `Field(…)`.
+    has_field = any(_package(each.default) == "pydantic" for each in parameters)
+    if all(each is not None for each in plain) and not has_field:
         schema = _object_of(parameters, typing.cast("list[Schema]", plain))
         signature = Signature(name, _first_paragraph(doc), schema, _to_whole_numbers(parameters))
     else:
@@ -182,15 +184,16 @@ def _check_parameter(
     if is_first and key in ("self", "cls") and annotation is parameter.empty:
         raise ToolDefinitionError(f"tool {tool!r} is a method: pass it bound to its object")
     marks = [annotation, *getattr(annotation, "__metadata__", ())]
-    if any(_module(each).partition(".")[0] in _HOSTS for each in marks):
+    if any(_package(each) in _HOSTS for each in marks):
         raise ToolDefinitionError(
             f"tool {tool!r}: only LangChain fills in {key!r}: decorate the function with @tool"
         )
 
 
-def _module(mark: Any) -> str:
+def _package(mark: Any) -> str:
     owner = get_origin(mark) or mark
-    return str(getattr(owner if isinstance(owner, type) else type(owner), "__module__", ""))
+    module = getattr(owner if isinstance(owner, type) else type(owner), "__module__", "")
+    return str(module).partition(".")[0]
 
 
 def _split_text(annotation: Any) -> tuple[Any, str | None]:
@@ -201,11 +204,6 @@ def _split_text(annotation: Any) -> tuple[Any, str | None]:
     texts = [each for each in marks if isinstance(each, str)]
     rest = tuple(each for each in marks if not isinstance(each, str))
     return (typing.Annotated[(kind, *rest)] if rest else kind), (texts[0] if texts else None)
-
-
-def _has_field(parameter: _Parameter) -> bool:
-    """Whether the default is a pydantic `Field(…)`, which only pydantic can read."""
-    return _module(parameter.default).partition(".")[0] == "pydantic"
 
 
 def _plain_schema(annotation: Any) -> Schema | None:

@@ -26,8 +26,6 @@ from selfcorrect.tools.declarations import (
     metadata_of,
     schema_parts,
     sparing,
-    stated,
-    stated_effect,
 )
 from selfcorrect.tools.making import spec_of
 from selfcorrect.tools.pickling import Origin, reduced
@@ -118,9 +116,9 @@ class ToolSpec:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickled as what it was made from, which has to be importable where it is read."""
-        kept = {each.name: getattr(self, each.name) for each in fields(self)}
         made = ("_run", "_arun", "_checker", "_origin")
-        kept = {name: value for name, value in kept.items() if name not in made}
+        names = [each.name for each in fields(self) if each.name not in made]
+        kept = {name: getattr(self, name) for name in names}
         return reduced(self, self._origin, self._run, kept)
 
     def has_effect(self, effect: Effect, *, atomic: bool | None = None) -> ToolSpec:
@@ -265,8 +263,7 @@ class ToolSpec:
         if not callable(fn):
             raise ToolDefinitionError(f"{fn!r} is not a function")
         takes_key = key_argument_of(fn, key_argument)
-        metadata = metadata_of(fn)
-        read = signature_of(fn, name, frozenset() if takes_key is None else {takes_key})
+        read = signature_of(fn, name, takes_key)
         convert = sparing(read.convert, takes_key)
 
         def run(args: Arguments, _: str | None) -> Any:
@@ -278,18 +275,18 @@ class ToolSpec:
             read.description,
             read.schema,
             run,
-            effect=effect if effect is not None else stated_effect(metadata, read.name),
+            effect=effect,
             on_error=on_error if on_error is not None else marked(fn),
             timeout=timeout,
             is_async=is_async(fn),
             local_times=read.local_times,
             takes_key=takes_key,
-            verify=verify if verify is not None else stated(metadata, "verify"),
+            verify=verify,
             asks_first=asks_first,
-            atomic=atomic or stated(metadata, "atomic") is True,
+            atomic=atomic,
             fails=fails,
             home=home_of(fn),
-            server=stated(metadata, "server"),
+            metadata=metadata_of(fn),
             _origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
         )
 
@@ -355,6 +352,7 @@ class ToolSpec:
             atomic=atomic,
             fails=fails,
             home=home_of(call),
+            metadata={},
             _origin=Origin(cls.from_schema, schema, {"call": call}, run),
         )
 
@@ -399,7 +397,6 @@ class ToolSpec:
         from selfcorrect.tools.langchain import adapted, is_async_only
 
         found = adapted(tool)
-        metadata = metadata_of(tool)
         return spec_of(
             cls,
             tool.name,
@@ -407,18 +404,18 @@ class ToolSpec:
             found.schema,
             found.run,
             arun=found.arun,
-            effect=effect if effect is not None else stated_effect(metadata, tool.name),
+            effect=effect,
             on_error=on_error if on_error is not None else marked_inside(tool),
             timeout=timeout,
             is_async=is_async_only(tool),
             # pydantic reads the arguments, and takes times without an offset
             local_times=not isinstance(tool.args_schema, dict),
             takes_key=KEY_ARGUMENT if found.takes_key else None,
-            verify=verify if verify is not None else stated(metadata, "verify"),
+            verify=verify,
             asks_first=asks_first,
-            atomic=atomic or stated(metadata, "atomic") is True,
+            atomic=atomic,
             fails=fails,
             home=home_of(tool),
-            server=stated(metadata, "server"),
+            metadata=metadata_of(tool),
             _origin=Origin(cls.from_langchain, tool, {}, found.run),
         ).hiding_key()
