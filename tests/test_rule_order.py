@@ -161,7 +161,7 @@ def test_nobody_waits_for_a_disabled_rule_and_it_waits_for_nobody(write):
 def test_a_built_in_map_may_name_a_rule_of_one_that_is_not_asked_for():
     alone = load_map("words")
     assert {placed.source.name for placed in alone.rules} == {"words"}
-    assert any("classes/" in name for placed in alone.rules for name in placed.rule.before)
+    assert any("codes/" in name for placed in alone.rules for name in placed.rule.before)
 
 
 # --- faults ---------------------------------------------------------------------------------------

@@ -119,7 +119,9 @@ def _blind(char: str) -> str:
         return "0"
     if char.isalpha():
         return "X" if char.isupper() else "x"
-    return char if char in _KEPT or char.isspace() else "x"
+    if char.isspace():
+        return " "  # an echo ends no sentence
+    return char if char in _KEPT else "x"
 
 
 def _strings(arguments: JSON) -> dict[str, tuple[str, ...]]:

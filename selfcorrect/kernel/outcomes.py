@@ -21,8 +21,11 @@ _REFUSING: Final = frozenset(
 )
 _BREAKING: Final = PASSING | {ErrorKind.INTERNAL}
 _LEFT_OPEN: Final = frozenset({408, 499})
-_UNCLEAR: Final = frozenset({409, 412, 424, 429})
-"""What may be about an equal request that came before, or about a part of what was asked."""
+_UNCLEAR: Final = frozenset({409, 412, 424})
+"""What may be about an equal request that came before, or about a part of what was asked.
+
+429 is none: it counts and does nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,9 @@ def what_was_done(ended: Ended | None) -> tuple[str, Outcome]:
 def is_firm(ended: Ended) -> bool:
     """Whether an atomic tool that refused so did nothing: nothing at all speaks of a passing fault.
 
-    And its own code refused, or it answered: a library's code says nothing of what came before.
+    And its own code refused, or it answered: a library's `raise` says nothing of what came before.
     """
-    said = ended.layers[0].status is not None or ended.reported or ended.on_purpose
+    said = _answered(ended) or ended.reported or ended.on_purpose
     return said and not any(each.passes or each.status in _UNCLEAR for each in ended.layers)
 
 

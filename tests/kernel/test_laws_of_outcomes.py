@@ -119,17 +119,17 @@ def test_an_atomic_tool_s_refusal_is_not_done_only_where_nothing_speaks_of_a_pas
         assert not any(each.status in (409, 412, 424, 429) for each in ended.layers)
 
 
-@pytest.mark.parametrize("status", [409, 412, 424, 429])
+@pytest.mark.parametrize("status", [409, 412, 424])
 def test_a_status_that_may_be_about_a_part_is_no_proof(status):
     assert not is_firm(Ended((Layer(status=status),), on_purpose=True))
     assert is_firm(Ended((Layer(status=422),)))
 
 
-def test_a_library_s_code_is_no_proof_that_an_atomic_tool_did_nothing():
+def test_a_code_that_refuses_is_an_answer_and_what_a_library_raised_is_none():
     code = Layer(kind=ErrorKind.CONFLICT)
     assert done(code) is Outcome.REFUSED
-    assert not is_firm(Ended((code,)))
-    assert is_firm(Ended((code,), on_purpose=True))
+    assert is_firm(Ended((code,)))
+    assert not is_firm(Ended((Layer(),), by_library=True))
 
 
 @pytest.mark.parametrize(
