@@ -15,6 +15,7 @@ from langgraph.types import Command, Send
 from selfcorrect.integrations.chat import OURS
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.loop.asking import naming
 from selfcorrect.testing.crashes import Crash, Crashes, FragileLedger
 from selfcorrect.testing.faults import Fault
 from selfcorrect.testing.world import World
@@ -272,7 +273,8 @@ def test_what_a_tool_refused_is_not_executed_again_after_a_restart(
         graph, ledger = paying(tmp_path / "ledger.db", saver, executed)
         out = invoked(graph, given, is_async)
         ledger.close()
-        given = Command(resume=answer) if "__interrupt__" in out else None
+        asked = out.get("__interrupt__")
+        given = Command(resume=naming(answer, asked[0].value)) if asked else None
         answer = 20 if answer == 7 else answer
     assert {("ann", 5), *then} <= set(executed)
     refused = [each for each in executed if each[1] < 10]

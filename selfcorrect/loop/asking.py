@@ -63,7 +63,9 @@ def _named(state: CorrectionState, context: RunContext) -> dict[str, JSON]:
     own = state["given"].get("task_id") if context.around is None else None
     number = len(answers) + 1
     before: dict[str, JSON] = {str(each["answered"]): each.get("by") for each in answers}
-    return {"id": f"{number}.{digest(own or state['run'], number)[:16]}", "before": before}
+    # Calls of one step are asked about side by side.
+    about = digest(own or state["run"], state["original"].get("id"), number)
+    return {"id": f"{number}.{about[:16]}", "before": before}
 
 
 def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
@@ -71,11 +73,14 @@ def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
 
     Without an id it is taken for the first question of a run alone: a double click must not answer
     the next one. Whatever is not for this question is told so, and the question asked anew.
+
+    Raises:
+        AnsweredBefore: If the host does not ask anew.
     """
     if not isinstance(question, Mapping) or "id" not in question:
         return ask(question)
     told = dict(question)
-    while True:
+    for _ in range(_MOST):  # a host may hand the same answer over again and again
         answer = ask(told)
         is_whole = isinstance(answer, Mapping) and "action" in answer
         named = answer.get("question") if is_whole else None
@@ -85,6 +90,7 @@ def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
         if named is not None:
             by = question["before"].get(named, "nobody")
             told["problem"] = f"the answer was for question {_text(named)}, answered by {by or '?'}"
+    raise AnsweredBefore(f"question {question['id']} has no answer: {told['problem']}")
 
 
 def naming(answer: Any, question: Any) -> Any:
