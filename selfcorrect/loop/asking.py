@@ -15,6 +15,7 @@ from selfcorrect.protocols import Tool
 from selfcorrect.state import CorrectionState
 
 _MOST: Final = 20
+_NAMELESS_ANSWERS: Final = 3
 _LONGEST: Final = 1_000
 _NAMELESS: Final = (
     "the answer names no question and may have been meant for the one before; send the id of this "
@@ -72,15 +73,13 @@ def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
     """A person's answer to this very question, through a host that does not tell questions apart.
 
     Without an id it is taken for the first question of a run alone: a double click must not answer
-    the next one. Whatever is not for this question is told so, and the question asked anew.
-
-    Raises:
-        AnsweredBefore: If the host does not ask anew.
+    the next one. Whatever is not for this question is told so, and the question asked anew; after
+    three such answers nobody has answered.
     """
     if not isinstance(question, Mapping) or "id" not in question:
         return ask(question)
     told = dict(question)
-    for _ in range(_MOST):  # a host may hand the same answer over again and again
+    for _ in range(_NAMELESS_ANSWERS):  # a host may hand the same answer over again and again
         answer = ask(told)
         is_whole = isinstance(answer, Mapping) and "action" in answer
         named = answer.get("question") if is_whole else None
@@ -90,7 +89,7 @@ def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
         if named is not None:
             by = question["before"].get(named, "nobody")
             told["problem"] = f"the answer was for question {_text(named)}, answered by {by or '?'}"
-    raise AnsweredBefore(f"question {question['id']} has no answer: {told['problem']}")
+    return {"action": "unanswered"}
 
 
 def naming(answer: Any, question: Any) -> Any:
