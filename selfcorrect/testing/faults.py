@@ -89,7 +89,7 @@ def error_of(fault: Fault) -> Exception | None:  # noqa: C901 -- one case a faul
         case Fault.RESET_AFTER:
             return ConnectionResetError(104, "Connection reset by peer")
         case Fault.UNCLEAR_AFTER:
-            return RuntimeError("something went wrong")
+            return OSError(5, "Input/output error")
         case Fault.RATE_LIMIT:
             return RateLimited()
         case Fault.RATE_LIMIT_WITH_HINT:
