@@ -48,10 +48,12 @@ def _answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JSON])
 
 def _words(error: BaseException) -> str:
     from selfcorrect.evidence.clean import page, sentence, visible
-    from selfcorrect.evidence.exceptions import chain, heard
+    from selfcorrect.evidence.exceptions import chain, facts, heard
+    from selfcorrect.foreign import told
 
     text = sentence(visible(heard(error).text))
-    body = visible(next(filter(None, (heard(each).body for each in chain(error))), "")).strip()
+    said = told(lambda: next(filter(None, (facts(each).body for each in chain(error))), ""), "")
+    body = visible(said).strip()
     body = page(body) if body.startswith("<") else body  # what helps may stand in any field
     return text if body in text else f"{text}\n{body}"
 
