@@ -242,7 +242,7 @@ def test_fingerprints_leave_out_what_varies():
 def test_what_is_remembered_is_bounded():
     memory, failed = FailureMemory(capacity=3), {}
     for number in range(1_000):
-        failed = noted(failed, str(number), "e", [])
+        failed = noted(failed, str(number), "e", [], until=0.0)
         memory.keep(str(number), failed)
     assert len(failed) <= 64
     assert not memory.of("0")

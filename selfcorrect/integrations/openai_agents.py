@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextvars import ContextVar
 from typing import Any, Final
 
 from agents.models.interface import Model
@@ -12,6 +11,7 @@ from openai.types.responses import ResponseFunctionToolCall
 
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.chat import new_id
+from selfcorrect.integrations.fetching import keep, with_last
 from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 
 _ITEMS: Final = Items(
@@ -29,30 +29,17 @@ _ARGUMENTS: Final = (
 )
 
 
-_FETCHED: Final = ContextVar[Any]("fetched", default=None)
-"""What the provider answered last: the framework's own response leaves out how it ended."""
-
-
 class MendedModel(Delegating, Model):
     """`Agent(model=MendedModel(model))`, whole or streamed; `options` are those of `Mender`."""
 
     def __init__(self, wrapped: Any, **options: Any) -> None:
         Delegating.__init__(self, wrapped, **options)
-        fetch: Any = getattr(wrapped, "_fetch_response", None)
-
-        async def fetched(*args: Any, **kwargs: Any) -> Any:
-            response = await fetch(*args, **kwargs)
-            _FETCHED.set(response)
-            return response
-
-        if fetch is not None:
-            wrapped._fetch_response = fetched  # noqa: SLF001 -- nothing public has it
+        keep(wrapped, "_fetch_response")  # nothing public has how chat completions ended
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""
-        _FETCHED.set(None)
-        response = await self._wrapped.get_response(*args, **kwargs)
-        return await self._mended(response, _asked(*args, **kwargs), _FETCHED.get())
+        response, fetched = await with_last(self._wrapped.get_response(*args, **kwargs))
+        return await self._mended(response, _asked(*args, **kwargs), fetched)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Like `get_response`; the last event has what the runner executes."""

@@ -89,7 +89,7 @@ def asked(ask: Callable[[JSON], JSON], question: JSON) -> JSON:
         if named is not None:
             by = question["before"].get(named, "nobody")
             told["problem"] = f"the answer was for question {_text(named)}, answered by {by or '?'}"
-    return {"action": "unanswered"}
+    return {"action": "unanswered", "problem": told["problem"]}
 
 
 def naming(answer: Any, question: Any) -> Any:

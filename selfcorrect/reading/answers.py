@@ -63,6 +63,8 @@ def read_answer(answer: JSON, call: Call, finding: Finding, options: Sequence[JS
             return _choice(answer.get("choice", ABSENT), call, finding, options)
         case "edit" if "value" not in answer:
             return _edited(answer, call)
+    if answer["action"] == "unanswered":
+        return GiveUp(clean(str(answer.get("problem"))[:_LONGEST]))
     if answer["action"] not in ("answer", "edit"):
         return GiveUp(f"there is no such action; the actions are {', '.join(ANSWERS)}")
     if "value" not in answer:
