@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from inspect import signature
 from typing import Any, Final
 
 from agents.models.interface import Model
@@ -24,9 +25,7 @@ _ITEMS: Final = Items(
     ("arguments",),
     lambda i: [p.text for p in getattr(i, "content", None) or () if p.type == "output_text"],
 )
-_ARGUMENTS: Final = (
-    *("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs"),
-)
+_ARGUMENTS: Final = list(signature(Model.get_response).parameters)[1:]
 
 
 class MendedModel(Delegating, Model):
