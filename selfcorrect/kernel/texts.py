@@ -225,10 +225,12 @@ def is_clean(value: Any) -> bool:
         if isinstance(item, str):
             if redact(item) != item:
                 return False
-        elif isinstance(item, Mapping):
-            if any(shown_at(key, child) is not child for key, child in item.items()):
-                return False
-            inside += [*item, *item.values()]
+        elif isinstance(item, dict):
+            for key, child in item.items():
+                if type(child) in (str, int) and shown_at(key, child) is not child:
+                    return False
+            inside += item
+            inside += item.values()
         elif isinstance(item, list | tuple):
             inside += item
     return True
