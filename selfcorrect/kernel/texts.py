@@ -229,8 +229,7 @@ def is_clean(value: Any) -> bool:
             for key, child in item.items():
                 if type(child) in (str, int) and shown_at(key, child) is not child:
                     return False
-            inside += item
-            inside += item.values()
+                inside += key, child
         elif isinstance(item, list | tuple):
             inside += item
     return True
