@@ -91,15 +91,16 @@ class Shared(Generic[S]):
             now: Seconds on this worker's clock.
         """
         with self._lock:
-            for _ in range(_TRIES):
+            left = _TRIES
+            while True:
+                left -= 1
                 is_there = self._look(now)
                 after, found = step(self._own(), now + self._ahead)
-                if not is_there:
-                    break
-                if self._swap(after):
+                if is_there and self._swap(after):
                     return found
-            self._known, self._untold = after, []
-            return found
+                if not is_there or left == 0:
+                    self._known, self._untold = after, []
+                    return found
 
     def _own(self) -> S:
         value = self._known
