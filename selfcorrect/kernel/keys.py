@@ -100,12 +100,11 @@ def tool_class(step: Step) -> Safety | None:
     written, runs = step.written.name, step.runs.name
     alike = tool_likeness(written, runs, step.offered, acts=step.acts, declared=step.declared)
     if alike is not None:
-        return alike
+        # What destroys something is not called on a likeness: the slip may be another tool's.
+        return alike if alike is EXACT or step.effect != "destructive" else None
     if is_dispatcher(written) and [v for k, v in step.written.args.items() if k in NAMERS] == [
         runs
     ]:
-        return INFERRED
-    if step.words.mean(written, runs):
         return INFERRED
     # Of a call without a name the arguments say which tool is meant, if one takes them.
     return INFERRED if not normal(written) and [*step.takes()] == [runs] else None
