@@ -166,7 +166,7 @@ def _one_word_off(ours: Sequence[str], theirs: Sequence[str], beside: Naming) ->
     begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
     if len(short) >= 3 and begun:
         return {word, meant}.isdisjoint(WORDS) and not is_english(short)
-    if misspells(word, meant) is None:
+    if misspells(word, meant) is None:  # asked first: it is cheap
         return False
     known = {w for one in beside.others for w in tokens(one)} | beside.topic
     return misspells(word, meant, known=WORDS | known) is not None

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import Final
 
 from selfcorrect.kernel.dates import same_date
@@ -88,8 +89,6 @@ class Words:
 
 def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | None:
     """How certain it is that two scalars, or a scalar and a list of one, say the same."""
-    if equal(written, runs):
-        return EXACT
     if words.mean(written, runs):
         return INFERRED
     if runs is None:
@@ -344,8 +343,10 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     is_marked = _marks(written) != _marks(runs)
     if is_marked and (_SAID.search(written) or _PART.fullmatch(written.strip())):
         return None  # `?` and its like are no separators, nor is the point of 10.5
-    if not slot.formats and _between(runs) != _between(written) and slot.fits(runs * _MANY):
-        return None  # no code has any number of signs, and in a text separators are content
+    # No code has any number of signs, and in a text separators are content.
+    is_text = _between(runs) != _between(written) and slot.fits(runs * _MANY)
+    if _is_regrouped(written, runs, slot) or (not slot.formats and is_text):
+        return None
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
     if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
         return None
@@ -364,6 +365,16 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
 
 def _signs_of(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
+
+
+def _is_regrouped(written: str, runs: str, slot: Slot) -> bool:
+    """Whether what stood apart would not: 12-3456 is no 123-456, and nobody dials +44 (0)20."""
+    if runs[:1] == "+" and re.search(r"\(\s*0\s*\)", written):
+        return True
+    borders, apart = (
+        {*accumulate(map(len, re.findall(r"[^\W_]+", one)[:-1]))} for one in (written, runs)
+    )
+    return not slot.formats and bool(apart) and not borders <= apart
 
 
 def _between(text: str) -> str:

@@ -109,6 +109,9 @@ OF_ANY_TOOL: Rows = (
     ({"code": {**TEXT, "pattern": r"^\d{3}$"}}, {"code": "10.5"}, {"code": "105"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
+    ({"code": {**TEXT, "pattern": r"^\d{3}-\d{3}$"}}, {"code": "12-3456"}, {"code": "123-456"}),
+    ({"to": {**TEXT, "pattern": r"^\+[1-9]\d{1,14}$"}}, {"to": "+44 (0)20 7946 0958"},
+     {"to": "+4402079460958"}),
     ({"sizes": COUNTS}, {"sizes": "1, 2 and"}, {"sizes": [1, 2]}),
     ({"sizes": COUNTS}, {"sizes": "1 000 2"}, {"sizes": [1, 0, 2]}),
     # a date that was cut off, whose year stands between, or with a zone that does not run
@@ -139,18 +142,20 @@ OF_ANY_TOOL: Rows = (
     ({"at": CLOCK}, {"at": "14h75"}, {"at": "14:75"}),
     ({"at": CLOCK}, {"at": "14:30:75Z"}, {"at": "14:30:75+00:00"}),
     ({"at": CLOCK}, {"at": "14:00:00+0975"}, {"at": "14:00:00+09:75"}),
-    # the keys of an object are no items
+    # what holds the place of an item, the keys of an object
+    ({"tags": TEXTS}, {"tags": "[TAGS]"}, {"tags": ["TAGS"]}),
     ({"order": INNER}, {"order": "to, amount"}, {"order": {"to": "eve", "amount": 9}}),
     # what stands beside a list goes into none of its items; a declared key is no other
     ({"lines": {"type": "array", "items": INNER}},
      {"to": "a", "lines": [{"amount": 1}, {"amount": 2}]},
      {"lines": [{"to": "a", "amount": 1}, {"amount": 2}]}),
-    ({"amount": COUNT, "amounts": COUNT}, {"amount": 5}, {"amounts": 5}),
+    ({"date": TEXT, "departure_date": TEXT}, {"date": "x"}, {"departure_date": "x"}),
     # a key that says in what is counted, one of two other words, of no word, or with an English one
     ({"price_cents": COUNT}, {"price": 5}, {"price_cents": 5}),
     ({"start_date": TEXT}, {"strat_time": "x"}, {"start_date": "x"}),
     ({"a": TEXT}, {"the": "x"}, {"a": "x"}),
-    ({"?": TEXT}, {"!": "x"}, {"?": "x"}),
+    ({"data_source": TEXT}, {"data": "x"}, {"data_source": "x"}),
+    ({" ": TEXT}, {"_": "x"}, {" ": "x"}),
     ({"to": TEXT}, {"too": "x"}, {"to": "x"}),
     # a word pulled apart, one that may be null, a currency that nobody knows, pounds of money
     ({"state": {"enum": ["inactive", "off"]}}, {"state": "in active"}, {"state": "inactive"}),
@@ -225,7 +230,7 @@ def test_not_what_the_text_says(known, written, runs, effect):
 OTHER_TOOLS = (
     ("order", "delete.order", None, {}),
     ("send_mail", "api_2_post_note", None, {}),
-    ("convert", "other.convert", None, {"declared": True}),
+    ("convert", "bank.convert", None, {"declared": True}),
     ("delete_usr", "delete_user", "destructive", {}),
 )
 

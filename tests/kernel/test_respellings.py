@@ -48,6 +48,7 @@ KEYS = (
     (INFERRED, "pasengers", "passengers"),
     (INFERRED, "idd", "id"),
     (INFERRED, "city_name", "city"),
+    (INFERRED, "passengers,", "passengers"),
 )
 NAMES = (
     (EXACT, "bookFlight", "book_flight"),
