@@ -40,10 +40,10 @@ class RenameTool:
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
     a namespace that was left out; any other that was put before a name makes another action of it
     (`schedule.transfer`). The arguments decide for a name without a letter; a call inside the
-    arguments of one (`execute`) is taken out of them. Never onto a destructive tool, nor by a slip
-    or a namespace onto one whose name says that it destroys something; never by swapping a word
-    for another (`delete_order` is not `create_order`); where two tools are near, it gives up and
-    says which, and names the one tool that takes all arguments as they are.
+    arguments of one (`execute`) is taken out of them. Onto a destructive tool the policy lets no
+    call be renamed unasked, and the kernel none by a slip onto one whose name says that it destroys
+    something. A word is never swapped for another (`delete_order` is not `create_order`); where two
+    tools are near, it gives up and says which, and names the one that takes all arguments.
 
     >>> from selfcorrect.testing.conformance import try_rename
     >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
