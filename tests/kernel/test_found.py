@@ -232,6 +232,8 @@ OTHER_TOOLS = (
     ("send_mail", "api_2_post_note", None, {}),
     ("convert", "bank.convert", None, {"declared": True}),
     ("delete_usr", "delete_user", "destructive", {}),
+    ("", "delete_user", "destructive", {"takes": lambda: ["delete_user"]}),
+    ("", "pay", None, {"takes": lambda: ["pay", "order"]}),
 )
 
 
