@@ -25,7 +25,8 @@ from selfcorrect.words import singular
 
 _LEVELS: Final = 8
 _MOST_IN_CODE: Final = 20
-_NAMES: Final = NAMERS | {"recipient_name", "api_name"}
+NAMES: Final = (*NAMERS, "recipient_name", "api_name")
+"""The keys of a tool's name; what is none of the usual ones has to hold that of an offered tool."""
 ONE_CALL: Final = ("function", "functionCall", "function_call", "toolUse", "tool_use", "tool_call")
 """What one call is wrapped in; all else holds a message, or several."""
 HOLDERS: Final = (
@@ -159,12 +160,12 @@ class _Holding:
         call = self._next
         if call is None or call.args is None:
             return None
-        names = {key for key in (*_NAMES, *self.keys) if _is_name(value.get(key), call.name)}
+        names = {key for key in (*NAMES, *self.keys) if _is_name(value.get(key), call.name)}
         given = [key for key in (*AROUND, *self.keys) if key in value and key not in names]
         for key in given:
             item = value[key]
             if not names and isinstance(item, dict):
-                inner = {k for k in _NAMES if _is_name(item.get(k), call.name)}
+                inner = {k for k in NAMES if _is_name(item.get(k), call.name)}
                 if inner and {k: v for k, v in item.items() if k not in inner} == call.args:
                     self.classes.append(Safety.INFERRED)
                     return {key}

@@ -23,6 +23,8 @@ _SAME: Final = {"(": "[", ")": "]"}
 _PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}
 _WORD: Final = re.compile(r"[^\W\d][\w.-]*")
 _COMMENT: Final = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
+_OPEN: Final = re.compile(r"\?|\.\.\.|\u2026|[\"']\s*:")
+"""What in a comment leaves something open, or out."""
 _SHOWN: Final = 60
 _NEAR: Final = 20
 
@@ -255,7 +257,7 @@ class _Cursor:
             return past
         if not self.acts and (comment := _COMMENT.match(text, at)) is not None:
             self.loose = True
-            return comment.end()
+            return None if _OPEN.search(comment[0]) else comment.end()
         word = _WORD.match(text, at)
         if word is None:
             return None

@@ -99,13 +99,11 @@ def tool_class(step: Step) -> Safety | None:
     """How certain the tool that would run is the one that was named; None where it is another."""
     written, runs = step.written.name, step.runs.name
     alike = tool_likeness(written, runs, step.offered, acts=step.acts, declared=step.declared)
-    if alike is not None:
-        return alike
-    if is_dispatcher(written) and [v for k, v in step.written.args.items() if k in NAMERS] == [
-        runs
-    ]:
-        return INFERRED
-    if step.words.mean(written, runs):
+    # What destroys something is called by its own words alone: any other may mean another tool.
+    if alike is EXACT or step.effect == "destructive":
+        return alike if alike is EXACT else None
+    inner = [value for key, value in step.written.args.items() if key in NAMERS]
+    if alike is not None or (is_dispatcher(written) and inner == [runs]):
         return INFERRED
     # Of a call without a name the arguments say which tool is meant, if one takes them.
     return INFERRED if not normal(written) and [*step.takes()] == [runs] else None

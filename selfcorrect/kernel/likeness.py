@@ -86,7 +86,7 @@ def is_spelled(key: str, name: str) -> bool:
     (True, True)
     """
     ours, theirs = form_of(key), form_of(name)
-    if not ours.spelled or not theirs.spelled:
+    if not ours.spelled:
         return False
     return ours.spelled in (theirs.spelled, theirs.bare) or ours.bare == theirs.spelled
 
@@ -145,10 +145,8 @@ def is_near(key: str, name: str, beside: Naming) -> bool:
         return False
     if has_same_letters(key, name) or ours.plain == theirs.plain != "":
         return True
-    if not ours.words or not theirs.words:
-        return False
     if sorted(ours.words) == sorted(theirs.words):
-        return True
+        return bool(ours.words)
     return _one_word_off(ours.words, theirs.words, beside) or _is_part(
         frozenset(ours.words), frozenset(theirs.words), beside
     )
@@ -168,7 +166,7 @@ def _one_word_off(ours: Sequence[str], theirs: Sequence[str], beside: Naming) ->
     begun = short.isalpha() and long.startswith(short) and len(long) - len(short) > 1
     if len(short) >= 3 and begun:
         return {word, meant}.isdisjoint(WORDS) and not is_english(short)
-    if misspells(word, meant) is None:
+    if misspells(word, meant) is None:  # asked first: it is cheap
         return False
     known = {w for one in beside.others for w in tokens(one)} | beside.topic
     return misspells(word, meant, known=WORDS | known) is not None

@@ -9,7 +9,6 @@ from typing import Final
 
 from selfcorrect.words import SCALES, number_word
 
-_LONGEST: Final = 200
 _PARTS: Final = {
     "a half": Decimal("0.5"),
     "one half": Decimal("0.5"),
@@ -41,8 +40,6 @@ def spoken(text: str) -> Spoken | None:
     >>> spoken("1.2 million")
     Spoken(value=Decimal('1200000.0'), scale=True)
     """
-    if len(text) > _LONGEST:
-        return None
     words = " ".join(text.lower().split())
     sign, _, rest = words.partition(" ")
     if sign in ("minus", "negative"):

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import Final
 
 from selfcorrect.kernel.dates import same_date
@@ -80,32 +81,18 @@ class Words:
 
     def mean(self, written: JSON, runs: JSON) -> bool:
         """Whether what runs is declared to be meant by what was written."""
-        if not isinstance(written, str) or not self.meanings:
-            return False
-        return any(
+        return isinstance(written, str) and any(
             spelling(word) == spelling(written) and equal(meant, runs)
             for word, meant in self.meanings.items()
         )
 
 
-_KINDS: Final = {
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("integer", "number"),
-    str: ("string",),
-}
-
-
 def spelled(written: JSON, runs: JSON, slot: Slot, words: Words) -> Safety | None:
     """How certain it is that two scalars, or a scalar and a list of one, say the same."""
-    if equal(written, runs):
-        return EXACT
     if words.mean(written, runs):
         return INFERRED
     if runs is None:
         return EXACT if _is_null(written, slot) else None
-    if slot.kinds.isdisjoint(_KINDS.get(type(runs), ())) and slot.kinds:
-        return None  # nobody asked for a value of this type: what was written may mean another
     if isinstance(runs, bool):
         return _boolean(written, runs)
     if isinstance(runs, int | float):
@@ -180,7 +167,7 @@ def _number(written: JSON, runs: float, slot: Slot) -> Safety | None:
     if not isinstance(written, str):
         return None
     text, asked = written.strip().replace("\u2212", "-"), _decimal(repr(runs))
-    if asked is None or not text or len(text) > _LONGEST_NUMBER:
+    if asked is None or not text:
         return None
     told = words_told(slot.name, slot.said)
     if text[0] == "+" and _SIGNED.isdisjoint(told):
@@ -310,7 +297,7 @@ def bare_text(text: str) -> str:
 def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
     """Another spelling of a listed value, or words that say nothing beside it, without a rival."""
     # Where null may stand beside it, `None` may be either.
-    if runs not in slot.listed or (slot.nullable and written.strip().lower() in ("none", "null")):
+    if slot.nullable and written.strip().lower() in ("none", "null"):
         return None
     same = [one for one in slot.listed if isinstance(one, str) and is_spelling_of(written, one)]
     if runs in same and not _keeps_units(written, runs, slot.listed):
@@ -319,8 +306,6 @@ def _listed(written: str, runs: str, slot: Slot) -> Safety | None:
         # `ß` is folded to `ss`, a dotless `i` to `i`: near, but not the same letters.
         is_folded = any(one.lower() != one.casefold() or "\u0131" in one for one in (written, runs))
         return (INFERRED if is_folded else EXACT) if len(same) == 1 else None
-    if same:
-        return None
     listed = [one for one in slot.listed if isinstance(one, str)]
     return INFERRED if meant_values(written, listed, slot.name, slot.said)[0] == [runs] else None
 
@@ -358,8 +343,10 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
     is_marked = _marks(written) != _marks(runs)
     if is_marked and (_SAID.search(written) or _PART.fullmatch(written.strip())):
         return None  # `?` and its like are no separators, nor is the point of 10.5
-    if not slot.formats and _between(runs) != _between(written) and slot.fits(runs * _MANY):
-        return None  # no code has any number of signs, and in a text separators are content
+    # No code has any number of signs, and in a text separators are content.
+    is_text = _between(runs) != _between(written) and slot.fits(runs * _MANY)
+    if _is_regrouped(written, runs, slot) or (not slot.formats and is_text):
+        return None
     # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
     if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
         return None
@@ -378,6 +365,16 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
 
 def _signs_of(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
+
+
+def _is_regrouped(written: str, runs: str, slot: Slot) -> bool:
+    """Whether what stood apart would not: 12-3456 is no 123-456, and nobody dials +44 (0)20."""
+    if runs[:1] == "+" and re.search(r"\(\s*0\s*\)", written):
+        return True
+    borders, apart = (
+        {*accumulate(map(len, re.findall(r"[^\W_]+", one)[:-1]))} for one in (written, runs)
+    )
+    return not slot.formats and bool(apart) and not borders <= apart
 
 
 def _between(text: str) -> str:

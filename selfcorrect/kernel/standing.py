@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from selfcorrect.kernel.forms import FORM, TURN_ENDS
@@ -17,6 +18,7 @@ _REASONED: Final = re.compile(r"\s*Thought:[^\n]*\n(?:(?!Action:|\0)[^\n]*\n)*(?
 """The thinking of the form whose calls are `Action:` and `Action Input:`."""
 _WORDS: Final = re.compile(r"[^\0\s\[\](){},;`]+")
 """What is no bracket, no separator and no call."""
+_TOKENS: Final = re.compile(rf"[\[\](){{}}]|{_WORDS.pattern}")
 _STRAY: Final = re.compile(r"(?<=\[)['\"](?=\0)|(?<=\0)['\"](?=\])")
 """A quote between a call and the bracket of a list of calls: `['find(q="x")]`."""
 _HOLDS_MORE: Final = re.compile(r"[\s\[]*[{\"]")
@@ -77,7 +79,7 @@ def unquoted(text: str) -> str | None:
 class Standing:
     """What of a text is neither a call nor a token of a form; offsets are those of the text."""
 
-    __slots__ = ("_behind_words", "_lines", "_rest", "_words")
+    __slots__ = ("_behind_words", "_bodies", "_inside", "_lines", "_rest", "_words")
 
     def __init__(self, text: str, calls: Sequence[Extent]) -> None:
         """Look at a text in which thinking was made blank, and at its calls, in order."""
@@ -88,6 +90,8 @@ class Standing:
         self._rest = _STRAY.sub(" ", FORM.sub(_blank, rest))
         self._words = [found.start() for found in _WORDS.finditer(self._rest)]
         self._lines = [found.start() for found in re.finditer("\n", self._rest)]
+        self._bodies = frozenset(_bodies(text, self._rest))
+        self._inside = _in_brackets(self._rest)
         self._behind_words = {call.start for call in calls if _is_behind_words(text, call)}
 
     def alone(self) -> bool:
@@ -102,6 +106,10 @@ class Standing:
         """Whether no words stand in the lines of a call; but for a sentence `joined` to it."""
         line = bisect_left(self._lines, call.start)
         start = self._lines[line - 1] if line else -1
+        around = bisect_left(self._inside, (call.start,)) - 1
+        # Other code decides there whether the call is made, or how often.
+        if start in self._bodies or (around >= 0 and self._inside[around][1] > call.start):
+            return False
         start = call.start - 1 if joined and call.start in self._behind_words else start
         line = bisect_left(self._lines, call.end)
         end = self._lines[line] if line < len(self._lines) else len(self._rest)
@@ -131,6 +139,45 @@ class Standing:
     def _between(self, start: int, end: int) -> bool:
         """Whether words begin between two offsets, of which the first begins a line or a call."""
         return bisect_left(self._words, start) < bisect_left(self._words, end)
+
+
+def _in_brackets(rest: str) -> list[tuple[int, int]]:
+    """Where brackets begin that hold words, each with the farthest end of those up to it."""
+    found: list[tuple[int, int]] = []
+    opened: list[tuple[int, bool]] = []
+    for token in _TOKENS.finditer(rest):
+        if token[0] in "[({":
+            opened.append((token.start(), False))
+        elif opened:
+            start, is_wordy = opened.pop()
+            if token[0] not in "])}":
+                opened.append((start, True))
+            elif is_wordy:
+                found.append((start, token.end()))
+                opened[-1:] = [(outer, True) for outer, _ in opened[-1:]]
+    found.sort()
+    ends = accumulate((end for _, end in found), max)
+    return [(start, end) for (start, _), end in zip(found, ends, strict=True)]
+
+
+def _bodies(text: str, rest: str) -> Iterator[int]:
+    """Before which lines the body of something begins or goes on: nobody knows whether it runs.
+
+    A body stands further in than the words above it that end in `:` or `{`.
+    """
+    above: list[int] = []
+    start = 0
+    for line in rest.split("\n"):
+        written = text[start : start + len(line)]
+        indent = len(written) - len(written.lstrip())
+        if indent < len(written):
+            while above and above[-1] >= indent:
+                above.pop()
+            if above:
+                yield start - 1
+            if line.rstrip().endswith((":", "{")):
+                above.append(indent)
+        start += len(line) + 1
 
 
 def _is_behind_words(text: str, call: Extent) -> bool:

@@ -16,7 +16,7 @@ from selfcorrect.pointer import join
 from selfcorrect.text import normal, spelling, tokens
 from selfcorrect.words import SHORT_WORDS, singular
 
-NAMERS: Final = frozenset({"name", "tool", "tool_name", "function", "function_name", "action"})
+NAMERS: Final = ("name", "tool", "tool_name", "function", "function_name", "action")
 _TYPES: Final = frozenset({"function", "object", "tool_use", "tool_call", "function_call", "dict"})
 _VALUES: Final = frozenset({"value", "values", "item", "items", "element"})
 _KINDS: Final = frozenset(

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from selfcorrect.kernel.detectors import announces
 from selfcorrect.learning.history import History
 from selfcorrect.learning.recoveries import Recovery
-from selfcorrect.model import ABSENT, JSON, JsonObject
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.recalling.binding import Sources, expressions
 from selfcorrect.recalling.named import is_named
@@ -46,8 +46,6 @@ def seen(recovery: Recovery, history: History) -> Seen | None:
     steps, edits = recovery.steps, recovery.edits
     if len(steps) > MOST_STEPS or not (steps or edits):
         return None
-    if any(value is ABSENT for value in edits.values()):
-        return None  # to leave out what was asked for is no repair
     sources = recovery.failure.sources
     ways: dict[Slot, tuple[str, ...]] = {}
     places = [(n, step.arguments, history.schemas.get(step.tool)) for n, step in enumerate(steps)]

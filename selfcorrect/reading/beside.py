@@ -10,8 +10,6 @@ from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import ToolCallKeys, parameters
 from selfcorrect.text import normal, typo
 
-NAMES_TOO: Final = ("function", "function_name", "action", "recipient_name", "api_name")
-"""Further keys of a name; they count only where they hold the name of an offered tool."""
 ARGUMENTS_TOO: Final = ("input", "action_input", "tool_input", "function_args", "kwargs")
 CALL_ID: Final = "call_id"
 """Where it stands beside an `id`, the answer to the call has to name this one."""

@@ -33,7 +33,6 @@ class Oddity(StrEnum):
     BARE = "bare"
     """A text had no quotes."""
     QUOTES_INSIDE = "quotes_inside"
-    COMMENT = "comment"
     TRAILING_COMMA = "trailing_comma"
     COMMA_MISSING = "comma_missing"
     REOPENED = "reopened"

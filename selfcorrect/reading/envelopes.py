@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.calls import HOLDERS
+from selfcorrect.kernel.calls import HOLDERS, NAMES, ONE_CALL
 from selfcorrect.model import JSON, Call, JsonObject
 from selfcorrect.plain import is_one_of
 from selfcorrect.protocols import Tool
@@ -16,7 +16,6 @@ from selfcorrect.reading.beside import (
     ARGUMENTS_TOO,
     CALL_ID,
     IDS_TOO,
-    NAMES_TOO,
     belongs,
     beside,
 )
@@ -63,7 +62,7 @@ def read_call_object(value: JSON, keys: ToolCallKeys | None = None) -> Call | No
     if not isinstance(value, Mapping):
         return None
     call_id = _text_under(value, (CALL_ID, *keys.id, *IDS_TOO))
-    for wrapper in ("function", "functionCall", "function_call", "toolUse", "tool_use"):
+    for wrapper in ONE_CALL:
         inner = value.get(wrapper)
         if isinstance(inner, Mapping) and (call := read_call_object(inner, keys)):
             return replace(call, id=call.id or call_id)
@@ -131,7 +130,7 @@ class _Reader:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.keys.name, *NAMES_TOO)
+        return (*self.keys.name, *NAMES)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -240,8 +239,9 @@ class _Reader:
             inside = next((k for k in self.keys.name if isinstance(args.get(k), str)), None)
             if inside is not None:
                 tool = self.tools.meant(str(args[inside]))
-                destroys = tool is not None and tool.effect == "destructive"
-                if tool is not None and not destroys and inside not in parameters(tool):
+                # What is called so in the arguments may be a thing: it calls nothing that destroys.
+                is_safe = tool is not None and tool.effect != "destructive"
+                if tool is not None and is_safe and inside not in parameters(tool):
                     rest = {key: item for key, item in args.items() if key != inside}
                     why = Deviation(0, "the name stands inside the arguments")
                     return self.closed(self.candidate(str(args[inside]), rest, {}, None, why), args)

@@ -203,8 +203,7 @@ class Nesting(Scalars):
     def finish(self) -> None:
         """The text ends inside containers, behind a complete value."""
         missing = "".join(frame.closer for frame in reversed(self.stack))
-        commented = has(self.notes[-1:], Oddity.COMMENT)
-        if not self.closers or self.implied or commented:
+        if not self.closers or self.implied:
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
         self.note(self.size, f"missing {missing!r} at the end", Oddity.CLOSER_MISSING)
         self.pos = self.size

@@ -31,7 +31,6 @@ from selfcorrect.reading.contract import (
     parameters,
     reads,
 )
-from selfcorrect.reading.expressions import unevaluated
 from selfcorrect.reading.named_arguments import by_name, ends_in
 from selfcorrect.reading.python_literals import JSON_NAMES, NotLiteral, literals
 from selfcorrect.reading.variables import assigned_names
@@ -61,7 +60,7 @@ class PythonCalls:
 
     def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
         reader = _Attempt(self.ending, self.request, assigned_names(text))
-        return unevaluated(text, reader.calls(text, tools))
+        return reader.calls(text, tools)
 
 
 @dataclass(frozen=True, slots=True)

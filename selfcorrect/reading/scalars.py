@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Final
 
 from selfcorrect.model import JSON
-from selfcorrect.reading.contract import Oddity
 from selfcorrect.reading.strings import QUOTES, Strings
 
 LITERALS: Final[Mapping[str, JSON]] = MappingProxyType(
@@ -24,8 +23,6 @@ WORD: Final = re.compile(r"[^\W\d][\w$]*+")
 _SPACE = re.compile(
     r"([ \t\r\n]++)|(\s++|[\ufeff\u200b\u2060]++)|(//[^\n]*+|/\*.*?\*/|#[^\n]*+)", re.DOTALL
 )
-_OPEN: Final = re.compile(r"\?|\.\.\.|\u2026|[\"']\s*:")
-"""What in a comment leaves something open, or out."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\w.$'\"“”(\[{]")
 
@@ -49,11 +46,7 @@ class Scalars(Strings):
             if found.lastindex == 2:
                 self.note(pos, "unusual white space")
             elif found.lastindex == 3:
-                if self.text[pos - 1 : pos] in QUOTES:
-                    self.fail(pos, "a comment right behind a string")
-                if _OPEN.search(found[0]):
-                    self.fail(pos, "a comment that leaves something open")
-                self.note(pos, "a comment", Oddity.COMMENT)
+                self.note(pos, "a comment")
             pos = found.end()
         if self.text.startswith("/*", pos):
             self.reach = self.size  # it is not closed: all of the text was looked at

@@ -65,7 +65,7 @@ class AdjustDate:
         if len(near) > 1 and abs(near[0] - wanted) == abs(near[1] - wanted):
             first, second = sorted(near[:2])
             return GiveUp(f"{first.isoformat()} and {second.isoformat()} are equally near")
-        return place.mend(near[0].isoformat(), "the nearest date on offer", Safety.LOSSY)
+        return place.mend(near[0].isoformat(), "the nearest date on offer")
 
     def _is_near(self, day: date, wanted: date) -> bool:
         return abs(day - wanted) <= timedelta(days=self.within_days)

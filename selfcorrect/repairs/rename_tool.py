@@ -40,10 +40,10 @@ class RenameTool:
     known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
     a namespace that was left out; any other that was put before a name makes another action of it
     (`schedule.transfer`). The arguments decide for a name without a letter; a call inside the
-    arguments of one (`execute`) is taken out of them. Never onto a destructive tool, nor by a slip
-    or a namespace onto one whose name says that it destroys something; never by swapping a word
-    for another (`delete_order` is not `create_order`); where two tools are near, it gives up and
-    says which, and names the one tool that takes all arguments as they are.
+    arguments of one (`execute`) is taken out of them. Onto a destructive tool the policy lets no
+    call be renamed unasked, and the kernel none by a slip onto one whose name says that it destroys
+    something. A word is never swapped for another (`delete_order` is not `create_order`); where two
+    tools are near, it gives up and says which, and names the one that takes all arguments.
 
     >>> from selfcorrect.testing.conformance import try_rename
     >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
@@ -71,8 +71,6 @@ class RenameTool:
             near = list(dict.fromkeys([*near, *similar_names(call.name, names).names]))
             return GiveUp(tool_not_found_feedback(call.name, near, names))
         name, reason = found
-        if context.tools[name].effect == "destructive":
-            return GiveUp("a call is never renamed onto a destructive tool")
         return Changed(edit("/name", call.name or ABSENT, name, reason))
 
 
@@ -87,7 +85,7 @@ def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str
         return _only(found, "another spelling of a tool's name")
     for name in found:
         is_behind = is_behind_namespace(bare, name) and not _knows(tools[name], args)
-        if is_behind or destroys(tools[name]):
+        if is_behind:
             return None
     return _only(found, "a slip of the pen or a namespace in a tool's name")
 
@@ -123,7 +121,7 @@ def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
     if any(value not in (inner.name, inner.args) for value in call.args.values()):
         return None
     tool = tools.get(inner.name)
-    if tool is None or tool.effect == "destructive":
+    if tool is None:
         return None
     reason = "a call inside the arguments of a call"
     return Changed(

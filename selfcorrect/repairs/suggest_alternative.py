@@ -109,8 +109,6 @@ def _own_suggestion(call: Call, diagnosis: Diagnosis, context: RepairContext) ->
 def _other_tool(call: Call, name: JSON, context: RepairContext) -> Repair:
     if not isinstance(name, str) or name not in context.tools or name == call.name:
         return GiveUp("the suggested tool is not on offer")
-    if context.tools[name].effect == "destructive":
-        return GiveUp("a call is never renamed onto a destructive tool")
     if spelling(name) != spelling(call.name) and typo(call.name, name) is None:
         return GiveUp(_UNLIKE)
     return Changed(edit("/name", call.name, name, _PROPOSED))

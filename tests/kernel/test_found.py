@@ -109,6 +109,9 @@ OF_ANY_TOOL: Rows = (
     ({"code": {**TEXT, "pattern": r"^\d{3}$"}}, {"code": "10.5"}, {"code": "105"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
+    ({"code": {**TEXT, "pattern": r"^\d{3}-\d{3}$"}}, {"code": "12-3456"}, {"code": "123-456"}),
+    ({"to": {**TEXT, "pattern": r"^\+[1-9]\d{1,14}$"}}, {"to": "+44 (0)20 7946 0958"},
+     {"to": "+4402079460958"}),
     ({"sizes": COUNTS}, {"sizes": "1, 2 and"}, {"sizes": [1, 2]}),
     ({"sizes": COUNTS}, {"sizes": "1 000 2"}, {"sizes": [1, 0, 2]}),
     # a date that was cut off, whose year stands between, or with a zone that does not run
@@ -132,6 +135,36 @@ OF_ANY_TOOL: Rows = (
     ({"force": {"type": "boolean"}}, {"!force": True}, {"force": True}),
     ({"force": {"type": "boolean"}}, {"force?": True}, {"force": True}),
     ({"order": INNER}, {"order": {"type": "refund", "properties": ARGS}}, {"order": ARGS}),
+    # two days, two times, a duration, a minute and an offset that no clock shows
+    ({"day": DAY}, {"day": "2026-10-26 2027-01-01"}, {"day": "2026-10-26"}),
+    ({"at": MOMENT}, {"at": "2026-10-26T14:00\u201310:00"}, {"at": "2026-10-26T14:00-10:00"}),
+    ({"at": CLOCK}, {"at": "25h"}, {"at": "25:00"}),
+    ({"at": CLOCK}, {"at": "14h75"}, {"at": "14:75"}),
+    ({"at": CLOCK}, {"at": "14:30:75Z"}, {"at": "14:30:75+00:00"}),
+    ({"at": CLOCK}, {"at": "14:00:00+0975"}, {"at": "14:00:00+09:75"}),
+    # what holds the place of an item, the keys of an object
+    ({"tags": TEXTS}, {"tags": "[TAGS]"}, {"tags": ["TAGS"]}),
+    ({"order": INNER}, {"order": "to, amount"}, {"order": {"to": "eve", "amount": 9}}),
+    # what stands beside a list goes into none of its items; a declared key is no other
+    ({"lines": {"type": "array", "items": INNER}},
+     {"to": "a", "lines": [{"amount": 1}, {"amount": 2}]},
+     {"lines": [{"to": "a", "amount": 1}, {"amount": 2}]}),
+    ({"date": TEXT, "departure_date": TEXT}, {"date": "x"}, {"departure_date": "x"}),
+    # a key that says in what is counted, one of two other words, of no word, or with an English one
+    ({"price_cents": COUNT}, {"price": 5}, {"price_cents": 5}),
+    ({"start_date": TEXT}, {"strat_time": "x"}, {"start_date": "x"}),
+    ({"a": TEXT}, {"the": "x"}, {"a": "x"}),
+    ({"data_source": TEXT}, {"data": "x"}, {"data_source": "x"}),
+    ({" ": TEXT}, {"_": "x"}, {" ": "x"}),
+    ({"to": TEXT}, {"too": "x"}, {"to": "x"}),
+    # a word pulled apart, one that may be null, a currency that nobody knows, pounds of money
+    ({"state": {"enum": ["inactive", "off"]}}, {"state": "in active"}, {"state": "inactive"}),
+    ({"how": {"enum": ["none", "x", None]}}, {"how": "None"}, {"how": "none"}),
+    ({"price": told("In USD or NT$")}, {"price": "5 USD"}, {"price": 5}),
+    ({"amount": told("In pounds")}, {"amount": "5 pounds"}, {"amount": 5}),
+    # a parameter that is called like an envelope or a wrapper
+    ({"to": TEXT, "name": TEXT}, {"args": {"to": "a"}, "name": "pay"}, {"to": "a"}),
+    ({"to": TEXT, "data": {"type": "object"}}, {"data": {"to": "a"}}, {"to": "a"}),
 )  # fmt: skip
 OF_TOOLS_THAT_ACT: Rows = (
     # a key that says more
@@ -160,6 +193,16 @@ TEXTS_READ: tuple[tuple[dict[str, Any], str, dict[str, Any]], ...] = (
     ({"to": TEXT, "order": INNER}, '{"to": "a", "order": {"to": "a"}}', {"to": "a", "order": {}}),
     ({"to": TEXT, "old_body": TEXT}, '{"to": "a", "body": "b"}', {"to": "a", "old_body": "b"}),
     ({"a": COUNT, "exclude_b": COUNT}, '{"a": 1, "b": 2}', {"a": 1, "exclude_b": 2}),
+    # a text that goes on, what strict JSON says otherwise, a value in another object or no list
+    ({"to": TEXT}, "{'to': 'ann:'}", {"to": "ann"}),
+    ({"to": {"type": ["string", "null"]}}, '{"to": "null"}', {"to": None}),
+    ({"order": INNER, "amount": COUNT}, "{'order': {'to': 'a'}, 'amount': 5}",
+     {"order": {"to": "a", "amount": 5}}),
+    ({"tags": TEXT}, "{'tags': ['a']}", {"tags": "a"}),
+    # a comment that leaves something open, or out
+    ({"tags": TEXTS}, '{"tags": ["a", // ...\n"b"]}', {"tags": ["a", "b"]}),
+    (PAY, '{"to": "ann" /* or bob? */, "amount": 5}', ARGS),
+    (PAY, '{"to": "ann", # "amount": 7\n "amount": 5}', ARGS),
 )  # fmt: skip
 """A text, and what a reader says that it read."""
 
@@ -181,6 +224,23 @@ def test_not_what_was_written(known, written, runs, effect, is_required):
 def test_not_what_the_text_says(known, written, runs, effect):
     tool = made("pay", {"type": "object", "properties": known}, effect)
     level, reasons = ask(("pay", written), ("pay", runs), tool, (tool,), at_once=True)
+    assert level not in RUNS_UNASKED, (level, reasons)
+
+
+OTHER_TOOLS = (
+    ("order", "delete.order", None, {}),
+    ("send_mail", "api_2_post_note", None, {}),
+    ("convert", "bank.convert", None, {"declared": True}),
+    ("delete_usr", "delete_user", "destructive", {}),
+    ("", "delete_user", "destructive", {"takes": lambda: ["delete_user"]}),
+    ("", "pay", None, {"takes": lambda: ["pay", "order"]}),
+)
+
+
+@pytest.mark.parametrize(("written", "runs", "effect", "facts"), OTHER_TOOLS)
+def test_not_the_tool_that_was_named(written, runs, effect, facts):
+    tool = made(runs, {"type": "object", "properties": PAY}, effect)
+    level, reasons = ask((written, ARGS), (runs, ARGS), tool, (tool,), **facts)
     assert level not in RUNS_UNASKED, (level, reasons)
 
 

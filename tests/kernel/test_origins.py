@@ -81,6 +81,14 @@ def test_who_answers_for_a_list_may_not_lose_an_item(origin):
         assert level not in RUNS_UNASKED, (world.args, runs)
 
 
+@pytest.mark.parametrize("origin", ["exact", "inferred"])
+def test_who_answers_for_a_value_may_not_make_one_of_several(origin):
+    tool = made("pay", {"type": "object", "properties": {"to": {"type": "string"}}}, None)
+    written, runs = {"to": {"name": "ann", "amount": 5}}, {"to": "Ann"}
+    level, _ = ask(("pay", written), ("pay", runs), tool, origins={"/args/to": origin})
+    assert level not in RUNS_UNASKED
+
+
 def with_another(rng, world, spot):
     """The arguments with a value that nobody wrote at a place, the value, and the place."""
     runs = copy.deepcopy(world.args)

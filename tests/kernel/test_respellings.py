@@ -13,6 +13,8 @@ from hostile import text_of
 from random_calls import made, world_of
 from respelling import EXACT, INFERRED, respelled
 
+from selfcorrect.kernel.spellings import Words
+
 TEXT = {"type": "string"}
 COUNT = {"type": "integer"}
 TABLE: tuple[tuple[str, dict[str, Any], Any, Any], ...] = (
@@ -33,13 +35,20 @@ TABLE: tuple[tuple[str, dict[str, Any], Any, Any], ...] = (
     (INFERRED, {"type": "string", "format": "date"}, "12/25/2026", "2026-12-25"),
     (INFERRED, COUNT, "five", 5),
     (INFERRED, {"type": "array", "items": TEXT}, "a, b", ["a", "b"]),
-)
+    (INFERRED, {"type": "number"}, "3,5", 3.5),
+    (INFERRED, {"type": "number", "description": "in km"}, "5 kilometers", 5),
+    (INFERRED, {"type": "object", "properties": {"to": TEXT}},
+     {"type": "object", "properties": {"to": "ann"}}, {"to": "ann"}),
+)  # fmt: skip
 """From the table of classes: what has to stay exact, and what inferred."""
 KEYS = (
     (EXACT, "departureDate", "departure_date"),
     (EXACT, "Departure-Date", "departure_date"),
     (INFERRED, "departur_date", "departure_date"),
     (INFERRED, "pasengers", "passengers"),
+    (INFERRED, "idd", "id"),
+    (INFERRED, "city_name", "city"),
+    (INFERRED, "passengers,", "passengers"),
 )
 NAMES = (
     (EXACT, "bookFlight", "book_flight"),
@@ -80,6 +89,26 @@ def test_a_name(effect, most, written, name):
     other = made("list_hotels", {"type": "object", "properties": {}}, effect)
     level, reasons = ask((written, {"x": "a"}), (name, {"x": "a"}), tool, (tool, other))
     assert not_worse(level, most), reasons
+
+
+def test_a_name_that_is_offered_means_no_other_spelling_of_it():
+    tool, other = (made(one, {"type": "object", "properties": {}}, None) for one in ("pay", "Pay"))
+    assert ask(("functions.pay", {}), ("pay", {}), tool, (tool, other))[0] == EXACT
+
+
+def test_a_key_of_an_object_further_down():
+    inner = {"type": "object", "properties": {"to": TEXT, "n": COUNT}}
+    tool = made("pay", {"type": "object", "properties": {"order": inner, "x": TEXT}}, None)
+    written, runs = {"order": {"to": "a"}, "n": 5}, {"order": {"to": "a", "n": 5}}
+    assert ask(("pay", written), ("pay", runs), tool, (tool,))[0] == INFERRED
+
+
+def test_a_number_as_it_was_spelled_and_a_word_that_is_declared():
+    tool = made("pay", {"type": "object", "properties": {"v": TEXT, "n": COUNT}}, None)
+    source = '{"v": 1.10}'
+    assert ask(("pay", {"v": 1.1}), ("pay", {"v": "1.10"}), tool, source=source)[0] == EXACT
+    words = Words({"dutzend": 12})
+    assert ask(("pay", {"n": "Dutzend"}), ("pay", {"n": 12}), tool, words=words)[0] == INFERRED
 
 
 @pytest.mark.parametrize("key", ["arguments", "args", "parameters", "params", "input"])

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
+from selfcorrect.kernel.standing import classes
+from selfcorrect.model import Extent, Safety
+from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
 
@@ -72,11 +76,30 @@ TEXTS = [
 ]  # fmt: skip
 
 
+LATER = f"{F}\n  .then(x)"
+"""It is made, whatever becomes of its result."""
+
+
+@pytest.mark.parametrize(
+    ("effect", "policy"),
+    [("idempotent", "whole"), ("read_only", "whole"), ("read_only", "edge"), ("mutating", "edge")],
+)
 @pytest.mark.parametrize("text", CHAINED + CONDITIONAL + COMPREHENSIONS + BODIES + TEXTS)
-def test_code_around_a_call_is_not_thrown_away(text):
-    reading = read_calls(text, TOOLS)
-    assert reading.calls == ()
-    assert reading.refusal is not None
+def test_code_around_a_call_is_not_thrown_away(text, effect, policy):
+    tools = {name: replace(tool, effect=effect) for name, tool in TOOLS.items()}
+    reading = read_calls(text, tools, policy=TextPolicy(text=policy), request="Freeze it")
+    assert reading.calls == () or (text == LATER and effect != "idempotent")
+
+
+@pytest.mark.parametrize(
+    "text", ["if lost:\n    {}", "if (lost) {{\n  {}\n}}", "[\n{}\nfor c in d]"]
+)
+def test_the_kernel_sees_the_body_that_a_call_stands_in(text):
+    said = text.format(F)
+    extent = Extent(FROZEN[0], FROZEN[1], said.index(F), said.index(F) + len(F))
+    assert classes(said, [extent], reads=True, edge=True) == (None,)
+    prose = said.replace(":", ".").replace("{", ".").replace("[", ".").replace("for", "]for")
+    assert classes(prose, [extent], reads=True, edge=True) == (Safety.INFERRED,)
 
 
 @pytest.mark.parametrize("text", RESULTS)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.model import Call, Changed, Diagnosis, Finding, GiveUp
+from selfcorrect.model import Call, Changed, Diagnosis, Finding, GiveUp, Safety
+from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.rename_tool import RenameTool
 from selfcorrect.testing.conformance import try_rename
@@ -114,14 +115,17 @@ def tool(name, effect):
     "name", ["Delete_User", "delete_user<|x|>", "functions.delete_user", "delete_usr"]
 )
 def test_never_onto_a_destructive_tool(name):
-    assert meant(name, [tool("delete_user", "destructive")]) is None
-    assert meant(name, [tool("delete_user", "mutating")]) is not None
+    allowed = SafetyPolicy(allow=frozenset(Safety))
+    for effect, count in (("destructive", 1), ("mutating", 0)):
+        tools = {"delete_user": tool("delete_user", effect)}
+        made = try_rename(RenameTool(), name, [*tools.values()])
+        assert len(allowed.refusals(made.changes, tools, tools["delete_user"])) == count
 
 
 @pytest.mark.parametrize("name", ["delete_usr", "delte_user"])
 def test_no_slip_onto_a_tool_that_sounds_destructive_and_is_not_declared(name):
     tools = [tool("delete_user", None), tool("get_deleted_users", None)]
-    assert meant(name, tools) is None
+    assert meant(name, tools) == ("delete_user", "lossy")
 
 
 @pytest.mark.parametrize("name", ["Delete_User", "functions.delete_user", "delete_user:0"])
