@@ -21,6 +21,7 @@ from selfcorrect.model import (
 )
 
 _PLAIN: Final = frozenset({str, int, float, bool})
+_CHANGE: Final = frozenset({"path", "safety", "reason"})
 
 
 @lru_cache(maxsize=256)
@@ -110,4 +111,13 @@ def change_from_json(data: Mapping[str, Any]) -> Change:
         reason=data["reason"],
         strategy=data.get("strategy"),
         rule=data.get("rule"),
+    )
+
+
+def is_proposal(option: JSON) -> bool:
+    """Whether an option is a list of changes rather than a value."""
+    return (
+        isinstance(option, list | tuple)
+        and bool(option)
+        and all(isinstance(item, Mapping) and item.keys() >= _CHANGE for item in option)
     )

@@ -163,8 +163,8 @@ def test_a_ledger_whose_file_vanishes_is_not_made_anew(tmp_path, instead):
 # --- a person settles it -------------------------------------------------------------------------
 
 
-def listed(*args: Any) -> Any:
-    return CliRunner().invoke(app, ["ledger", *map(str, args)], env={"COLUMNS": "200"})
+def listed(*args: Any, width: int = 200) -> Any:
+    return CliRunner().invoke(app, ["ledger", *map(str, args)], env={"COLUMNS": str(width)})
 
 
 @pytest.mark.parametrize(("verdict", "paid"), [("done", 1), ("not-done", 2), ("again", 2)])
@@ -178,6 +178,7 @@ def test_a_doubt_is_found_by_its_call_and_settled(tmp_path, verdict, paid, damag
     shown = listed(path, "--doubts").output
     assert "pay, thread order-17, call c1" in shown
     assert doubt.key in shown
+    assert doubt.key in listed(path, "--doubts", width=80).output, "it has to be copied"
     assert "ann@example.com" not in path.read_bytes().decode("latin-1")
     settled = listed(path, "--settle", doubt.key, verdict, "--by", "eve")
     assert settled.exit_code == 0, settled.output

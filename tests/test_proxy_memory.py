@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ class Bank:
         self.tools: list[Any] = [PAY, LOOK]
         self.made: list[Any] = []
         self.says: Any = {"isError": True, "content": [{"type": "text", "text": "401 no"}]}
+        self.status = 200
 
     async def start(self) -> None:
         return
@@ -64,7 +66,9 @@ class Bank:
             await self._answer(frame, fine if frame.params["name"] == "list_bills" else self.says)
 
     async def _answer(self, frame: Any, result: Any) -> None:
-        await self.inbox.put(Come(made({"jsonrpc": "2.0", "id": frame.id, "result": result})))
+        told = {"error": result} if "code" in result else {"result": result}
+        answer = made({"jsonrpc": "2.0", "id": frame.id, **told})
+        await self.inbox.put(Come(replace(answer, status=self.status if "error" in told else 200)))
 
     async def changes(self, *tools: Any) -> None:
         self.tools = list(tools)
@@ -77,7 +81,7 @@ class Hand:
 
     def __init__(self, bank: Bank) -> None:
         self.inbox, self.got = Inbox(), asyncio.Queue[Any]()
-        self.bank, self.number = bank, 0
+        self.bank, self.number, self.headers = bank, 0, dict[str, str]()
 
     async def send(self, frame: Any, related: Any = None) -> None:
         del related
@@ -87,8 +91,9 @@ class Hand:
     async def asks(self, method: str, **params: Any) -> Any:
         self.number += 1
         asked = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        await self.inbox.put(Come(made(asked)))
-        return (await asyncio.wait_for(self.got.get(), 60))["result"]
+        await self.inbox.put(Come(made(asked, self.headers)))
+        told = await asyncio.wait_for(self.got.get(), 60)
+        return told.get("result") or told["error"]
 
     async def calls(self, name: str, **args: Any) -> Any:
         return await self.asks("tools/call", name=name, arguments=args)
@@ -129,6 +134,62 @@ def test_a_refused_call_of_a_tool_that_acts_is_made_once_until_something_else_is
         assert bank.made.count(("pay", {"cents": 5})) == 3, "within bounds"
 
     with_a_client(work)
+
+
+REFUSALS = [
+    ({"code": -32602, "message": "bad"}, 200),
+    ({"code": -32601, "message": "no such tool"}, 200),
+    *(({"code": -32603, "message": f"HTTP {each}"}, each) for each in (400, 401, 403, 409, 422)),
+]
+
+
+def refusing(told: Any, status: int, work: Any) -> None:
+    async def refused(hand: Hand, bank: Bank) -> None:
+        bank.says, bank.status = told, status
+        await work(hand, bank)
+
+    with_a_client(refused)
+
+
+@pytest.mark.parametrize(("told", "status"), REFUSALS)
+@pytest.mark.parametrize("cents", [5, "5"])
+def test_a_refusal_by_the_protocol_is_bounded_as_one_by_the_tool(told, status, cents):
+    async def work(hand: Hand, bank: Bank) -> None:
+        for _ in range(TIMES):
+            assert "code" in (told := await hand.calls("pay", cents=cents)) or told["isError"]
+        assert bank.made == [("pay", {"cents": 5})]
+        await hand.calls("pay", cents=6)
+        assert bank.made[-1] == ("pay", {"cents": 6}), "a corrected call is made"
+        for _ in range(TIMES):
+            await hand.calls("list_bills")
+            await hand.calls("pay", cents=cents)
+        assert bank.made.count(("pay", {"cents": 5})) == 3, "within bounds"
+
+    refusing(told, status, work)
+
+
+def test_a_new_token_is_something_new_and_success_ends_the_count():
+    async def work(hand: Hand, bank: Bank) -> None:
+        for round_ in range(4):
+            bank.says = {"code": -32603, "message": "HTTP 401"}
+            await hand.calls("pay", cents=5)
+            await hand.calls("pay", cents=5)
+            assert len(bank.made) == 2 * round_ + 1
+            hand.headers = {"authorization": f"Bearer {round_}"}
+            bank.says = {"content": []}
+            assert await hand.calls("pay", cents=5) == bank.says
+
+    refusing({"code": -32603, "message": "HTTP 401"}, 401, work)
+
+
+def test_what_may_be_ready_later_is_asked_for_again_once_it_has_waited(monkeypatch):
+    async def work(hand: Hand, bank: Bank) -> None:
+        monkeypatch.setattr("selfcorrect.proxy.tools.held_until", lambda *_: 0)
+        for _ in range(TIMES):
+            await hand.calls("pay", cents=5)
+        assert len(bank.made) == 3
+
+    refusing({"code": -32603, "message": "HTTP 429"}, 429, work)
 
 
 def test_a_call_that_fails_in_the_same_way_is_bounded_on_tools_that_read():

@@ -213,7 +213,7 @@ def test_keys_are_redacted_like_values(secret: str) -> None:
     event = {"node": "x", "detail": {"rows": [{announced: 1}]}, announced: 2}
     assert not is_clean(event)
     mask = Mask(None, SafetyPolicy())
-    for shown in (mask.event(event), mask.value(event), mask.call({"name": "a", "args": event})):
+    for shown in (mask.event(event), mask.value(event), mask.event({"name": "a", "args": event})):
         assert secret not in json.dumps(shown)
     assert secret not in json.dumps(masked([event], None, None, SafetyPolicy()))
 

@@ -54,6 +54,9 @@ FORMS = {
     "a short tuple": ("('password', 'xQq')", "xQq"),
     "a list in a list": (f'[["api_key", "{WORD}"]]', WORD),
     "a sentence": (f"the password is {WORD}", WORD),
+    "a sentence without a digit": ("the password is correctHorse", "correctHorse"),
+    "a sentence with a sign": ("das Passwort ist swo!rdfish.", "swo!rdfish"),
+    "a sentence that quotes": ("the password is 'swordfish'", "swordfish"),
     "a sentence about a token": (f"Your token is {WORD}.", WORD),
     "a line break": (f"password:\n  {WORD}", WORD),
     "a line break alone": (f"password\n{WORD}\n", WORD),
@@ -323,6 +326,7 @@ def ordinary(rng: random.Random) -> str:
             f"The {w} for {o} {n} was not found, check the {t} and try again.",
             f"{at}T10:{s % 60:02}:00Z INFO {w}.{o} {t}={n} {rng.choice(NAMES)}={s}",
             f"{at} 11:00:00,{n % 1000:03} ERROR [{w}] {o}: expected {s} items, got {n}",
+            f"the {a} is {rng.choice(['case-sensitive', 'stale', 'reset.', 'public', 'N/A'])}",
             f"the {a} is too {rng.choice(['short', 'long', 'old', 'weak'])}",
             f"{a} is required",
             f"{a}: must have at least {s} letters",
@@ -366,6 +370,48 @@ def test_ordinary_lines_are_left_alone() -> None:
     lines = [ordinary(rng) for _ in range(10_000)]
     changed = [(line, redact(line)) for line in lines if redact(line) != line]
     assert len(changed) <= 10, (len(changed), changed[:20])
+    plain = [line for line in lines if 'File "' not in line]
+    assert [line for line in plain if without_folders(line, {}) != line] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("cannot open /home/ann/app/rates.csv", "cannot open …/rates.csv"),
+        ("/Users/ann is not writable", "…/ is not writable"),
+        ("ENOENT: '/var/lib/shop/x y.db'", "ENOENT: '…/x y.db'"),
+        ('  File "/usr/lib/python3.12/json/decoder.py", line 3', '  File "…/decoder.py", line 3'),
+        ('  File "/code/shop/pay.py", line 7', '  File "…/pay.py", line 7'),
+        ('{"t": "x\\n  File \\"/code/pay.py\\""}', '{"t": "x\\n  File \\"…/pay.py\\""}'),
+        ("at pay (/opt/shop/dist/pay.js:12:3)", "at pay (…/pay.js:12:3)"),
+        (r"C:\Users\ann\My Files\x.csv is open", "…/x.csv is open"),
+        ('"C:\\\\Users\\\\ann\\\\x.csv"', '"…/x.csv"'),
+        ("open file:///etc/shop/keys.toml", "open file://…/keys.toml"),
+        ("PATH=/usr/bin:/usr/local/bin", "PATH=…/:…/bin"),
+    ],
+)
+def test_no_folder_of_another_host_reaches_the_model(text: str, shown: str) -> None:
+    assert without_folders(text, {"city": "Rome"}) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.org/home/ann/x, http://localhost:8000/etc/x",
+        "GET /home/feed/3 gave 404, POST /tmp/uploads/x gave 500",
+        "/api/v2/orders/7 and /users/ann/orders do not exist",
+        "/args/lines/0/packs must be a number; see ~/x and ../etc/x",
+        "and/or, 5/home/6, s3://bucket/tmp/x, a:/b, ratio 1:/2",
+    ],
+)
+def test_what_is_no_path_of_a_hosts_file_stays(text: str) -> None:
+    assert without_folders(text, {}) == text
+
+
+def test_below_what_a_call_names_its_model_knows_its_way() -> None:
+    text = r"no /srv/data/a.csv, did you mean /srv/data/b.csv? Not C:\Users\ann\x.csv, /etc/x"
+    told = without_folders(text, {"paths": ["/srv/date/a.csv", r"C:\Users\ann\y"]})
+    assert told == text.replace("/etc/", "…/")
 
 
 LONG = {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from selfcorrect.cli.recorded import from_ledger
 from selfcorrect.cli.screen import console, refuse
@@ -37,7 +37,9 @@ def ledger(
         from_ledger(ledger, lambda store: store.settle_doubt(key, verdict, by))
         doubts = False
     found = from_ledger(ledger, lambda store: store.intents(most, in_doubt=doubts))
-    table = Table("written (UTC)", "status", "call", "by", "key", box=None)
+    # Whoever settles a doubt copies its key: it is shown whole, on one line.
+    names = ("written (UTC)", "status", "call", "by")
+    table = Table(*names, Column("key", no_wrap=True), box=None)
     for each in found:
         written = datetime.fromtimestamp(each.written or 0, UTC).strftime("%Y-%m-%d %H:%M:%S")
         told = (each.status, each.about, each.by, each.key)

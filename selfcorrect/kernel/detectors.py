@@ -41,7 +41,7 @@ def spans(text: str, more: Iterable[Detector] = ()) -> list[Span]:
 
 @cache
 def _hints() -> re.Pattern[str]:
-    return re.compile(_forms()["names"]["hints"], re.IGNORECASE)
+    return re.compile(forms()["names"]["hints"], re.IGNORECASE)
 
 
 @lru_cache(maxsize=4_096)
@@ -138,22 +138,23 @@ def _char(escape: re.Match[str]) -> str:
 
 
 @cache
-def _forms() -> dict[str, Any]:
-    forms = resources.files("selfcorrect.kernel").joinpath("detectors.toml")
-    return tomllib.loads(forms.read_text("utf-8"))
+def forms() -> dict[str, Any]:
+    """What is known of secrets, and of folders, as the file says it."""
+    file = resources.files("selfcorrect.kernel").joinpath("detectors.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 @cache
 def _patterns() -> list[tuple[list[str], re.Pattern[str]]]:
     """The patterns of secrets that mark themselves, by a prefix of a vendor or where they stand."""
-    forms = _forms()
-    words = [(hints, rf"(?<![A-Za-z0-9])(?:{pattern})") for hints, pattern in forms["words"]]
+    known = forms()
+    words = [(hints, rf"(?<![A-Za-z0-9])(?:{pattern})") for hints, pattern in known["words"]]
     names = re.compile("<(chosen|issued|header)>")
     places = [
-        (hints, names.sub(lambda found: forms["names"][found[1]], pattern))
-        for hints, pattern in forms["places"]
+        (hints, names.sub(lambda found: known["names"][found[1]], pattern))
+        for hints, pattern in known["places"]
     ]
-    return [(hints, re.compile(each)) for hints, each in (*forms["anywhere"], *words, *places)]
+    return [(hints, re.compile(each)) for hints, each in (*known["anywhere"], *words, *places)]
 
 
 @cache
@@ -177,7 +178,7 @@ def _marked(text: str) -> Iterator[Span]:
 
 @cache
 def _names() -> re.Pattern[str]:
-    names = _forms()["names"]
+    names = forms()["names"]
     kinds = "|".join(
         f"(?P<{kind}>{names[kind]})" for kind in ("chosen", "issued", "header", "weak")
     )
@@ -187,7 +188,8 @@ def _names() -> re.Pattern[str]:
 _EXACT: Final = re.compile(r"(?i)(?:[\w\-]{0,20}(?:key|token|secret|passw(?:or)?d|pwd))?")
 """How the rest of a name ends that says no more than its beginning."""
 _SEPARATOR: Final = re.compile(
-    r"[\"'`]?\]?[ \t+]{0,8}(=>|:=|==?|::?)[ \t+]{0,8}(?:[\[({][ \t+]{0,8})?"
+    r"[\"'`]?\]?[ \t+]{0,8}(=>|:=|==?|::?|(?:is|was|ist|est|es)(?=[ \t]+[\"'`]))[ \t+]{0,8}"
+    r"(?:[\[({][ \t+]{0,8})?"
 )
 _VALUE_NEXT: Final = re.compile(
     r"(?i)[\"']?[\s,;&+]{1,16}[\"']?(?:value|val|data|content|text|default|current)[\"']?"
@@ -320,7 +322,7 @@ def _is_plain(word: str) -> bool:
 
 @cache
 def _plain_words() -> frozenset[str]:
-    return frozenset(_forms()["plain_words"].split())
+    return frozenset(forms()["plain_words"].split())
 
 
 def _is_issued(value: str, about: _About, *, tight: bool) -> bool:

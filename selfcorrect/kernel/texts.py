@@ -187,22 +187,29 @@ def spelled(place: str | Iterable[str | int], name: Callable[[str], str] = str) 
 
 
 def without_folders(text: str, known: Any) -> str:
-    """What a model reads of an error: no folders of this process, but those that its call names.
+    r"""What a model reads of an error: no folders of a host, but below those that its call names.
 
-    >>> without_folders(f"cannot read {sys.prefix}/rates.csv", {"city": "Rome"})
-    'cannot read …/rates.csv'
+    >>> without_folders(r"cannot read /home/ann/rates.csv, C:\\Users\\ann\\x.csv", {"city": "Rome"})
+    'cannot read …/rates.csv, …/x.csv'
+    >>> without_folders("no file /srv/data/rates.csv", {"path": "/srv/date/rates.csv"})
+    'no file /srv/data/rates.csv'
     """
-    told = str(known)
-    for folder in _folders():
-        if folder in text and folder not in told:
-            text = text.replace(folder, "…/")
-    return text
+    told = str(known).replace("\\\\", "\\")
+
+    def shown(found: re.Match[str]) -> str:
+        root = next(filter(None, found.groups())).replace("\\\\", "\\")
+        return found[0] if root in told else "…/"
+
+    return _folders().sub(shown, text)
 
 
 @cache
-def _folders() -> list[str]:
-    found = {sys.prefix, sys.base_prefix, str(Path.home()), str(Path.cwd()), *sys.path}
-    return sorted((f"{each}/" for each in found if each.count("/") > 1), key=len, reverse=True)
+def _folders() -> re.Pattern[str]:
+    from selfcorrect.kernel.detectors import forms
+
+    own = {sys.prefix, sys.base_prefix, str(Path.home()), str(Path.cwd()), *sys.path}
+    ours = sorted((each for each in own if each.count("/") > 1), key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, ours))})/|{forms()['folders']}")
 
 
 def visible(text: str) -> str:

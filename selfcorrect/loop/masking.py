@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.echoes import echoes_of, leaves
+from selfcorrect.json_forms import is_proposal
 from selfcorrect.kernel.texts import is_clean, place, redact, safe, shown_at
 from selfcorrect.model import JSON
 from selfcorrect.pointer import join
@@ -32,8 +33,11 @@ _PAIR: Final = re.compile(
     r"(?<![\w.-])([\w.-]{1,100}+)[\"']?\s{0,9}[:=]\s{0,9}"
     r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\s,;{}\[\]()]+)"
 )
-_CALLS: Final = ("call", "current", "original")
-_CHANGES: Final = ("changes", "refused", "pending")
+_ABOUT: Final = ("before", "after")
+"""Keys of what stood, or stands, at the place that a change is about; without one, whole calls."""
+_EVENTS: Final = frozenset(
+    {"call", "current", "original", "changes", "refused", "pending", "attempts", "question"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +73,8 @@ class Mask:
             text = text.replace(echo, SENSITIVE)
         return redact(text)
 
-    def call(self, call: Any) -> JSON:
-        """A call, its sensitive values hidden."""
-        if not isinstance(call, Mapping):
-            return self.value(call)
-        return {
-            key: safe(item) if key == "name" else self.value(item, "/args" if key == "args" else "")
-            for key, item in call.items()
-        }
-
-    def change(self, change: Mapping[str, Any]) -> JSON:
-        """A change, its values hidden where its place is sensitive."""
-        path = str(change.get("path") or "")
-        shown = {key: self._item(key, item, "") for key, item in change.items()}
-        for key in ("before", "after"):
-            if key in change:
-                shown[key] = self.value(change[key], path) if path else self.call(change[key])
-        return shown
-
     def value(self, value: Any, path: str = "") -> JSON:
         """Any JSON value; `path` says where in a call it stands, if it does."""
-        if isinstance(value, str):
-            return SENSITIVE if path and self.hides(path) else self.text(value)
         if isinstance(value, Mapping):
             return {self._key(key): self._item(key, item, path) for key, item in value.items()}
         if isinstance(value, list | tuple):
@@ -100,7 +84,36 @@ class Mask:
             ]
         if path and value is not None and self.hides(path):
             return SENSITIVE
-        return value
+        return self.text(value) if isinstance(value, str) else value
+
+    def event(self, event: Any) -> Any:
+        """What is told of a run: an event, a report, a call, a change, a question.
+
+        The event itself where it holds nothing to hide.
+        """
+        if not isinstance(event, Mapping):
+            return self.value(event)
+        if not has_sensitive(self.tool, self.safety) and is_clean(event):
+            return event
+        path = str(event.get("path") or "")
+        return {self._key(key): self._part(key, item, path) for key, item in event.items()}
+
+    def _part(self, key: Any, item: Any, path: str) -> JSON:
+        """What stands under one key of an event, which may be about a place in a call."""
+        if key == "args":
+            return self.value(item, "/args")
+        if key == "options" and isinstance(item, list | tuple):
+            at = path if path.startswith("/args") else ""
+            return [
+                [self.event(one) for one in each] if is_proposal(each) else self.value(each, at)
+                for each in item
+            ]
+        if key in _ABOUT and path:
+            return self.value(item, path)
+        if key in (*_ABOUT, *_EVENTS):
+            is_list = isinstance(item, list | tuple)
+            return [self.event(each) for each in item] if is_list else self.event(item)
+        return safe(item) if key == "name" else self._item(key, item, "")
 
     def _item(self, key: Any, item: Any, path: str) -> JSON:
         if not path and key in _STRUCTURE:
@@ -109,41 +122,8 @@ class Mask:
             return _place(item)
         return self.value(shown_at(key, item), f"{path}{join(key)}" if path else "")
 
-    def event(self, event: Mapping[str, Any]) -> Mapping[str, JSON]:
-        """An event of the trail, or a report; the event itself where it holds nothing to hide."""
-        if not has_sensitive(self.tool, self.safety) and is_clean(event):
-            return event
-        return {self._key(key): self._part(key, item) for key, item in event.items()}
-
-    def _part(self, key: str, item: Any) -> JSON:
-        """What stands under one key of an event."""
-        if key in _CALLS:
-            return self.call(item)
-        if key in _CHANGES and isinstance(item, list | tuple):
-            return [self.change(each) for each in item]
-        if key == "attempts" and isinstance(item, list | tuple):
-            return [self.event(each) for each in item]
-        if key == "question" and isinstance(item, Mapping):
-            return self._question(item)
-        return self._item(key, item, "")
-
     def _key(self, key: Any) -> Any:
         return self.text(key) if isinstance(key, str) else key
-
-    def _question(self, question: Mapping[str, Any]) -> JSON:
-        path = str(question.get("path") or "")
-        shown = dict(self.event(question))
-        shown["options"] = [
-            [self.change(each) for each in option]
-            if isinstance(option, list)
-            and option
-            and all(
-                isinstance(each, Mapping) and {"path", "safety"} <= each.keys() for each in option
-            )
-            else self.value(option, path if path.startswith("/args") else "")
-            for option in question.get("options") or ()
-        ]
-        return shown
 
 
 def _named_in(raw: Any) -> Iterator[tuple[str, JSON]]:

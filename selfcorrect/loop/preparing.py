@@ -210,7 +210,7 @@ def _shown(step: Call, output: Mapping[str, Any], context: RunContext) -> JSON:
     mask = Mask.of(call, tool, context.safety)
     failure = output.get("failure")
     return {
-        "call": mask.call(call),
+        "call": mask.event(call),
         "outcome": failure["reason"] if failure is not None else "done",
         "trail": list(output.get("trail") or ()),
     }

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from selfcorrect.json_forms import is_proposal
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import one_value
 from selfcorrect.pointer import split
 from selfcorrect.proxy.frames import mapping
-from selfcorrect.reading.answers import is_proposal
 from selfcorrect.schema.subschema import at, types_of
 from selfcorrect.tools import ToolSpec
 

@@ -74,6 +74,7 @@ class Call:
     Attributes:
         line: The relay that it came through.
         frame: The call, under the client's id.
+        key: What equal calls of a tool that acts share; empty where it only reads.
         cancelled: The notification with which the client called it off.
         task: What works on it.
     """
@@ -83,6 +84,7 @@ class Call:
         self.tools = line.tools
         mended = line.tools.mended(frame.params.get("requestState"))
         self.frame = frame.saying({**frame.params, **mended}) if mended else frame
+        self.key = ""
         self.cancelled: Frame | None = None
         self.task: asyncio.Task[Any] | None = None
 
@@ -147,23 +149,21 @@ class Call:
 
     async def _made(self, spec: ToolSpec | None, args: Any) -> Frame:
         """The answer to a call that is made, if it may be; mended where it does not fit."""
-        tools, key, first = self.tools, "", list[Ended]()
+        tools, first = self.tools, list[Ended]()
         is_valid = spec is not None and type(args) is dict and spec.is_valid(args)
         if not is_valid and tools.is_stale(str(self.frame.params.get("name"))):
             return refused(self.frame, "invalid_input", _STALE, _STALE)
         if spec is not None and type(args) is dict and acts(spec):
-            key = call_key(ToolCall(spec.name, args), spec)
-        if tools.is_refused(key):
+            self.key = call_key(ToolCall(spec.name, args), spec)
+        tools.hear_from(self.frame.headers.get("authorization"))
+        if tools.is_refused(self.key):
             return refused(self.frame, "refused", _REFUSED, _REFUSED)
         if spec is not None and is_valid and tools.is_sure:
             first = [await self._passed_on(spec)]
             if first[0].is_fine and first[0].answer is not None:
-                tools.hear()
+                tools.hear(self.key)
                 return first[0].answer
-        mending = Mending(self, first)
-        answer = await mending.run()
-        tools.refuse({*mending.refused, key} if mending.refused else ())
-        return answer
+        return await Mending(self, first).run()
 
     async def _passed_on(self, spec: ToolSpec) -> Ended:
         """The call as it came, and what became of it."""
@@ -243,17 +243,10 @@ class Mending(AsyncHost):
         self._loop = self.original.tools.loop()
         self._begin()
 
-    @property
-    def refused(self) -> set[str]:
-        """What a tool that acts refused by an `isError`, as it was made."""
-        made = self._walk.state.get("attempts") or ()
-        said = (each for each in made if each.get("type") == "ToolReportedError")
-        return {str(each["key"]) for each in said if each["outcome"] == "refused"}
-
     def _given(self) -> dict[str, Any]:
-        params, frame = self.original.frame.params, self.original.frame
-        args = params.get("arguments")
-        given = {"name": params.get("name"), "args": {} if args is None else args}
+        frame = self.original.frame
+        args = frame.params.get("arguments")
+        given = {"name": frame.params.get("name"), "args": {} if args is None else args}
         # A number that becomes text keeps the spelling that it came in.
         written = frame.raw.decode("utf-8", "replace")
         failed = self.original.tools.failed
@@ -404,8 +397,9 @@ class Mending(AsyncHost):
             return answer  # the loop cannot take the call, and it was made as it came
         note = note_on(out, self._executions)
         failure = mapping(out.get("failure"))
+        self.original.tools.refuse(self._walk.state.get("attempts") or (), self.original.key)
         if not failure and self._executions:
-            self.original.tools.hear()
+            self.original.tools.hear(self.original.key)
         if failure or note.get("changes") or self._executions != 1:
             self._record(out)
         if failure:

@@ -6,11 +6,13 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.integrations.mcp import listed_tool
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.failures import Live
+from selfcorrect.loop.intents import held_until
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -82,7 +84,10 @@ class Tools:
     given: dict[str, Mapping[str, Any]] | None = None
     failed: dict[str, JSON] = field(default_factory=dict)
     _heard: int = 0
-    _refused: Live[tuple[int, int]] = field(default_factory=lambda: Live((-1, 0), REMEMBERED))
+    _said: str | None = None
+    _refused: Live[tuple[int, int, float]] = field(
+        default_factory=lambda: Live((-1, 0, 0), REMEMBERED)
+    )
     _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
@@ -113,19 +118,37 @@ class Tools:
         given = (self.given or {}).get(name)
         return given is not None and given != (self.listed or {}).get(name)
 
-    def hear(self) -> None:
-        """Something new is known: a call succeeded, or a person has spoken."""
+    def hear(self, key: str = "") -> None:
+        """Something new is known: a person has spoken, or a call succeeded, refused or not."""
         self._heard += 1
+        self._refused.forget(key)
 
-    def refuse(self, keys: Iterable[str]) -> None:
-        """Note that a call that acts was refused, and nobody sees from here what that left."""
-        for key in keys:
-            self._refused.keep(key, (self._heard, self._refused.of(key)[1] + 1))
+    def hear_from(self, said: str | None) -> None:
+        """Take note of who the client says it is: a new token is something new."""
+        if said != self._said:
+            self._said = said
+            self.hear()
+
+    def refuse(self, attempts: Iterable[Mapping[str, Any]], written: str) -> None:
+        """Note which of these attempts of a tool that acts were refused.
+
+        Args:
+            attempts: What was made.
+            written: The key of the call that it was made of.
+        """
+        for each in (one for one in attempts if one["outcome"] == "refused"):
+            until = held_until(self.loop().context, each.get("retry_after"))
+            if each["type"] == "ToolReportedError":
+                until = inf  # nobody sees what the tool had done by then: no wait makes that good
+            for key in {each["key"], written}:
+                self._refused.keep(key, (self._heard, self._refused.of(key)[1] + 1, until))
 
     def is_refused(self, key: str) -> bool:
         """Whether an equal call was refused, and nothing new is known since; or too often."""
-        heard, times = self._refused.of(key)
-        return heard == self._heard or times >= self.loop().context.limits.attempts
+        heard, times, until = self._refused.of(key)
+        context = self.loop().context
+        is_same = heard == self._heard and context.time.now().timestamp() < until
+        return is_same or times >= context.limits.attempts
 
     @property
     def is_sure(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
-from selfcorrect.json_forms import change_from_json
+from selfcorrect.json_forms import change_from_json, is_proposal
 from selfcorrect.model import (
     ABSENT,
     ANSWERS,
@@ -101,18 +101,6 @@ def _chosen(option: JSON, call: Call, finding: Finding) -> Repair:
     except (KeyError, ValueError):
         return GiveUp("the option cannot be read")
     return Changed([_human(call, change.path, change.after) for change in proposed])
-
-
-def is_proposal(option: JSON) -> bool:
-    """Whether an option is a list of changes rather than a value."""
-    return (
-        isinstance(option, list | tuple)
-        and bool(option)
-        and all(isinstance(item, Mapping) and item.keys() >= _CHANGE for item in option)
-    )
-
-
-_CHANGE: Final = frozenset({"path", "safety", "reason"})
 
 
 def _at_fault(value: JSON, call: Call, finding: Finding) -> Repair:

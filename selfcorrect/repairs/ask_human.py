@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from selfcorrect.json_forms import to_json
+from selfcorrect.json_forms import is_proposal, to_json
 from selfcorrect.kernel.texts import literal, quoted, spelled
 from selfcorrect.model import (
     ABSENT,
@@ -23,7 +23,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.pointer import look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.reading.answers import is_proposal
 from selfcorrect.schema.places import Place, place_of
 from selfcorrect.schema.subschema import same
 

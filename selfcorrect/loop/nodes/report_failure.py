@@ -103,7 +103,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     mask = Mask.of(call, tool, context.safety)
     shown = _bounded(dict(mask.event(to_json(report))))
     report = FailureReport.from_state({"failure": shown}) or report
-    refused = [mask.change(item) for item in refused[:_MOST_ITEMS]]
+    refused = [mask.event(item) for item in refused[:_MOST_ITEMS]]
     return replace(report, **told(report, state, refused, mask, context))
 
 
