@@ -121,7 +121,7 @@ def line_of(item: Item) -> Line:
         empty = Line(item.where, error=f"{item.where}: an empty line")
         return read(item, python=True) or empty
     found = _id_of(item.value)
-    if (wrong := problem(item.value)) is None:
+    if (wrong := problem(item.value, python=True)) is None:
         return Line(item.where, item.value, item.error, found)
     error = f"{item.where}: at {wrong[0] or 'the top'}: {wrong[1]}"
     return Line(item.where, error=error, id=found if isinstance(found, str | int) else None)
