@@ -19,6 +19,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -31,7 +32,8 @@ from selfcorrect.model import JSON
 
 QUEUE: Final = "selfcorrect"
 AT_ONCE: Final = 4
-"""Jobs that one worker does at the same time."""
+"""Jobs that one worker does at the same time, and as many as it holds: what waits in the hands of a
+worker that is killed waits until that is noticed."""
 SIGN_OF_LIFE: Final = timedelta(seconds=10)
 """A worker that gave none for so long is taken for dead, and its jobs are handed out again."""
 ANSWERS: Final = """
@@ -147,7 +149,9 @@ async def work(dsn: str, make: Callable[..., Any] = make_graph, **limits: Any) -
 
     queue.entrypoint(QUEUE)(one)
     settings = {"heartbeat_timeout": SIGN_OF_LIFE, "dequeue_timeout": timedelta(seconds=5)}
-    await queue.run(batch_size=AT_ONCE, max_concurrent_tasks=2 * AT_ONCE, **{**settings, **limits})
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(AT_ONCE))
+    # The queue wants at least two batches to fit into what a worker holds.
+    await queue.run(batch_size=AT_ONCE // 2, max_concurrent_tasks=AT_ONCE, **{**settings, **limits})
 
 
 async def enqueue(dsn: str, jobs: Iterable[Mapping[str, Any]]) -> int:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from selfcorrect.foreign import text_of
@@ -26,10 +27,16 @@ _MOST_VALUES: Final = 2_000_000
 """Values that are looked at; lists that hold one another can stand for many more."""
 
 
-def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one branch a kind
+_NO_NUMBER: Final = "is not a JSON number"
+
+
+def problem(  # noqa: C901, PLR0912 -- one branch a kind
+    value: Any, *, python: bool = False
+) -> tuple[str, str] | None:
     """The first place that is not plain JSON, as (JSON Pointer, what is wrong), or None.
 
-    Takes time linear in the size of the value and never recurses.
+    Takes time linear in the size of the value and never recurses. `python`: numbers that only
+    Python writes are none, `NaN` and `Infinity`.
     """
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
     seen = 1
@@ -49,8 +56,8 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
         elif kind is bool or item is None:
             continue
         elif kind is float:
-            if not math.isfinite(item):
-                return join(*path), f"{item!r} is not a JSON number"
+            if not python and not math.isfinite(item):
+                return join(*path), f"{item!r} {_NO_NUMBER}"
         elif len(path) > DEPTH:
             return join(*path[:4]), f"nested deeper than {DEPTH} levels"
         elif kind is dict:
@@ -68,6 +75,17 @@ def problem(value: Any) -> tuple[str, str] | None:  # noqa: C901, PLR0912 -- one
         else:
             return join(*path), f"a value of type {kind.__name__}, which is not JSON"
     return None
+
+
+def as_written(args: Any) -> Any:
+    """Arguments that hold NaN or Infinity as the text that a host parsed them from, others as is.
+
+    That text is no JSON: it has one answer, whoever parsed it.
+    """
+    if (wrong := problem(args)) is not None and wrong[1].endswith(_NO_NUMBER):
+        with suppress(TypeError, ValueError, RecursionError):  # something else is wrong, too
+            return json.dumps(args)
+    return args
 
 
 def _is_common(value: Any) -> bool:

@@ -9,8 +9,10 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 import zstandard
 from typer.testing import CliRunner
@@ -136,7 +138,7 @@ def test_files_are_packed_and_unpacked_by_their_ending(tmp_path, command, ending
     packed(source, text)
     done = cli(command, "--jsonl", source, "--out", out, "--processes", 2)
     assert done.exit_code == 0, done.output
-    assert done.stderr == ""
+    assert re.fullmatch(r"600 lines: [^;]+; [\d.]+ s\n", done.stderr)
     answers = [json.loads(line) for line in unpacked(out).splitlines()]
     expected = {"repair": batch.repair, "diagnose": batch.diagnose}[command]
     assert answers == list(expected(text.decode().splitlines()))
@@ -290,6 +292,78 @@ def test_a_killed_command_is_resumed(tmp_path):
     assert {answer["outcome"] for answer in answers} == {"repaired"}
 
 
+@pytest.fixture
+def at_work(tmp_path):
+    """A command at work with two workers, and these."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text("".join(json.dumps(call(number)) + "\n" for number in range(4_000)))
+    command = [sys.executable, "-m", "selfcorrect", "repair", "--jsonl", source, "--out", out]
+    with (tmp_path / "told").open("w") as told:
+        process = subprocess.Popen([*command, "--processes", "2"], cwd=ROOT, stderr=told)
+    one = psutil.Process(process.pid)
+    while not out.exists() or not out.stat().st_size:
+        time.sleep(0.01)
+    yield process, [each for each in one.children() if "spawn_main" in " ".join(each.cmdline())]
+    process.kill()
+    process.wait()
+
+
+def test_no_worker_outlives_the_command(at_work):
+    process, workers = at_work
+    assert len(workers) == 2
+    process.kill()
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_worker_that_is_killed_is_told_and_no_line_is_lost(at_work, tmp_path):
+    process, workers = at_work
+    workers[0].kill()
+    assert process.wait(60) == 0
+    *lost, summary = (tmp_path / "told").read_text().splitlines()
+    assert lost
+    for line in lost:
+        assert re.fullmatch(
+            r"warning: a worker was killed with \S+in\.jsonl:\d+ to \S+in\.jsonl:\d+ in hand; "
+            "answered here instead",
+            line,
+        )
+    assert summary.startswith("4,000 lines: 4,000 repaired; ")
+    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [answer["id"] for answer in answers] == list(range(4_000))
+
+
+def test_a_killed_worker_of_a_program_is_told_in_its_log(caplog):
+    """The lines that were in its hands, and their answers all the same."""
+    given = [call(number) for number in range(3_500)]
+    answers = batch.repair(given, processes=2)
+    found = [next(answers)]
+    for worker in psutil.Process().children():
+        if "spawn_main" in " ".join(worker.cmdline()):
+            worker.kill()
+    found += answers
+    assert [answer["id"] for answer in found] == list(range(3_500))
+    told = [each.getMessage() for each in caplog.records if "worker_lost" in each.getMessage()]
+    assert told
+    assert re.fullmatch(r'selfcorrect.worker_lost lines="line:\d+ to line:\d+"', told[0])
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_piped_commands_end_with_one_line_and_the_first_that_is_wrong(tmp_path, count):
+    """Blank lines are counted, and the place of a wrong line is that in the file."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(f"{json.dumps(error(1))}\n\n{{oops\n  \n{json.dumps(error(5))}\n[]\n")
+    options = ("--jsonl", source, "--out", out, "--processes", count)
+    done = cli("diagnose", *options)
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    kind = json.loads(out.read_text().splitlines()[0])["kind"]
+    for part in (f"2 {kind}", "2 unusable", "2 blank"):
+        assert part in done.stderr
+    assert done.stderr.startswith("6 lines: ")
+    assert f"; look at {source}:3: not JSON" in done.stderr
+
+
 def on_a_terminal(*args):
     """What a command writes to a terminal of its own as stderr, and to a pipe as stdout."""
     ours, theirs = pty.openpty()
@@ -311,12 +385,12 @@ def test_a_person_sees_a_bar_and_what_the_lines_came_to(whole, tmp_path):
     out, shown = on_a_terminal("repair", "--jsonl", whole[0], "--out", tmp_path / "out.jsonl")
     assert out == ""
     assert "%" in shown
-    assert "42 lines: 40 repaired, 2 failed; " in shown
+    assert "44 lines: 40 repaired, 2 failed, 2 blank; " in shown
     assert "exit code 1: somebody has to look at 2 lines: failed" in shown
     _, shown = on_a_terminal(
         "repair", "--jsonl", whole[0], "--out", tmp_path / "out.jsonl", "--resume"
     )
-    assert "42 lines, 42 of them before: 40 repaired, 2 failed; " in shown
+    assert "44 lines, 42 of them before: 40 repaired, 2 failed, 2 blank; " in shown
 
 
 TRAIL = {

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import ToolSpec, build_graph
+from selfcorrect import SelfCorrection, ToolSpec, build_graph
+from selfcorrect.testing import ScriptedModel
 
 
 def run(function, effect="read_only", **args):
@@ -73,3 +78,24 @@ def test_a_fault_is_never_mended_into_another_question(effect):
     out = run(report, effect, year=2024)
     assert asked == [2024]
     assert "result" not in out
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_what_a_person_is_asked_about_has_not_failed(caplog, asks):
+    """An ambiguous date in an agent: a warning where nobody is asked, and a question elsewhere."""
+
+    def book(day: dt.date) -> str:
+        """Book a flight."""
+        return str(day)
+
+    call = AIMessage("", tool_calls=[{"name": "book", "args": {"day": "03/04/2026"}, "id": "1"}])
+    agent = create_agent(
+        ScriptedModel([call, AIMessage("sorry")]),
+        [book],
+        middleware=[SelfCorrection(ask_person=asks)],
+        checkpointer=InMemorySaver(),
+    )
+    with caplog.at_level(logging.WARNING, "selfcorrect"):
+        out = agent.invoke({"messages": "?"}, {"configurable": {"thread_id": "t"}})
+    assert ("__interrupt__" in out) is asks
+    assert len(failed(caplog)) == (not asks)

@@ -400,7 +400,7 @@ def test_a_run_leaves_nothing_for_the_next_one_on_its_thread() -> None:
         ({"request": "x"}, "needs a model"),
         ({"call": 3}, "must be an object"),
         ({"call": {"args": {}}}, "needs a name"),
-        ({"call": {"name": "act", "args": {"a": float("nan")}}}, "not a JSON number"),
+        ({"call": {"name": "act", "args": {"a": float("nan"), 1: 2}}}, "key of type int"),
         ({"call": {"name": "act", "args": {"b": "\ud800"}}}, "surrogate"),
         ({"raw": 7}, "must be text"),
         ({"messages": []}, "none of call, raw and request"),

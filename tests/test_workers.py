@@ -40,6 +40,21 @@ def test_workers_that_are_killed(postgres, jobs, kills, checkpoints):
     assert ended.said.get("unknown_outcome", 0) <= 4 * kills
 
 
+def test_a_worker_holds_as_many_jobs_as_it_runs(postgres):
+    pytest.importorskip("pgqueuer", reason="the extra workers is not installed")
+    from effects import queueing
+
+    assert queueing.most_in_hand(postgres, 12) == (queueing.at_once(), 12)
+
+
+def test_a_late_sign_of_life_makes_no_second_payment(postgres):
+    """Whoever is handed the job of a living worker waits for it, and answers with what it did."""
+    pytest.importorskip("pgqueuer", reason="the extra workers is not installed")
+    from effects import queueing
+
+    assert queueing.silent_at_work(postgres) == (0, [0], {"done": 1})
+
+
 def test_the_worker_says_what_it_needs():
     env = {key: value for key, value in os.environ.items() if key != "WORKER_DSN"}
     done = subprocess.run(

@@ -53,6 +53,11 @@ class Raw:
     content: bytes
     cut: bool = False
 
+    @property
+    def where(self) -> str:
+        """File and number of the line."""
+        return f"{self.name}:{self.number}"
+
 
 Item: TypeAlias = Raw | Line
 """One line on its way: as it was read, or what it holds."""
@@ -60,7 +65,7 @@ Item: TypeAlias = Raw | Line
 
 def read(raw: Raw, *, python: bool = False) -> Line | None:
     """What a line holds, or None if it is empty. `python` as in `parse`."""
-    where = f"{raw.name}:{raw.number}"
+    where = raw.where
     form = "utf-8-sig" if raw.number == 1 else "utf-8"
     if raw.cut:
         error = f"{where}: longer than {len(raw.content):,} bytes"
@@ -113,10 +118,10 @@ def as_item(value: Any, number: int) -> Item:
 def line_of(item: Item) -> Line:
     """What a line holds; one that is empty, or no JSON, holds an error."""
     if isinstance(item, Raw):
-        empty = Line("", error=f"{item.name}:{item.number}: an empty line")
+        empty = Line(item.where, error=f"{item.where}: an empty line")
         return read(item, python=True) or empty
     found = _id_of(item.value)
-    if (wrong := problem(item.value)) is None:
+    if (wrong := problem(item.value, python=True)) is None:
         return Line(item.where, item.value, item.error, found)
     error = f"{item.where}: at {wrong[0] or 'the top'}: {wrong[1]}"
     return Line(item.where, error=error, id=found if isinstance(found, str | int) else None)

@@ -11,14 +11,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.batch.lines import Item, Line, Raw, as_item, dump, line_of
+from selfcorrect.log import warning
 
 BIG: Final = 4_000_000
 """Bytes of a file from which several processes are worth their start."""
@@ -53,11 +55,15 @@ class Answers:
         outcomes: How many came to what.
         strange: The lines with a key that is not read, each with its keys; of those with the same
             ones the first.
+        first: Where the first line is that somebody has to look at, and why.
+        lost: The lines, first to last, if a worker that was killed had them in its hands.
     """
 
     items: list[Any]
     outcomes: Counter[str]
     strange: dict[tuple[str, ...], str] = field(default_factory=dict)
+    first: str | None = None
+    lost: str | None = None
 
 
 def processes(path: str, wanted: int | None) -> int:
@@ -117,13 +123,17 @@ _Work: TypeAlias = Callable[[list[Item]], Answers]
 def _answered(job: Job, common: Any, as_text: bool, chunk: list[Item]) -> Answers:
     found: list[dict[str, Any]] = []
     strange: dict[tuple[str, ...], str] = {}
+    first = None
     for item in chunk:
         line = line_of(item)
-        found.append(job.answer(line, common))
+        found.append(answer := job.answer(line, common))
+        if first is None and job.outcome_of(answer) in job.to_look_at:
+            why = str(answer.get("detail") or answer.get("error"))
+            first = why if why.startswith(line.where) else f"{line.where}: {why}"
         if isinstance(line.value, Mapping) and not line.value.keys() <= job.keys:
             strange.setdefault(tuple(line.value), line.where)
     items = [f"{dump(answer)}\n" for answer in found] if as_text else found
-    return Answers(items, Counter(map(job.outcome_of, found)), strange)
+    return Answers(items, Counter(map(job.outcome_of, found)), strange, first)
 
 
 def _in_processes(given: Iterable[Item], work: _Work, count: int) -> Iterator[Answers]:
@@ -146,6 +156,17 @@ _WORK: Final[list[_Work]] = []
 
 def _begin(work: _Work) -> None:
     _WORK[:] = [work]
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker where the process that started it is killed: it would wait for ever.
+
+    The pipe of its lines never ends by itself, for a worker has both ends of it.
+    """
+    if (parent := parent_process()) is not None:
+        parent.join()
+    os._exit(1)
 
 
 def _work(chunk: list[Item]) -> Answers:
@@ -160,8 +181,11 @@ def _submitted(pool: ProcessPoolExecutor, chunk: list[Item]) -> Future[Answers] 
 
 
 def _answer(chunk: list[Item], future: Future[Answers] | None, work: _Work) -> Answers:
-    """A worker's answers; where it was killed, this process answers in its place."""
+    """A worker's answers; where it was killed, this process answers in its place, and says so."""
     try:
         return future.result() if future is not None else work(chunk)
     except BrokenProcessPool:
-        return work(chunk)
+        lost = f"{chunk[0].where} to {chunk[-1].where}"
+        if (warn := warning()) is not None:
+            warn("selfcorrect.worker_lost", {"lines": lost})
+        return replace(work(chunk), lost=lost)

@@ -40,11 +40,11 @@ def answered_before(
         for raw, answer in _answers(path):
             line = next(given, None)
             if line is None:
-                raise UnusableFile(f"{raw.name}:{raw.number}: answers more lines than there are")
+                raise UnusableFile(f"{raw.where}: answers more lines than there are")
             held = read(line, python=True)
             if (held.id if held is not None else None) != answer.get("id"):
                 raise UnusableFile(
-                    f"{raw.name}:{raw.number}: is no answer to {line.name}:{line.number}, whose id "
+                    f"{raw.where}: is no answer to {line.where}, whose id "
                     "is another; resume with the file that was being read"
                 )
             outcomes[outcome_of(answer)] += 1
@@ -69,8 +69,7 @@ def _answers(path: str) -> Iterator[tuple[Raw, Mapping[str, Any]]]:
 
 def _be_the_last(raw: Raw, lines: Iterable[Raw]) -> None:
     if next(iter(lines), None) is not None:
-        where = f"{raw.name}:{raw.number}"
-        raise UnusableFile(f"{where}: is no answer; this file cannot be resumed")
+        raise UnusableFile(f"{raw.where}: is no answer; this file cannot be resumed")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from selfcorrect.kernel.verdicts import Step
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import ABSENT, Call, Change, JsonObject, edit
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, as_written
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.schema.slots import slots_of
@@ -111,6 +111,7 @@ class Thread:
     async def _usable(self, name: str, args: Any, call_id: Any, is_text: bool) -> MendedCall | None:
         """The call as providers take it; None where they take it as it is."""
         has_name = is_usable(name) or name in self._context.tools
+        args = as_written(args)
         read = _read(args)
         is_object = isinstance(args, Mapping) or (is_text and isinstance(args, str))
         if has_name and read is not None and is_object:

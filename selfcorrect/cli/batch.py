@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 import typer
 
 from selfcorrect.batch.files import is_packed, source, target
-from selfcorrect.batch.lines import is_empty
+from selfcorrect.batch.lines import Raw, clip, is_empty
 from selfcorrect.batch.processes import Job, answers, processes
 from selfcorrect.batch.resuming import answered_before
 from selfcorrect.cli.progress import bar, leave
 from selfcorrect.cli.screen import console, counted
-from selfcorrect.cli.strange_keys import strange_keys
+from selfcorrect.cli.strange_keys import say, strange_keys
 from selfcorrect.kernel.texts import visible
 from selfcorrect.mapping.loading import load_map
 
@@ -39,9 +39,10 @@ def answer_file(
 ) -> None:
     """Answer every line of a file; exit with 1 where somebody has to look at an answer."""
     policy = load_map(strategies)
-    count, started = processes(jsonl, wanted), time.monotonic()
+    count, started, first = processes(jsonl, wanted), time.monotonic(), None
     with _interrupted(out), source(jsonl) as read:
-        given = (raw for raw in read if not is_empty(raw))
+        blank: Counter[str] = Counter()
+        given = _filled(read, blank)
         outcomes = answered_before(out, given, job.outcome_of) if resume else Counter()
         before = outcomes.total()
         with (
@@ -56,8 +57,11 @@ def answer_file(
                 if not is_packed(out):
                     stream.flush()  # whoever follows the file sees each answer as it is there
                 outcomes += done.outcomes
+                first = first or done.first
+                if done.lost:
+                    say(f"a worker was killed with {done.lost} in hand; answered here instead")
                 advance(outcomes.total())
-    _tell(outcomes, before, time.monotonic() - started)
+    _tell(outcomes + blank, before, time.monotonic() - started, first)
     open_ = sum(outcomes[word] for word in job.to_look_at)
     words = ", ".join(sorted(job.to_look_at & outcomes.keys()))
     leave(f"somebody has to look at {counted(open_, 'line')}: {words}" if open_ else None)
@@ -75,12 +79,19 @@ def _interrupted(out: str) -> Iterator[None]:
         raise
 
 
-def _tell(outcomes: Counter[str], before: int, seconds: float) -> None:
-    """What all lines came to, for a person who looks on."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        return
+def _filled(lines: Iterable[Raw], blank: Counter[str]) -> Iterator[Raw]:
+    """The lines with something in them; the others are counted."""
+    for raw in lines:
+        if is_empty(raw):
+            blank["blank"] += 1
+        else:
+            yield raw
+
+
+def _tell(outcomes: Counter[str], before: int, seconds: float, first: str | None) -> None:
+    """What all lines came to, and the first that somebody has to look at: one line on stderr."""
     came = ", ".join(f"{count:,} {word}" for word, count in outcomes.most_common())
     skipped = f", {before:,} of them before" if before else ""
     told = f"{counted(outcomes.total(), 'line')}{skipped}: {came or 'none'}"
-    screen.print(f"{told}; {seconds:.1f} s")
+    look = f"; look at {visible(clip(first))}" if first else ""
+    console(stderr=True).print(f"{told}; {seconds:.1f} s{look}")

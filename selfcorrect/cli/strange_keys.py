@@ -45,7 +45,7 @@ class StrangeKeys:
             near = close_names(key, sorted(self._meant.difference(found)))
             if near and self._told < _MOST:
                 self._told += 1
-                _say(f"{where}: unknown key {_shown(key)}: did you mean {_shown(near[0])}?")
+                say(f"{where}: unknown key {_shown(key)}: did you mean {_shown(near[0])}?")
             else:
                 self._others.append(key)
 
@@ -54,7 +54,7 @@ class StrangeKeys:
         if self._others:
             more = len(self._others) - _MOST
             named = ", ".join(map(_shown, self._others[:_MOST]))
-            _say(f"keys that are not read: {named}{f' and {more:,} more' if more > 0 else ''}")
+            say(f"keys that are not read: {named}{f' and {more:,} more' if more > 0 else ''}")
 
 
 @contextmanager
@@ -69,5 +69,6 @@ def _shown(key: str) -> str:
     return dump(clip(key, _LONGEST))
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Warn on stderr."""
     typer.echo(f"warning: {text}", err=True)

@@ -25,7 +25,7 @@ from selfcorrect.kernel.texts import outside
 from selfcorrect.loop.context import RunContext
 from selfcorrect.loop.walk import walk_in
 from selfcorrect.model import JSON, Call, Category
-from selfcorrect.plain import as_text
+from selfcorrect.plain import as_text, as_written
 from selfcorrect.schema.equality import call_key
 
 _UNREADABLE: Final = "The call was not done: its arguments are not a JSON object."
@@ -189,6 +189,9 @@ async def mended_call(
     box: Toolbox, written: Written, given: Mapping[str, Any], context: RunContext
 ) -> Mended:
     """One call, taken through the checking loop."""
+    # Only a call whose arguments are an object is kept for its turn, and asked about then.
+    asked_later = context.asked_later and isinstance(written.args, dict)
+    context = replace(context, asked_later=asked_later)
     out = await walk_in(box.check, {"call": written.as_input(), **given}, context)
     return of_walk(written, out)
 
@@ -235,8 +238,8 @@ def _unless_repeated(
 
 
 def _plain(written: Written) -> dict[str, Any]:
-    args = written.args if isinstance(written.args, dict) else {}
-    return {"name": written.name, "args": args, "id": written.id}
+    args = as_written(written.args)
+    return {"name": written.name, "args": args if isinstance(args, dict) else {}, "id": written.id}
 
 
 def refused_call(

@@ -114,7 +114,7 @@ class TurnLoop:
         turn = Turn(
             request=request,
             box=box,
-            context=_context(box, configurable, is_async=is_async),
+            context=_context(box, configurable, is_async=is_async, asks=self.ask_person),
             stored=Counters.of(request.state, request.messages),
             has_checkpointer=configurable.get(_CHECKPOINTER) is not None,
             thread=str(configurable.get("thread_id")),
@@ -367,8 +367,11 @@ def _terminal(turn: Turn) -> str | None:
     return None
 
 
-def _context(box: Toolbox, configurable: Mapping[str, Any], *, is_async: bool) -> RunContext:
-    changes: dict[str, Any] = {"host": AsyncHost() if is_async else SyncHost()}
+def _context(
+    box: Toolbox, configurable: Mapping[str, Any], *, is_async: bool, asks: bool
+) -> RunContext:
+    host = AsyncHost() if is_async else SyncHost()
+    changes: dict[str, Any] = {"host": host, "asked_later": asks}
     if isinstance(tenant := configurable.get("tenant"), str):
         changes["tenant"] = tenant
     return box.check.start(**changes)

@@ -216,6 +216,7 @@ class RunContext:
         budgets: How many repeats the tools have left.
         breaker: Holds back calls of services that fail, or None.
         ask_person: Asks a person and returns the answer, or None where nobody can answer.
+        asked_later: A person is asked outside of this run, with the question that it ends with.
         senses: What calls and errors are read with.
         heard: What was read of the last error of running runs.
         readings: What was read of the texts of running runs.
@@ -256,6 +257,7 @@ class RunContext:
     on_limit: OnLimit | None = None
     hooks: Hooks | None = None
     ask_person: Callable[[JSON], JSON] | None = None
+    asked_later: bool = False
     memory: Ledger = field(default_factory=MemoryLedger)
     failures: FailureMemory = field(default_factory=FailureMemory)
     budgets: Budgets = field(default_factory=Budgets)

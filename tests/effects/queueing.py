@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import psycopg
@@ -120,13 +122,16 @@ def _start(dsn: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
     )
 
 
-def _counted(rows: psycopg.Connection, kills: int, spent: float, dead: list) -> Ended:  # type: ignore[type-arg]
-    said = dict(
-        rows.execute(
-            "SELECT coalesce(answer->'failure'->>'reason', 'done'), count(*) "
-            "FROM worker_answers GROUP BY 1"
-        ).fetchall()
+def _said(rows: psycopg.Connection) -> dict[str, int]:  # type: ignore[type-arg]
+    found = rows.execute(
+        "SELECT coalesce(answer->'failure'->>'reason', 'done'), count(*) "
+        "FROM worker_answers GROUP BY 1"
     )
+    return dict(found.fetchall())
+
+
+def _counted(rows: psycopg.Connection, kills: int, spent: float, dead: list) -> Ended:  # type: ignore[type-arg]
+    said = _said(rows)
     doubled = dict(
         rows.execute(
             "SELECT kind, count(*) FROM (SELECT kind, item FROM effects GROUP BY 1, 2 "
@@ -155,3 +160,76 @@ def _counted(rows: psycopg.Connection, kills: int, spent: float, dead: list) -> 
         sum(said.values()), said, doubled, missing[0], float(seconds[0] or 0), spent, kills,
         takeovers,
     )  # fmt: skip
+
+
+def most_in_hand(dsn: str, jobs: int) -> tuple[int, int]:
+    """The most jobs that one worker holds while more wait; and how many it ends in that time."""
+    prepare(dsn, jobs)
+    life = _start(dsn, {"LATENCY": "0.4", "CHECKPOINTS": "0"})
+    most, done = 0, 0
+    with psycopg.connect(dsn, autocommit=True) as rows:
+        try:
+            end = time.monotonic() + 60
+            while done < jobs and time.monotonic() < end:
+                held = rows.execute("SELECT count(*) FROM pgqueuer WHERE status = 'picked'")
+                most = max(most, _one(held))
+                done = _one(rows.execute("SELECT count(*) FROM worker_answers"))
+                time.sleep(0.02)
+        finally:
+            life.kill()
+            life.wait()
+    return most, done
+
+
+def at_once() -> int:
+    """Jobs that one worker does at the same time."""
+    return int(queue_worker.graph_file().AT_ONCE)
+
+
+def silent_at_work(dsn: str) -> tuple[int, list[int], dict[str, int]]:
+    """A worker that gives no sign of life for a while, and lives: its job is handed over.
+
+    Returns:
+        How many answers there were before it went on, who did the job, and what was answered.
+    """
+    prepare(dsn, 1)
+    env = {"LATENCY": "2", "CHECKPOINTS": "0"}
+    lives = [_start(dsn, env)]
+    with psycopg.connect(dsn, autocommit=True) as rows:
+
+        def holder() -> str | None:
+            held = "SELECT queue_manager_id::text FROM pgqueuer WHERE status = 'picked'"
+            found = rows.execute(held).fetchone()
+            return found[0] if found else None
+
+        def count(table: str) -> int:
+            return _one(rows.execute(f"SELECT count(*) FROM {table}".encode()))
+
+        try:
+            _until(lambda: holder() and count("selfcorrect_intents"))
+            old = holder()
+            lives[0].send_signal(signal.SIGSTOP)
+            lives.append(_start(dsn, env))
+            _until(lambda: holder() != old)
+            time.sleep(3)  # longer than the job takes
+            early = count("worker_answers")
+            lives[0].send_signal(signal.SIGCONT)
+            _until(lambda: count("worker_answers"))
+            _until(lambda: holder() is None)
+            done = [pid for (pid,) in rows.execute("SELECT pid FROM effects")]
+            return early, [[life.pid for life in lives].index(pid) for pid in done], _said(rows)
+        finally:
+            for life in lives:
+                life.kill()
+                life.wait()
+
+
+def _one(found: Any) -> int:
+    return int(found.fetchone()[0])
+
+
+def _until(holds: Callable[[], Any], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

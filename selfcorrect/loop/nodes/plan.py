@@ -17,7 +17,7 @@ from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.own_findings import still_raw, unknown_tool
 from selfcorrect.loop.progress import stopped
 from selfcorrect.model import JSON, Call, Finding
-from selfcorrect.plain import clean, own_copy, plain, problem, storable
+from selfcorrect.plain import as_written, clean, own_copy, plain, problem, storable
 from selfcorrect.ports import Beside, ReadCall
 from selfcorrect.sizes import too_large
 from selfcorrect.state import CorrectionState
@@ -47,14 +47,25 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
         # The run ends: the model makes the call properly, or a person says so.
         end = stopped("no_call", read.finding.text)
         return {**come, **_found(call_to_json(call), [read.finding]), **end}
-    if (place := problem(call.args)) is not None:
-        return {**come, **_unusable(state, f"/args{place[0]}: {place[1]}")}
-    if (wrong := too_large(call.args, context.limits.argument_bytes)) is not None:
+    return {**come, **_taken(state, context, read)}
+
+
+def _taken(state: CorrectionState, context: RunContext, read: ReadCall) -> dict[str, Any]:
+    """The call that was read, if its arguments can be kept."""
+    call = read.call
+    place, wrong = problem(call.args), too_large(call.args, context.limits.argument_bytes)
+    if place is not None and wrong is None and isinstance(text := as_written(call.args), str):
+        written = {**call_to_json(call), "args": text}
+        read = context.senses.read(written, context.tools, _beside(state, context))
+        call, place = read.call, None
+    if place is not None:
+        return _unusable(state, f"/args{place[0]}: {place[1]}")
+    if wrong is not None:
         return _too_large(state, wrong)
     if not storable(call.args):
         detail = "/args: a whole number of more than 64 bits, which no checkpoint can hold"
-        return {**come, **_unusable(state, detail)}
-    return {**come, **_planned(context, call, read.finding)}
+        return _unusable(state, detail)
+    return _planned(context, call, read.finding)
 
 
 def _planned(context: RunContext, call: Call, broken: Finding | None) -> dict[str, Any]:
@@ -156,7 +167,7 @@ async def _from_request(
     return ReadCall(own) if own else context.senses.read(planned.given, tools, beside), given
 
 
-def _too_large(state: CorrectionState, why: str) -> Update:
+def _too_large(state: CorrectionState, why: str) -> dict[str, Any]:
     """The end of a run whose input is too large to be kept."""
     beside = {key: value for key, value in state["given"].items() if key != "written"}
     return _stopped(why) | {"given": beside}

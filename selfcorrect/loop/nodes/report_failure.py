@@ -33,7 +33,8 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wanted exceptions."""
     report = _report(state, context)
     errors = context.errors.of(state.get("run", ""))
-    _log(report, errors)
+    if report.reason != "needs_person" or not context.asked_later:
+        _log(report, errors)
     context.errors.forget(state.get("run", ""))
     if context.on_failure == "raise":
         acted = any(
