@@ -18,8 +18,8 @@ MARK: Final = (
     r"|inputs?|variables?|elements?|members?|claims?|headers?|names?|keywords?|kwargs?|value "
     r"for|value of|setting)"
 )
-_Q: Final = r"[\"'`‘“«(\[]"
-_E: Final = r"[\"'`’”»)\]]"
+OPEN: Final = r"[\"'`‘“«(\[]"
+CLOSE: Final = r"[\"'`’”»)\]]"
 IDENTIFIER: Final = r"(?!\d)[\w$@][\w$@.\[\]-]{0,80}"
 
 
@@ -28,15 +28,15 @@ def way(*parts: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE)
 
 
-_PATTERNS: Final = (
+WAYS: Final = (
     (
         3.0,
         way(
             rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input",
-            rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}",
+            rf"|request|body|query))* ?[:=]? ?{OPEN}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){CLOSE}",
         ),
     ),
-    (3.0, way(rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b")),
+    (3.0, way(rf"{OPEN}(?P<n>[\w$@.\[\]/-]{{1,80}}){CLOSE}(?: \w{{1,20}})? {MARK}\b")),
     (2.6, way(rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z")),
     (
         2.4,
@@ -54,7 +54,7 @@ _PATTERNS: Final = (
             r"(?=\s*(?:[.,;:)\n]|\Z))",
         ),
     ),
-    (2.0, way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}")),
+    (2.0, way(rf"{OPEN}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){CLOSE}")),
 )
 """Ways of naming a known parameter, with the strength of the evidence."""
 
@@ -145,7 +145,7 @@ def unknown_names(text: str) -> list[str]:
 
 
 def _mentions(text: str) -> Iterator[tuple[str, float]]:
-    for weight, pattern in _PATTERNS:
+    for weight, pattern in WAYS:
         for count, match in enumerate(pattern.finditer(text)):
             if count >= 40:
                 break
