@@ -173,3 +173,41 @@ def test_the_only_argument_is_told_by_elimination_and_nothing_is_changed_for_it(
 def test_a_bound_of_a_number_is_no_length(arguments):
     (found,) = heard("page_size must be at most 100", arguments)
     assert found.category is Category.RANGE
+
+
+TWO_LINES = {"lines": [{"employee": "E1", "amount": 10}, {"employee": "E2", "amount": -150}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("E2: amount -150", ("lines.1.amount",)),
+        ("E2: amount must be positive", ("lines.1.amount",)),
+        ("E2: -150 is too little", ("lines.1.amount",)),
+        ("the amount -150 is negative", ("lines.1.amount",)),
+        ("amount must be at least 0", ("lines.1.amount",)),
+        ("amount is odd in one line", ("lines",)),
+        ("'E2' is unknown", ("lines.1.employee",)),
+        ("E2: unknown employee", ("lines.1.employee",)),
+    ],
+)
+def test_no_other_line_of_a_list_is_blamed_nor_the_label_of_the_line_that_is(text, names):
+    assert heard(text, TWO_LINES)[0].params == names
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "name"),
+    [
+        ("Phone number is invalid", {"PhoneNumber": "x", "Name": "b"}, "PhoneNumber"),
+        ("The e-mail address is not valid", {"email_address": "x", "a": 1}, "email_address"),
+        (
+            "An error occurred (MalformedPolicyDocument) when calling the Put operation: bad",
+            {"PolicyDocument": "{", "PolicyName": "b"},
+            "PolicyDocument",
+        ),
+    ],
+)
+def test_the_noun_of_a_message_or_a_code_is_held_against_the_names_of_arguments(
+    text, arguments, name
+):
+    assert heard(text, arguments)[0].params == (name,)

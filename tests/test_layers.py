@@ -56,7 +56,6 @@ UPPER_FILES = {
     "training": {"figures", "fitting"},
     "evidence/faults": {"settling"},
     "evidence/kinds": {"facts"},
-    "evidence/constraints": {"stated"},
     "evidence/wrappers": {"unwrapping"},
     "evidence/waits": {"fields", "prose"},
     "kernel": {"calls", "changes", "keys", "origins", "verdicts", "wrappers"},

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
-from selfcorrect.evidence.constraints.types import FORMATS, TYPES
+from selfcorrect.evidence.keywords import FORMATS, TYPES
 from selfcorrect.evidence.waits.values import wait_of_value
 from selfcorrect.mapping.bodies import BodyRow, listed, row_of, values_at, whole
 from selfcorrect.mapping.captures import allowed_of

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from selfcorrect.evidence.clean import openings
-from selfcorrect.evidence.constraints.stated import category_of_constraint
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
+from selfcorrect.evidence.keywords import category_of_constraint
 from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.parts import ErrorReading, Part

@@ -20,7 +20,7 @@ _FIRST: Final = 0xF0000
 _MOST: Final = 4000
 _LEAVES: Final = 300
 _LONGEST: Final = 32 * 1024
-_PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _KEPT: Final = "-_./:@+"
 """Signs that shape dates, names, numbers and addresses; any other sign is masked too."""
 
@@ -63,11 +63,11 @@ class Masked:
 
     def raw(self, text: str) -> str:
         """Any part of the masked text with the echoes put back."""
-        return _PRIVATE.sub(lambda match: self._show(match[0], blind=False), text)
+        return PRIVATE.sub(lambda match: self._show(match[0], blind=False), text)
 
     def masked(self, text: str) -> str:
         """Any part of the masked text with meaningless letters for the echoes, of their length."""
-        return _PRIVATE.sub(lambda match: self._show(match[0], blind=True), text)
+        return PRIVATE.sub(lambda match: self._show(match[0], blind=True), text)
 
     def _show(self, char: str, *, blind: bool) -> str:
         echo = self.echo(char)
@@ -88,7 +88,7 @@ def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Maske
     >>> found.masked(found.text)
     "no city 'Xxxxx 000' known"
     """
-    text = _PRIVATE.sub("", text)
+    text = PRIVATE.sub("", text)
     spans: list[tuple[int, int, tuple[str, ...], bool]] = []
     values = _strings(arguments)
     for needle, paths in (*_containers(arguments), *_needles(values, shown)):

@@ -15,17 +15,17 @@ from typing import Final, TypeAlias
 
 from selfcorrect.evidence import structured
 from selfcorrect.evidence.clean import openings, visible, windowed
-from selfcorrect.evidence.constraints.stated import category_of_constraint, constraint_in
 from selfcorrect.evidence.exceptions import Facts, chain, facts, type_names
 from selfcorrect.evidence.faults.place import Places, from_wire
+from selfcorrect.evidence.frames import constraint_in, suggestions_in
 from selfcorrect.evidence.json_text import find_json
+from selfcorrect.evidence.keywords import category_of_constraint
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.masking import Masked
 from selfcorrect.evidence.messages import over, put_back, read_body, read_text
 from selfcorrect.evidence.parts import ErrorReading, Part, part_of
 from selfcorrect.evidence.replies import reply_class
 from selfcorrect.evidence.statuses import behind_a_gateway, status_in_text
-from selfcorrect.evidence.suggestions import suggestions_in
 from selfcorrect.evidence.waits.fields import wait_in_headers
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.foreign import is_plain, told, unreadable

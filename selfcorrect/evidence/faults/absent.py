@@ -5,48 +5,31 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from selfcorrect.evidence.faults.names import COMMON, IDENTIFIER, MARK, NO_NAMES, way
+from selfcorrect.evidence.faults.names import CLOSE, COMMON, MARK, NO_NAMES, OPEN, WAYS, way
 from selfcorrect.evidence.faults.place import HEADS, Places
 from selfcorrect.pointer import join, split
 from selfcorrect.text import normal
 
-_Q: Final = r"[\"'`‘“«(\[]"
-_E: Final = r"[\"'`’”»)\]]"
-_ID: Final = IDENTIFIER
 _OUTRIGHT: Final = (
+    way(rf"\b{MARK} in (?P<w>[\w$@.\[\]]{{1,80}}): {OPEN}(?P<n>[\w$@.-]{{1,80}}){CLOSE}"),
     way(
-        rf"\b{MARK}(?:s|\(s\))?(?: in (?P<w>{_ID}))?(?: named| called| is| are| name|:| missing",
-        rf"| required)*:? ?{_Q}(?P<n>[\w$@][\w$@.\[\] -]{{0,80}}){_E}",
+        rf"(?:{OPEN}|\b{MARK} )(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){CLOSE}? (?:is|are|was) (?:an? )?",
+        r"(?:required|missing|mandatory)\b",
     ),
-    way(
-        rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}(?: \w{{1,20}}){{0,2}} (?:{MARK}\b|(?:is|are) ",
-        r"(?:an? )?(?:required|missing|mandatory)\b)",
-    ),
+    *(pattern for weight, pattern in WAYS if weight >= 2.6),
     way(r"constraint failed: \w{1,60}\.[\"']?(?P<n>\w{1,60})"),
-    way(r"(?<![\w-])--(?P<n>[A-Za-z][\w-]{1,60})"),
     way(
         rf"(?:required|missing|lacks|following|provide|supply|specify|without)(?: {MARK})?",
         r"(?:\(s\))?(?: (?:is|are|the|an?|value|for|field))*: ",
         r"?(?P<n>[\w$@][\w$@.-]{0,60}(?:,? (?:and )?[\w$@][\w$@.-]{0,60}){0,9})",
     ),
-    way(r"\A(?P<n>[a-z][\w.]{1,60}): (?:Field|Input|at least|required|missing|must not|cannot)\b"),
-    way(rf"[@|→] ?\$?\.?(?P<n>{_ID})\s*\Z"),
-    way(rf"\b{MARK} (?P<n>{_ID}) (?:is|was) (?:required|missing|mandatory|not (?:given|set))\b"),
 )
 """Ways of naming that leave no doubt; the name need not be known."""
-
 _SUBJECT: Final = way(
     r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? ",
     r"(?:is|was|must|cannot|can['’]t|may not|should|are|required|missing|not provided)\b",
 )
-_HINTS: Final = (
-    _SUBJECT,
-    way(
-        r"\b(?:missing|without|provide|specify|supply|lacks?|omitted|requires?) (?:the |an? ",
-        r"|required |value for |key |field |parameter )*[\"'`‘“(]?(?P<n>[\w$@][\w$@.-]{1,60})",
-    ),
-    way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]-]{{0,80}}){_E}"),
-)
+_HINTS: Final = (_SUBJECT, *(pattern for weight, pattern in WAYS if weight < 2.6))
 """Ways of naming that count for uncommon words only, and mostly for known names only."""
 
 
@@ -68,13 +51,16 @@ def absent(text: str, place: Places) -> list[str]:
 def _places(pattern: re.Pattern[str], text: str, place: Places, *, common: bool) -> list[str]:
     found: list[str] = []
     for match in list(pattern.finditer(text))[:20]:
-        inside = match.groupdict().get("w")
+        host = f"{match['w']}." if "w" in match.re.groupindex else ""
         for name in [*re.split(r",? and |, ", match["n"]), *_further(text, match.end())]:
             plain = name.strip("-. '\"")
-            if plain and plain.lower() not in NO_NAMES and (common or _telling(plain, place)):
-                host = inside if inside and inside.lower() not in COMMON else None
-                found += _lacking(f"{host}.{plain}" if host else plain, place)
+            if _is_name(plain) and (common or _telling(plain, place)):
+                found += _lacking(host + plain, place)
     return list(dict.fromkeys(path for path in found if not _filled(path, place)))
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and " " not in name and name.lower() not in NO_NAMES
 
 
 def _telling(name: str, place: Places) -> bool:
@@ -83,7 +69,7 @@ def _telling(name: str, place: Places) -> bool:
     return blank or name.lower() not in COMMON or _wanted(name, place)
 
 
-_MORE: Final = re.compile(rf",?(?: and| or)? ?{_Q}([\w$@][\w$@.\[\]-]{{0,80}}){_E}")
+_MORE: Final = re.compile(rf",?(?: and| or)? ?{OPEN}([\w$@][\w$@.\[\]-]{{0,80}}){CLOSE}")
 
 
 def _further(text: str, position: int) -> list[str]:

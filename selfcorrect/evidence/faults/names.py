@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from selfcorrect.evidence.faults.place import Places
@@ -17,8 +18,8 @@ MARK: Final = (
     r"|inputs?|variables?|elements?|members?|claims?|headers?|names?|keywords?|kwargs?|value "
     r"for|value of|setting)"
 )
-_Q: Final = r"[\"'`‘“«(\[]"
-_E: Final = r"[\"'`’”»)\]]"
+OPEN: Final = r"[\"'`‘“«(\[]"
+CLOSE: Final = r"[\"'`’”»)\]]"
 IDENTIFIER: Final = r"(?!\d)[\w$@][\w$@.\[\]-]{0,80}"
 
 
@@ -27,15 +28,15 @@ def way(*parts: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE)
 
 
-_PATTERNS: Final = (
+WAYS: Final = (
     (
         3.0,
         way(
             rf"\b{MARK}(?: named| called| name| is| are|:|,| at| for| of| value| in (?:input",
-            rf"|request|body|query))* ?[:=]? ?{_Q}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){_E}",
+            rf"|request|body|query))* ?[:=]? ?{OPEN}{{1,2}}(?P<n>[\w$@.\[\]/ -]{{1,80}}){CLOSE}",
         ),
     ),
-    (3.0, way(rf"{_Q}(?P<n>[\w$@.\[\]/-]{{1,80}}){_E}(?: \w{{1,20}})? {MARK}\b")),
+    (3.0, way(rf"{OPEN}(?P<n>[\w$@.\[\]/-]{{1,80}}){CLOSE}(?: \w{{1,20}})? {MARK}\b")),
     (2.6, way(rf"[@|→] ?\$?\.?(?P<n>{IDENTIFIER})\s*\Z")),
     (
         2.4,
@@ -53,7 +54,7 @@ _PATTERNS: Final = (
             r"(?=\s*(?:[.,;:)\n]|\Z))",
         ),
     ),
-    (2.0, way(rf"{_Q}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){_E}")),
+    (2.0, way(rf"{OPEN}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){CLOSE}")),
 )
 """Ways of naming a known parameter, with the strength of the evidence."""
 
@@ -79,10 +80,12 @@ COMMON: Final = frozenset(
 )
 
 
-def named(text: str, place: Places) -> list[tuple[float, str]]:
+def named(text: str, place: Places, code: str | None = None) -> list[tuple[float, str]]:
     """Known parameters that a text names, with the strength of the evidence, strongest first.
 
-    The text must have its echoes masked: a name inside an echoed value never counts.
+    The text must have its echoes masked: a name inside an echoed value never counts. A name of
+    several words counts as a noun, too: `Phone number`, or inside a code,
+    `MalformedPolicyDocument`.
     """
     cut = _TAIL.search(text)
     # The word that the tail begins with may be what makes the words before it its subject.
@@ -91,13 +94,15 @@ def named(text: str, place: Places) -> list[tuple[float, str]]:
     for name, weight in _mentions(head):
         for path in place.known(name):
             scores[path] = max(scores.get(path, 0.0), weight)
-    for word in _words(head):
+    words = [match[0].strip("-.") for match in list(_WORD.finditer(head))[:400]]
+    for word in words:
         plain = word.lower()
         for path in place.known(word):
             scores.setdefault(path, 0.5 if plain in COMMON or len(plain) < 3 else 1.2)
-        if "_" in word and not place.known(word):
-            for path in _inside(word, place):
-                scores[path] = max(scores.get(path, 0.0), 1.5)
+    parts = (path for word in (*words, code or "") for path in _inside(word, place))
+    nouns = (path for noun in map("".join, pairwise(words)) for path in place.known(noun))
+    for path in (*parts, *nouns):
+        scores[path] = max(scores.get(path, 0.0), 1.5)
     ranked = [
         (score, path)
         for path, score in scores.items()
@@ -140,7 +145,7 @@ def unknown_names(text: str) -> list[str]:
 
 
 def _mentions(text: str) -> Iterator[tuple[str, float]]:
-    for weight, pattern in _PATTERNS:
+    for weight, pattern in WAYS:
         for count, match in enumerate(pattern.finditer(text)):
             if count >= 40:
                 break
@@ -148,18 +153,16 @@ def _mentions(text: str) -> Iterator[tuple[str, float]]:
                 yield name, weight
 
 
-def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(match[0].strip("-.") for match in list(_WORD.finditer(text))[:400]))
-
-
 def _inside(word: str, place: Places) -> Iterator[str]:
     """Parameters whose name is part of a constraint's: `users_age_check` speaks of `age`."""
+    if place.known(word):
+        return
     tokens = words_of(word)
     for path in place.top:
         own = words_of(split(path)[-1])
         if (
-            own
-            and len(own) < len(tokens)
+            ("_" in word or len(own) > 1)
+            and 0 < len(own) < len(tokens)
             and any(tokens[i : i + len(own)] == own for i in range(len(tokens) - len(own) + 1))
         ):
             yield path

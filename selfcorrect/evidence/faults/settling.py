@@ -23,7 +23,7 @@ from selfcorrect.evidence.faults.values import (
     by_number,
     by_schema,
 )
-from selfcorrect.evidence.masking import Echo, Masked
+from selfcorrect.evidence.masking import PRIVATE, Echo, Masked
 from selfcorrect.model import ABSENT, Category, ErrorKind, Finding
 from selfcorrect.pointer import join, split
 from selfcorrect.text import words_of
@@ -38,6 +38,8 @@ _MAIN: Final = re.compile(r"\n(?:DETAIL|HINT|CONTEXT|Hint|hint|Detail)\b")
 _KEY: Final = re.compile(r"\bKey \([\w., ]{1,120}\)=")
 _LONGEST: Final = 4000
 _SURE: Final = 2.0
+_LABEL: Final = re.compile(rf"\W{{0,3}}{PRIVATE.pattern}\W?:")
+"""An echo in front that says which line is meant."""
 
 
 def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
@@ -93,7 +95,7 @@ def _quoted(echoes: Sequence[Echo], place: Places) -> list[str]:
 def _search(
     finding: Finding, text: str, quoted: list[str], echoed: Sequence[Echo], place: Places
 ) -> list[str]:
-    ranked = named(text, place)
+    ranked = named(text, place, finding.code)
     sure = [path for score, path in ranked if score >= _SURE]
     if finding.category is Category.MISSING_PARAM:
         return _missing(finding, text, sure, place)
@@ -105,9 +107,11 @@ def _search(
         if twice and not both:
             return [path.removeprefix("/args") for path in twice[0]]
         return both or quoted or _by_value(finding, text, place)
+    if beside := _beside_label(text, [path for _, path in ranked], echoed, place):
+        return beside
     weak = [path for score, path in ranked if score >= 1.0]
     return (
-        sure
+        _of_one_line(sure, finding, text, place)
         or [path for path in weak if path in quoted]
         or quoted
         or weak
@@ -115,6 +119,35 @@ def _search(
         or [path for _, path in ranked[:1]]
         or _marked(text, place)
     )
+
+
+def _beside_label(
+    text: str, ranked: Sequence[str], echoed: Sequence[Echo], place: Places
+) -> list[str]:
+    """What a text finds fault with in the line that its label is of: `E2: amount -150`."""
+    if not echoed or not _LABEL.match(text):
+        return []
+    labels = echoed[0].paths
+    lines = {path.removeprefix("/args").rpartition("/")[0] for path in labels}
+    line = lines.pop() if len(lines) == 1 and echoed[0].whole else ""
+    if not _is_line(line):
+        return []
+    told = (line + join(split(path)[-1]) for path in (*ranked, *by_number(text, place)))
+    there = [path for path in told if place.value(path) is not ABSENT]
+    return [path for path in dict.fromkeys(there) if "/args" + path not in labels][:1]
+
+
+def _of_one_line(found: list[str], finding: Finding, text: str, place: Places) -> list[str]:
+    """A field that several lines of a list have, of the line that is meant; else the list."""
+    if len(found) < 2 or not all(_is_line(path.rpartition("/")[0]) for path in found):
+        return found
+    told = {*by_number(text, place), *by_breaking(finding.constraint, place)}
+    lists = dict.fromkeys(path.rpartition("/")[0].rpartition("/")[0] for path in found)
+    return [path for path in found if path in told] or list(lists)
+
+
+def _is_line(path: str) -> bool:
+    return path.rpartition("/")[2].isdigit()
 
 
 def _by_value(finding: Finding, text: str, place: Places) -> list[str]:

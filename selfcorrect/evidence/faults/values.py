@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sized
 from typing import Any, Final
 
-from selfcorrect.evidence.constraints.stated import category_of_constraint
-from selfcorrect.evidence.constraints.types import TYPES
 from selfcorrect.evidence.faults.place import Places, deepest
+from selfcorrect.evidence.keywords import TYPES, category_of_constraint
 from selfcorrect.model import JSON, Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of

@@ -1,1 +1,0 @@
-"""Constraints: what a sentence demands, in JSON Schema words."""

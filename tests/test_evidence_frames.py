@@ -1,0 +1,53 @@
+"""What a sentence demands and proposes, by its frame."""
+
+from __future__ import annotations
+
+import pytest
+
+from selfcorrect.evidence.frames import constraint_in, suggestions_in
+
+DEMANDS = [
+    ("expected int but received list", {"type": "integer"}),
+    ("Expected: date, got: soon", {"format": "date"}),
+    ("A valid integer is required.", {"type": "integer"}),
+    ("please use --help for a list", {}),
+    ("0 ≤ page ≤ 10", {"minimum": 0, "maximum": 10}),
+    ("1 <= page <= 10", {"minimum": 1, "maximum": 10}),
+    ("page must be between 1 and 10", {"minimum": 1, "maximum": 10}),
+    ("out of range [1, 10]", {"minimum": 1, "maximum": 10}),
+    ("must be greater than 5", {"exclusiveMinimum": 5}),
+    ("7 is greater than 5", {"maximum": 5}),
+    ("18 or more", {"minimum": 18}),
+    ("at most 4 items", {"maxItems": 4}),
+    ("more than 4 items", {"maxItems": 4}),
+    ("must be longer than 4 characters", {"minLength": 5}),
+    ("expected 8 digits", {"minLength": 8, "maxLength": 8}),
+    ("must be a multiple of 5", {"multipleOf": 5}),
+    ("value too long for type character varying(12)", {"maxLength": 12}),
+    ("must be positive", {"exclusiveMinimum": 0}),
+    ("cannot be negative", {"minimum": 0}),
+    ("mode must be one of: x, y or z", {"enum": ["x", "y", "z"]}),
+    ("mode must be one of 1, 2", {"enum": [1, 2]}),
+    ("Allowed values are 'a' and 'b'; got c", {"enum": ["a", "b"]}),
+    ("(expected: number or string, index: 1)", {"enum": ["number", "string"]}),
+    ("does not match pattern '^[A-Z]{3}$'", {"pattern": "^[A-Z]{3}$"}),
+    (r"must match the regex ^\d+$.", {"pattern": r"^\d+$"}),
+    ("it closes at ten", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "demand"), DEMANDS)
+def test_a_frame_says_what_is_demanded(text, demand):
+    assert constraint_in(text) == demand
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("did you mean 'name' or 'names'?", ("name", "names")),
+        ("use `size` instead", ("size",)),
+        ("there is no such field", ()),
+    ],
+)
+def test_what_a_text_proposes_is_what_stands_behind_its_head(text, names):
+    assert suggestions_in(text) == names
