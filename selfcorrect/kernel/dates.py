@@ -88,7 +88,7 @@ _EARLIEST: Final = 1_000
 
 def moment(text: str) -> Moment | None:
     """The day and the time in a text; None where anything else is said in it."""
-    if len(text) > _LONGEST or _RANGE.search(text):
+    if len(text) > _LONGEST or _RANGE.search(text):  # the length bounds the time of the search
         return None
     written = text.strip().lower()
     text = _spelled_out(written)

@@ -74,6 +74,7 @@ def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
     read = read_json(inner, closers=ending.closers, final_number=ending.complete or reads(tool))
     if isinstance(read, Fault):
         return Arguments(None, (), Fault(start + read.offset, read.what, read.cut))
+    # Only here it is known why the model stopped.
     if read.unclosed and not (ending.complete or reads(tool)):
         what = "the arguments are not closed, so more may have followed"
         return Arguments(None, (), Fault(start + read.end, what, cut=True))

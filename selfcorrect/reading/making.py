@@ -52,6 +52,7 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     """The calls that stand where they have to, for what their tools do."""
     calls, text = found.calls, found.text
     reads = all(tools.only_reads(call.name) for call in calls)
+    # The kernel refuses it as well; here such a text is handed on as the answer that it may be.
     edge = policy.text == "edge" and (in_context or not _destroy(calls, tools))
     certain = classes(text, found.written, reads=reads, edge=edge)
     if Standing(text, found.written).alone():

@@ -45,6 +45,7 @@ class Clamp:
             return place
         if not place.own:
             return GiveUp("the schema names no bound that it breaks")
+        # A rule may let lossy changes of a tool that reads run: month 12 in place of 13 is wrong.
         if not isinstance(place.value, list | tuple) and _is_no_size(place):
             return GiveUp("it says which one, not how much, so the nearest one is another")
         after = _within_bounds(place)

@@ -101,6 +101,7 @@ def _own_suggestion(call: Call, diagnosis: Diagnosis, context: RepairContext) ->
     place = place_of(call, diagnosis.finding, context)
     if isinstance(place, GiveUp):
         return place
+    # Another city than the one that was asked for is nothing to approve: the next rung is asked.
     if not _resembles(place.value, options[0]):
         return GiveUp(_UNLIKE)
     return place.mend(options[0], _PROPOSED)

@@ -37,6 +37,7 @@ def as_spelled(number: float, text: str) -> str | None:
     if len(found) > 1:
         raise Unclear(f"the number is spelled in several ways: {', '.join(sorted(found)[:5])}")
     (spelling,) = found
+    # 1e3 may be meant as it stands there, or as 1000: two readings.
     if _PLAIN.fullmatch(spelling) is None:
         raise Unclear(f'"{spelling}" is a number in a spelling that a text may have to keep')
     return spelling
