@@ -166,19 +166,19 @@ class Menders:
             items: How they are written.
         """
         mender, given = self._given(request, parts, items)
-        done = None if given is None else await mender.amessage(given, **asdict(request.allows))
+        done = await mender.amessage(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
         mender, given = self._given(request, parts, items)
-        done = None if given is None else mender.message(given, **asdict(request.allows))
+        done = mender.message(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
-        """Who mends an answer, and what of it; None where there is nothing to mend."""
+        """Who mends an answer, and what of it; empty where there is nothing to mend."""
         mender = self.of(request.tools)
-        return mender, _given(request, parts, items) if mender.tools else None
+        return mender, _given(request, parts, items) if mender.tools else ""
 
 
 def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
@@ -190,7 +190,7 @@ def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
         return {"tool_calls": [{**call, "name": call["name"] or ""} for call in made]}
     # Whatever else it says stands around a call, in whichever part and form that is.
     said = [each for part in parts for each in _said(part, items)]
-    return "\n".join(said) or None if all(isinstance(each, str) for each in said) else None
+    return "\n".join(said) if all(isinstance(each, str) for each in said) else ""
 
 
 def _said(part: Any, items: Items) -> list[Any]:
@@ -204,19 +204,17 @@ def _is_ours(request: Asked, part: Any, items: Items) -> bool:
     return not {_at(part, items.id), _at(part, items.name)} & request.settled
 
 
-def _taken(done: Mended | None, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+def _taken(done: Mended, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
     """The parts with what a mender made of them."""
     out = list(parts)
     ours = [place for place, part in enumerate(parts) if _is_ours(request, part, items)]
     if ours and why_no_call(request.allows) is not None:
         return [part for place, part in enumerate(parts) if place not in ours]
-    if done is None:
-        return out
     # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
     if ours and len(ours) == len(done.calls):
         for place, call in zip(ours, done.calls, strict=True):
             out[place] = _mended(parts[place], call, items)
-    if ours:
+    if ours or not done.ready:
         return out
     last = max(place for place, part in enumerate(parts) if _said(part, items))
     out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]

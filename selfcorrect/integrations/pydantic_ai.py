@@ -8,8 +8,6 @@ from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCall
 from pydantic_ai.models.wrapper import WrapperModel
 
 from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, asked
-from selfcorrect.kernel.requests import Request, why_no_call
-from selfcorrect.plain import plain
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, ToolCallPart),
@@ -47,8 +45,8 @@ class MendedModel(Delegating, WrapperModel):
 def _asked(parameters: Any, tool_choice: Any) -> Asked:
     offered = [*parameters.function_tools, *parameters.output_tools]
     tools = [{"name": t.name, "parameters": t.parameters_json_schema} for t in offered]
-    if parameters.output_tools and why_no_call(Request(plain(tool_choice))):
-        tool_choice = [t.name for t in parameters.output_tools]  # these are called all the same
+    if tool_choice in ("none", []):  # its output tools are called all the same
+        tool_choice = [t.name for t in parameters.output_tools] or "none"
     # An output tool has the form of an answer, too: who writes that as text has not called another.
     forms = [t.parameters_json_schema for t in parameters.output_tools]
     whole = getattr(parameters.output_object, "json_schema", None)

@@ -53,13 +53,13 @@ class MendedModel(Delegating, models.Model):
         read = self._wrapped.parse_tool_calls(copy(message))
         if message.tool_calls:
             return read
-        if getattr(message, "is_answer", False):
-            raise ValueError("the text is an answer, and holds no call")
         # The framework's own parser takes any JSON object, whatever is said around it.
-        if type(self._wrapped).parse_tool_calls is models.Model.parse_tool_calls:
+        is_call = type(self._wrapped).parse_tool_calls is not models.Model.parse_tool_calls
+        if not is_call:
             made, keys = read.tool_calls[0].function, (self.tool_name_key, self.tool_arguments_key)
-            if not is_just(message.content, Call(made.name, made.arguments), keys):
-                raise ValueError("the text is more than a call: write the call alone")
+            is_call = is_just(message.content, Call(made.name, made.arguments), keys)
+        if getattr(message, "is_answer", False) or not is_call:
+            raise ValueError("the text is an answer, or more than a call: write a call alone")
         return read
 
     @property
