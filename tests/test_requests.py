@@ -470,3 +470,21 @@ def test_every_part_of_a_message_stands_around_a_call_in_its_text(other: Any, fi
     mender = Mender([PAY])
     made = [len(mender.message(each).ready) for each in with_part(other, first)]
     assert set(made) == {int(other in SILENT)}, made
+
+
+# --- an answer that is misspelt ------------------------------------------------------------------
+
+_FORM = {"properties": {"action": {}, "to": {}, "amount": {}}, "required": ["action", "to"]}
+_PAY = {"properties": {"to": {"type": "string"}, "amount": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("reason", [None, "stop", "completed"])
+@pytest.mark.parametrize("before", ["", "```json\n"])
+@pytest.mark.parametrize("ending", ["}", "", ",}", "}]", "]"])
+@pytest.mark.parametrize("start", ["{", "[{"])
+def test_a_structured_answer_with_a_bracket_too_few_or_too_many_is_no_call(
+    start, ending, before, reason
+):
+    text = f'{before}{start}"action": "pay", "to": "ann", "amount": 5{ending}'
+    mender = Mender([{"name": "pay", "parameters": _PAY}])
+    assert mender.message(text, answer=_FORM, finish_reason=reason).ready == ()

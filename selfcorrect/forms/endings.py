@@ -19,7 +19,7 @@ _REASONS: Final = (
 )
 _DETAILS: Final = ("incomplete_details", "response_metadata")
 """Where a provider's message tells more about its end."""
-_MARKED: Final = ("message", "content", "parts", "output", "value", "additional_kwargs")
+_MARKED: Final = ("message", "delta", "content", "parts", "output", "value", "additional_kwargs")
 """Under these keys stands what may be marked as a refusal."""
 _ANSWERS: Final = ("choices", "candidates")
 """Where responses hold one answer or more, which are alternatives of one another."""

@@ -19,6 +19,7 @@ from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 from selfcorrect.kernel.requests import runs_elsewhere
 
+_SILENT: Final = (None, "text_reasoning", "usage")
 _CONTENTS: Final = Items(
     # What a service has done itself is only told here: the client must not do it again.
     lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(c),
@@ -26,7 +27,7 @@ _CONTENTS: Final = Items(
     ("call_id",),
     ("name",),
     ("arguments",),
-    lambda c: [c.text] if getattr(c, "type", None) == "text" else (),
+    lambda c: () if getattr(c, "type", None) in _SILENT else [c.text if c.type == "text" else c],
 )
 
 

@@ -1,12 +1,12 @@
-"""What a provider answered last, where a framework's own response leaves out how it ended."""
+"""What a provider answered, where a framework's own response leaves out how it ended."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any, Final
 
-_LAST: Final = ContextVar[Any]("last", default=None)
+_FOUND: Final = ContextVar[list[Any]]("found")
 
 
 def keep(wrapped: Any, name: str) -> None:
@@ -15,15 +15,32 @@ def keep(wrapped: Any, name: str) -> None:
     if fetch is None:
         return
 
-    async def fetched(*args: Any, **kwargs: Any) -> Any:
-        response = await fetch(*args, **kwargs)
-        _LAST.set(response)
-        return response
+    async def kept(*args: Any, **kwargs: Any) -> Any:
+        response, found = await fetch(*args, **kwargs), _FOUND.get([])
+        found[:] = [response]
+        # A stream of chat completions tells at its end how it ended.
+        return (response[0], _Watched(response[1], found)) if type(response) is tuple else response
 
-    setattr(wrapped, name, fetched)
+    setattr(wrapped, name, kept)
 
 
-async def with_last(answer: Awaitable[Any]) -> tuple[Any, Any]:
-    """What is awaited, and what was kept meanwhile; None if nothing was."""
-    _LAST.set(None)
-    return await answer, _LAST.get()
+def fetched() -> list[Any]:
+    """A list that will have what is fetched next in this context: an answer, or its pieces."""
+    found = list[Any]()
+    _FOUND.set(found)
+    return found
+
+
+class _Watched:
+    """A stream whose pieces are kept as they pass."""
+
+    def __init__(self, stream: Any, found: list[Any]) -> None:
+        self._stream, self._found = stream, found
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for each in self._stream:
+            self._found.append(each)
+            yield each
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -9,7 +9,6 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import FunctionCall, Part
 
-from selfcorrect.forms.access import put
 from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
@@ -18,7 +17,7 @@ _PARTS: Final = Items(
     ("function_call", "id"),
     ("function_call", "name"),
     ("function_call", "args"),
-    lambda p: [p.text] if p.text and not p.thought else (),
+    lambda p: [p.text if p.text and not p.thought else _plain(p)],
 )
 
 
@@ -42,8 +41,7 @@ class MendingPlugin(BasePlugin):
         request, content = self._asked.get(id(callback_context.actions)), llm_response.content
         if request is not None and content and content.parts and not llm_response.partial:
             request = request.ended(llm_response.finish_reason or llm_response.error_code)
-            parts = await self._menders.answer(request, content.parts, _PARTS)
-            llm_response.content = put(content, ("parts",), parts)
+            llm_response.content = await self._menders.within(request, content, "parts", _PARTS)
 
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, **_: Any) -> Any:
         """Mend what comes here unmended, and refuse what cannot be: ADK itself checks no values."""
@@ -58,6 +56,10 @@ class MendingPlugin(BasePlugin):
         tool_args.clear()
         tool_args.update(mended)
         return None
+
+
+def _plain(part: Any) -> Any:
+    return part.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _offered(config: Any) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ _PARTS: Final = Items(
         Function(name=name, arguments=json.dumps(args)), new_id(), "function"
     ),
 )
+_SAID: Final = ("audio", "images", "function_call", "content")
 
 
 class MendingLogger(CustomLogger):
@@ -41,11 +42,12 @@ class MendingLogger(CustomLogger):
         details = [getattr(each, "provider_specific_fields", None) for each in (choice, message)]
         native = (details[0] or {}).get("native_finish_reason") or choice.finish_reason
         request = request.ended(native, message, *details)
-        given = [message.content, *(message.tool_calls or ())]
-        calls = (await self._menders.answer(request, given, _PARTS))[1:]
-        if calls == given[1:]:
+        said = [getattr(message, key, None) for key in _SAID]
+        calls = list(message.tool_calls or ())
+        mended = (await self._menders.answer(request, [*said, *calls], _PARTS))[len(said) :]
+        if mended == calls:
             return choice
-        choice = put(choice, ("message", "tool_calls"), calls)
+        choice = put(choice, ("message", "tool_calls"), mended or None)
         return choice if message.tool_calls else put(choice, ("finish_reason",), "tool_calls")
 
 

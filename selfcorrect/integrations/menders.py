@@ -15,7 +15,8 @@ from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
 from selfcorrect.forms.endings import is_marked_refused, reasons_said
-from selfcorrect.kernel.requests import REFUSED, Request, is_refusal
+from selfcorrect.kernel.metadata import is_silent
+from selfcorrect.kernel.requests import REFUSED, Request, is_refusal, why_no_call
 from selfcorrect.loop.failures import Live
 from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.model import JSON
@@ -108,7 +109,7 @@ class Items:
         id: The way to a call's id.
         name: The way to its tool's name.
         args: The way to its arguments.
-        texts: The texts that a part holds.
+        said: What a part says aloud: its texts, and whatever is no text as it is.
     """
 
     is_call: Callable[[Any], bool]
@@ -116,7 +117,7 @@ class Items:
     id: Path = ("id",)
     name: Path = ("function", "name")
     args: Path = ("function", "arguments")
-    texts: Callable[[Any], Sequence[str]] = lambda part: [part] if isinstance(part, str) else ()
+    said: Callable[[Any], Sequence[Any]] = lambda part: [part]
 
 
 class Menders:
@@ -148,11 +149,16 @@ class Menders:
             self._known.keep(key, found)
         return found
 
+    async def within(self, request: Asked, whole: Any, key: str, items: Items) -> Any:
+        """A copy of what holds the parts of an answer under a key, with its calls mended."""
+        return put(whole, (key,), await self.answer(request, getattr(whole, key), items))
+
     async def answer(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """The parts of an answer with every call mended; what cannot be mended stays as it is.
 
         An answer that makes no calls may have them in its text: they stand after it then. Parts
-        are copied where they change, and nothing of them is lost.
+        are copied where they change, and nothing of them is lost. Where the request allows no call,
+        or the provider refused the answer, its calls are left out: the framework would run them.
 
         Args:
             request: What was asked, and how its answer ended.
@@ -160,19 +166,19 @@ class Menders:
             items: How they are written.
         """
         mender, given = self._given(request, parts, items)
-        done = None if given is None else await mender.amessage(given, **asdict(request.allows))
+        done = await mender.amessage(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
         mender, given = self._given(request, parts, items)
-        done = None if given is None else mender.message(given, **asdict(request.allows))
+        done = mender.message(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
-        """Who mends an answer, and what of it; None where there is nothing to mend."""
+        """Who mends an answer, and what of it; empty where there is nothing to mend."""
         mender = self.of(request.tools)
-        return mender, _given(request, parts, items) if mender.tools else None
+        return mender, _given(request, parts, items) if mender.tools else ""
 
 
 def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
@@ -182,9 +188,13 @@ def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
         ways = {"id": items.id, "name": items.name, "args": items.args}
         made = [{key: _at(call, way) for key, way in ways.items()} for call in calls]
         return {"tool_calls": [{**call, "name": call["name"] or ""} for call in made]}
-    # Whatever else it says stands around a call, in whichever part that is.
-    texts = [text for part in parts for text in items.texts(part) if text.strip()]
-    return "\n".join(texts) or None
+    # Whatever else it says stands around a call, in whichever part and form that is.
+    said = [each for part in parts for each in _said(part, items)]
+    return "\n".join(said) if all(isinstance(each, str) for each in said) else ""
+
+
+def _said(part: Any, items: Items) -> list[Any]:
+    return [each for each in items.said(part) if not is_silent(each)]
 
 
 def _is_ours(request: Asked, part: Any, items: Items) -> bool:
@@ -194,19 +204,19 @@ def _is_ours(request: Asked, part: Any, items: Items) -> bool:
     return not {_at(part, items.id), _at(part, items.name)} & request.settled
 
 
-def _taken(done: Mended | None, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
+def _taken(done: Mended, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
     """The parts with what a mender made of them."""
     out = list(parts)
-    if done is None:
-        return out
     ours = [place for place, part in enumerate(parts) if _is_ours(request, part, items)]
+    if ours and why_no_call(request.allows) is not None:
+        return [part for place, part in enumerate(parts) if place not in ours]
     # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
     if ours and len(ours) == len(done.calls):
         for place, call in zip(ours, done.calls, strict=True):
             out[place] = _mended(parts[place], call, items)
-    if ours:
+    if ours or not done.ready:
         return out
-    last = max(place for place, part in enumerate(parts) if "".join(items.texts(part)).strip())
+    last = max(place for place, part in enumerate(parts) if _said(part, items))
     out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]
     return out
 

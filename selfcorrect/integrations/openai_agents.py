@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from inspect import signature
 from typing import Any, Final
 
+from agents import FunctionTool, ModelBehaviorError
 from agents.models.interface import Model
-from openai.types.responses import ResponseFunctionToolCall
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
 
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.chat import new_id
-from selfcorrect.integrations.fetching import keep, with_last
+from selfcorrect.integrations.fetching import fetched, keep
 from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
+from selfcorrect.plain import plain
 
+_CALL: Final = partial(ResponseFunctionToolCall, type="function_call")
 _ITEMS: Final = Items(
     lambda i: getattr(i, "type", None) == "function_call",
-    lambda name, args: ResponseFunctionToolCall(
-        type="function_call", call_id=new_id(), name=name, arguments=json.dumps(args)
-    ),
+    lambda name, args: _CALL(call_id=new_id(), name=name, arguments=json.dumps(args)),
     ("call_id",),
     ("name",),
     ("arguments",),
-    lambda i: [p.text for p in getattr(i, "content", None) or () if p.type == "output_text"],
+    lambda i: [getattr(p, "text", p) for p in _said(i)],
 )
 _ARGUMENTS: Final = list(signature(Model.get_response).parameters)[1:]
 
@@ -37,31 +39,35 @@ class MendedModel(Delegating, Model):
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         """Ask the model, and mend what it answers."""
-        response, fetched = await with_last(self._wrapped.get_response(*args, **kwargs))
-        return await self._mended(response, _asked(*args, **kwargs), fetched)
+        seen, response = fetched(), await self._wrapped.get_response(*args, **kwargs)
+        return await self._mended(response, seen, *args, **kwargs)
 
     async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Like `get_response`; the last event has what the runner executes."""
-        async for event in self._wrapped.stream_response(*args, **kwargs):
-            if event.type != "response.completed":
-                yield event
+        seen = fetched()
+        async for each in self._wrapped.stream_response(*args, **kwargs):
+            if each.type != "response.completed":
+                yield each
                 continue
-            whole = await self._mended(event.response, _asked(*args, **kwargs))
-            yield put(event, ("response",), whole)
+            yield put(each, ("response",), await self._mended(each.response, seen, *args, **kwargs))
 
-    async def _mended(self, response: Any, request: Asked, fetched: Any = None) -> Any:
-        request = request.ended(None, fetched, response.output)
-        output = await self._menders.answer(request, response.output, _ITEMS)
-        return put(response, ("output",), output)
+    async def _mended(self, response: Any, seen: Any, *args: Any, **kwargs: Any) -> Any:
+        request = _asked(*args, **kwargs).ended(None, seen, response.output)
+        mended = await self._menders.within(request, response, "output", _ITEMS)
+        if response.output and not mended.output:
+            raise ModelBehaviorError("the answer may hold no call, and held nothing else")
+        return mended
+
+
+def _said(item: Any) -> Any:
+    return item.content if isinstance(item, ResponseOutputMessage) else [plain(item)]
 
 
 def _asked(*args: Any, **kwargs: Any) -> Asked:
     given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-    run = [tool for tool in given["tools"] if hasattr(tool, "params_json_schema")]
-    named = [(tool.name, tool.params_json_schema) for tool in run]
+    named = [(t.name, t.params_json_schema) for t in given["tools"] if isinstance(t, FunctionTool)]
     named += [(each.tool_name, each.input_json_schema) for each in given.get("handoffs") or ()]
     tools = [{"name": name, "parameters": schema} for name, schema in named]
-    form, hosted = given.get("output_schema"), {tool.name for tool in given["tools"]}
+    form, hosted = given["output_schema"], {t.name for t in given["tools"]} - dict(named).keys()
     answer = None if form is None or form.is_plain_text() else form.json_schema()
-    choice = getattr(given.get("model_settings"), "tool_choice", None)
-    return asked(tools, choice, answer, hosted - {name for name, _ in named})
+    return asked(tools, given["model_settings"].tool_choice, answer, hosted)

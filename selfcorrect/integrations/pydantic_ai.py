@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models.wrapper import WrapperModel
 
-from selfcorrect.forms.access import put
 from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, asked
 
 _PARTS: Final = Items(
@@ -16,7 +15,7 @@ _PARTS: Final = Items(
     ("tool_call_id",),
     ("tool_name",),
     ("args",),
-    lambda p: [p.content] if isinstance(p, TextPart) else (),
+    lambda p: [] if isinstance(p, ThinkingPart) else [p.content if isinstance(p, TextPart) else p],
 )
 
 
@@ -40,13 +39,14 @@ class MendedModel(Delegating, WrapperModel):
         settings = {**(self.settings or {}), **(model_settings or {})}
         request = _asked(parameters, settings.get("tool_choice"))
         request = request.ended(response.finish_reason, response.provider_details)
-        parts = await self._menders.answer(request, response.parts, _PARTS)
-        return put(response, ("parts",), parts)
+        return await self._menders.within(request, response, "parts", _PARTS)
 
 
 def _asked(parameters: Any, tool_choice: Any) -> Asked:
     offered = [*parameters.function_tools, *parameters.output_tools]
     tools = [{"name": t.name, "parameters": t.parameters_json_schema} for t in offered]
+    if tool_choice in ("none", []):  # its output tools are called all the same
+        tool_choice = [t.name for t in parameters.output_tools] or "none"
     # An output tool has the form of an answer, too: who writes that as text has not called another.
     forms = [t.parameters_json_schema for t in parameters.output_tools]
     whole = getattr(parameters.output_object, "json_schema", None)

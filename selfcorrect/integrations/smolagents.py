@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Final
 
 from smolagents import models
@@ -9,7 +10,9 @@ from smolagents import models
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
+from selfcorrect.kernel.calls import is_just
 from selfcorrect.kernel.requests import why_no_call
+from selfcorrect.model import Call
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, models.ChatMessageToolCall),
@@ -33,12 +36,10 @@ class MendedModel(Delegating, models.Model):
         message = self._wrapped.generate(*args, **kwargs)
         given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs | self.kwargs
         request = _asked(given).ended(None, message.raw)
-        content, calls = message.content, message.tool_calls or []
-        said = content if isinstance(content, list) else [{"text": content}]
-        texts = [text for each in said if isinstance(text := each.get("text"), str)]
-        parts = self._menders.answer_now(request, [*texts, *calls], _PARTS)
-        made = [part for part in parts if not isinstance(part, str)]
-        message = put(message, ("tool_calls",), made or None)
+        said = message.content if isinstance(message.content, list) else [message.content]
+        given = [each.get("text", each) if isinstance(each, dict) else each for each in said]
+        parts = self._menders.answer_now(request, [*given, *(message.tool_calls or ())], _PARTS)
+        message = put(message, ("tool_calls",), [*filter(_PARTS.is_call, parts)] or None)
         # What the request does not allow is no call for the agent's own parser either.
         message.is_answer = why_no_call(request.allows, ()) is not None
         return message
@@ -47,11 +48,19 @@ class MendedModel(Delegating, models.Model):
         """Let the model read the calls in a text that may hold one.
 
         Raises:
-            ValueError: If the text is an answer.
+            ValueError: If the text is an answer, or something stands around the call.
         """
-        if getattr(message, "is_answer", False) and not message.tool_calls:
-            raise ValueError("the text is an answer, and holds no call")
-        return self._wrapped.parse_tool_calls(message)
+        read = self._wrapped.parse_tool_calls(copy(message))
+        if message.tool_calls:
+            return read
+        # The framework's own parser takes any JSON object, whatever is said around it.
+        is_call = type(self._wrapped).parse_tool_calls is not models.Model.parse_tool_calls
+        if not is_call:
+            made, keys = read.tool_calls[0].function, (self.tool_name_key, self.tool_arguments_key)
+            is_call = is_just(message.content, Call(made.name, made.arguments), keys)
+        if getattr(message, "is_answer", False) or not is_call:
+            raise ValueError("the text is an answer, or more than a call: write a call alone")
+        return read
 
     @property
     def generate_stream(self) -> Any:

@@ -184,7 +184,11 @@ def _schema(answer: JSON) -> JsonObject | bool:
 def _is_answer(schema: JsonObject | bool, values: Sequence[JSON], fits: Fits | None) -> bool:
     if isinstance(schema, bool) or not values:
         return schema is not False
-    return any(_is_meant(schema, each) or (fits and fits(schema, each)) for each in values)
+    # An answer in a list is misspelt, and no call either.
+    items = [item for each in values if isinstance(each, list) for item in each]
+    return any(
+        _is_meant(schema, each) or (fits and fits(schema, each)) for each in (*values, *items)
+    )
 
 
 def _is_meant(schema: JsonObject, value: JSON) -> bool:

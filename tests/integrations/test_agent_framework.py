@@ -91,7 +91,12 @@ class Once(af.FunctionInvocationLayer, af.ChatMiddlewareLayer, af.BaseChatClient
         if not stream:
             return asyncio.sleep(0, response)
         updates = [
-            af.ChatResponseUpdate(role="assistant", contents=each.contents)
+            af.ChatResponseUpdate(
+                role="assistant",
+                contents=each.contents,
+                finish_reason=response.finish_reason,
+                raw_representation=response.raw_representation,
+            )
             for each in response.messages
         ]
 
@@ -202,6 +207,45 @@ def test_a_call_in_a_text_stands_after_all_that_was_said():
     kinds = [part.type for each in final.messages for part in each.contents]
     assert kinds == ["text", "function_call", "function_result", "text"]
     assert final.messages[0].text == text
+
+
+TEXT_CALL = '{"name": "double", "arguments": {"n": "2"}}'
+BESIDE = {
+    "a picture": af.Content.from_data(b"x", "image/png"),
+    "an error": af.Content.from_error(message="no"),
+    "a call of the service": call(informational_only=True),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("title", BESIDE)
+def test_whatever_is_no_text_stands_around_a_call_too(title, stream):
+    for contents in ((TEXT_CALL, BESIDE[title]), (BESIDE[title], TEXT_CALL)):
+        run_once(Once(of(*contents)), stream=stream)
+        assert ran == []
+
+
+def test_thoughts_and_costs_say_nothing_around_a_call():
+    thinks = af.Content.from_text_reasoning(text="If Bob agrees.")
+    run_once(Once(of(thinks, TEXT_CALL, af.Content.from_usage({"input_token_count": 3}))))
+    assert ran == [2]
+
+
+FORBIDDEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a filter": ({"finish_reason": "content_filter"}, {}),
+    "a refusal": ({"raw_representation": {"choices": [{"delta": {"refusal": "No."}}]}}, {}),
+    "the tool choice": ({}, {"tool_choice": "none"}),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("args", ['{"n": 2}', '{"n": "2"}'])
+@pytest.mark.parametrize("title", FORBIDDEN)
+def test_a_call_that_may_not_be_one_is_left_out(title, args, stream):
+    more, options = FORBIDDEN[title]
+    final = run_once(Once(of("No.", call(args)), **more), stream=stream, **options)
+    assert ran == []
+    assert final.messages[0].text == "No."
 
 
 def test_a_call_in_a_text_that_is_streamed_runs():

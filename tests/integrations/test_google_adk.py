@@ -252,6 +252,36 @@ def test_nothing_is_kept_of_an_invocation_that_is_over(how):
     assert not plugin._asked
 
 
+TEXT_CALL = types.Part(text='{"name": "double", "arguments": {"n": "2"}}')
+BESIDE = {
+    "a picture": types.Part(inline_data=types.Blob(data=b"\xff", mime_type="image/png")),
+    "code": types.Part(executable_code=types.ExecutableCode(code="x", language="PYTHON")),
+}
+
+
+@pytest.mark.parametrize("title", BESIDE)
+def test_whatever_is_no_text_stands_around_a_call_too(title):
+    for parts in ([TEXT_CALL, BESIDE[title]], [BESIDE[title], TEXT_CALL]):
+        assert answered(whole(*parts)[0]).content.parts == parts
+
+
+def test_thoughts_and_their_signatures_say_nothing_around_a_call():
+    thinks = types.Part(text="If Bob agrees.", thought=True, thought_signature=b"\xff")
+    signed = types.Part(thought_signature=b"\xff")
+    after = answered(whole(thinks, TEXT_CALL, signed)[0]).content.parts
+    assert [bool(part.function_call) for part in after] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"])
+@pytest.mark.parametrize("n", [2, "2"])
+def test_a_call_that_may_not_be_one_is_left_out(n, reason):
+    said = types.Part(text="No.")
+    made = types.Part(function_call=types.FunctionCall(name="double", args={"n": n}))
+    assert answered(whole(said, made, finish_reason=reason)[0]).content.parts == [said]
+    config = {"tool_config": CHOICE}
+    assert answered(whole(said, made)[0], **config).content.parts == [said]
+
+
 # --- what the request allows ----------------------------------------------------------------------
 
 NONE = types.FunctionCallingConfigMode.NONE

@@ -16,6 +16,7 @@ from frameworks_kit import (
     ATTACKS,
     EACH,
     GOOD,
+    PAY,
     SAID,
     TEXT,
     Action,
@@ -223,6 +224,46 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
 def test_what_may_be_no_call_becomes_none(forbids):
     made = {case: paid(case) for case in ATTACKS[forbids]}
     assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
+
+
+BESIDE: dict[str, dict[str, Any]] = {
+    "a picture": {"images": [{"type": "image_url", "image_url": {"url": "data:x"}, "index": 0}]},
+    "a call of the older kind": {"function_call": {"name": "other", "arguments": "{}"}},
+}
+
+
+@pytest.mark.parametrize("title", BESIDE)
+def test_whatever_is_no_text_stands_around_a_call_too(title):
+    assert made_of({"content": PAY, **BESIDE[title]}) == []
+    assert len(made_of({"content": PAY})) == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "more", "request_"),
+    [
+        ("content_filter", {}, {}),
+        ("stop", {"provider_specific_fields": {"refusal": "No."}}, {}),
+        ("tool_calls", {}, {"tool_choice": "none"}),
+    ],
+)
+def test_a_call_that_may_not_be_one_is_left_out(reason, more, request_):
+    function = {"name": "pay", "arguments": '{"to": "ann", "amount": 5}'}
+    message = {
+        "content": "No.",
+        "tool_calls": [{"id": "a", "type": "function", "function": function}],
+        **more,
+    }
+    assert made_of(message, reason, **request_) == []
+
+
+def made_of(message: dict[str, Any], reason: str = "stop", **request: Any) -> list[Any]:
+    """The calls that a caller sees in what is made of a message."""
+    schema = {"properties": {"to": {"type": "string"}, "amount": {"type": "integer"}}}
+    tools = [{"type": "function", "function": {"name": "pay", "parameters": schema}}]
+    choice = Choices(finish_reason=reason, message=Message(**message))
+    hook = MendingLogger().async_post_call_success_deployment_hook
+    answer = hook({"tools": tools, **request}, ModelResponse(choices=[choice]), None)
+    return asyncio.run(answer).choices[0].message.tool_calls or []
 
 
 def test_the_providers_own_word_for_the_end_counts():

@@ -13,6 +13,7 @@ from agents import (
     Agent,
     Model,
     ModelSettings,
+    ModelTracing,
     OpenAIChatCompletionsModel,
     Runner,
     WebSearchTool,
@@ -42,11 +43,13 @@ from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
     ResponseFunctionToolCall,
+    ResponseFunctionWebSearch,
     ResponseOutputMessage,
     ResponseOutputRefusal,
     ResponseOutputText,
     ResponseReasoningItem,
 )
+from openai.types.responses.response_output_item import ImageGenerationCall
 
 from selfcorrect.integrations.openai_agents import MendedModel
 
@@ -222,6 +225,30 @@ def test_a_call_in_a_text_stands_after_all_that_was_said():
     assert (made.type, made.name, made.arguments) == ("function_call", "double", '{"n": 2}')
 
 
+SEARCHED = ResponseFunctionWebSearch(
+    id="w", status="completed", type="web_search_call", action={"type": "search", "query": "x"}
+)
+PICTURE = ImageGenerationCall(id="i", result="x", status="completed", type="image_generation_call")
+SAYS_A_CALL = '{"name": "double", "arguments": {"n": "2"}}'
+
+
+@pytest.mark.parametrize("beside", [SEARCHED, PICTURE])
+def test_whatever_is_no_text_stands_around_a_call_too(beside):
+    for items in ([said(SAYS_A_CALL), beside], [beside, said(SAYS_A_CALL)]):
+        assert answered(*items).output == items
+
+
+def test_a_call_that_may_not_be_one_is_left_out():
+    none = {"model_settings": ModelSettings(tool_choice="none")}
+    text = said("No.")
+    assert answered(text, call(), **none).output == [text]
+    refused = said("", refusal="No.")
+    assert answered(refused, call()).output == [refused]
+    # The runner would take an answer without output from the events before it.
+    with pytest.raises(ModelBehaviorError, match="no call"):
+        answered(call(), **none)
+
+
 def test_an_item_that_is_plain_json_is_left_alone():
     model, odd = Once(), {"type": "function_call", "name": "double", "arguments": "{}"}
     model.response.output = [odd]
@@ -310,6 +337,44 @@ def test_a_chat_completion_says_how_it_ended():
     whole = [each for each in cases if not (each.form and len(each.texts) > 1)]
     made = {case: paid(case, model=completing(case)) for case in whole}
     assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
+
+
+ENDS = {"a filter": "content_filter", "the end": "stop"}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("title", ENDS)
+def test_how_chat_completions_end_counts_in_a_stream_too(title, stream):
+    head = {"id": "r", "created": 0, "model": "m"}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        end = {"index": 0, "finish_reason": ENDS[title]}
+        message = {"role": "assistant", "content": SAYS_A_CALL}
+        if not json.loads(request.content).get("stream"):
+            whole = {**head, "object": "chat.completion", "choices": [{**end, "message": message}]}
+            return httpx.Response(200, json=whole)
+        first = {"index": 0, "delta": message, "finish_reason": None}
+        told = [
+            {**head, "object": "chat.completion.chunk", "choices": [each]}
+            for each in (first, {**end, "delta": {}})
+        ]
+        text = "".join(f"data: {json.dumps(each)}\n\n" for each in told) + "data: [DONE]\n\n"
+        headers = {"content-type": "text/event-stream", "x-request-id": "req_1"}
+        return httpx.Response(200, headers=headers, text=text)
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    inner = OpenAIChatCompletionsModel("m", AsyncOpenAI(api_key="none", http_client=client))
+    given = {**asked(), "tracing": ModelTracing.DISABLED}
+
+    async def go() -> Any:
+        if not stream:
+            return await MendedModel(inner).get_response(**given)
+        events = [event async for event in MendedModel(inner).stream_response(**given)]
+        assert events[-1].response._request_id == "req_1"
+        return events[-1].response
+
+    made = [item.arguments for item in asyncio.run(go()).output if item.type == "function_call"]
+    assert made == ([] if title == "a filter" else ['{"n": 2}'])
 
 
 # --- a wrapper hands on what it does not change ---------------------------------------------------

@@ -23,8 +23,9 @@ from frameworks_kit import (
     check,
     not_handed_on,
 )
-from pydantic_ai import Agent, PromptedOutput, ToolOutput
+from pydantic_ai import Agent, BinaryContent, PromptedOutput, ToolOutput
 from pydantic_ai.messages import (
+    FilePart,
     ModelResponse,
     NativeToolCallPart,
     NativeToolReturnPart,
@@ -132,9 +133,39 @@ def test_the_models_own_object_is_not_touched():
 
 def test_a_call_in_a_text_stands_after_all_that_was_said():
     text = TextPart('{"name": "double", "arguments": {"n": "2"}}', id="m_2", provider_name="p")
-    after = answered(replace(WHOLE, parts=[THINKS, text, SEARCH]))
-    assert [*after.parts[:2], after.parts[3]] == [THINKS, text, SEARCH]
+    blank = TextPart(" ")
+    after = answered(replace(WHOLE, parts=[THINKS, text, blank]))
+    assert [*after.parts[:2], after.parts[3]] == [THINKS, text, blank]
     assert (after.parts[2].tool_name, after.parts[2].args) == ("double", {"n": 2})
+
+
+@pytest.mark.parametrize(
+    "beside", [SEARCH, FOUND, FilePart(BinaryContent(b"x", media_type="image/png"))]
+)
+def test_whatever_is_no_text_stands_around_a_call_too(beside):
+    text = TextPart('{"name": "double", "arguments": {"n": "2"}}')
+    for parts in ([text, beside], [beside, text]):
+        assert answered(replace(WHOLE, parts=parts)).parts == parts
+
+
+@pytest.mark.parametrize(
+    "ended", [{"finish_reason": "content_filter"}, {"provider_details": {"refusal": "No."}}]
+)
+def test_a_call_that_the_provider_refused_is_left_out(ended):
+    assert answered(replace(WHOLE, **ended)).parts == WHOLE.parts[:-1]
+
+
+@pytest.mark.parametrize("choice", ["none", []])
+def test_without_calls_only_an_output_tool_is_called(choice):
+    form = ToolDefinition(name="final_result", parameters_json_schema=SCHEMA)
+    response = replace(WHOLE, parts=[replace(CALL, tool_name="final_result")])
+    parameters = ModelRequestParameters(
+        function_tools=[ToolDefinition(name="double", parameters_json_schema=SCHEMA)]
+    )
+    for asked, args in ((parameters, None), (replace(parameters, output_tools=[form]), '{"n": 2}')):
+        model = MendedModel(FunctionModel(lambda messages, info: response))
+        parts = asyncio.run(model.request([], {"tool_choice": choice}, asked)).parts
+        assert [part.args for part in parts] == ([args] if args else [])
 
 
 # --- what the request allows ----------------------------------------------------------------------

@@ -209,6 +209,61 @@ def test_the_agents_own_parser_makes_no_call_of_an_answer(settings, pays):
     assert ("paid" in str(told)) == pays
 
 
+PICTURE = {"type": "image", "image": "x"}
+
+
+@pytest.mark.parametrize("beside", [PICTURE, {"type": "new"}, "But only if Bob agrees."])
+def test_whatever_is_no_text_stands_around_a_call_too(beside):
+    text = {"type": "text", "text": '{"name": "double", "arguments": {"n": "2"}}'}
+    for content in ([text, beside], [beside, text]):
+        after = MendedModel(Once(message_of(content))).generate([], tools_to_call_from=[double])
+        assert after.tool_calls is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "settings"),
+    [
+        ({"choices": [{"finish_reason": "content_filter"}]}, {}),
+        ({"choices": [{"message": {"refusal": "No."}}]}, {}),
+        (None, {"tool_choice": "none"}),
+    ],
+)
+def test_a_call_that_may_not_be_one_is_left_out(raw, settings):
+    wrapper = MendedModel(Once(message_of("No.", {"n": 2}, raw=raw), **settings))
+    after = wrapper.generate([], tools_to_call_from=[double])
+    assert (after.content, after.tool_calls) == ("No.", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "pays"),
+    [
+        (PAY, True),
+        (f"{PAY}\nBut only if Bob agrees.", False),
+        (f"Example: {PAY}", False),
+        (PAY.replace("5}", '5, "amount": 6}'), False),
+    ],
+)
+def test_the_agents_own_parser_makes_no_call_of_more_than_a_call(text, pays):
+    model = Once(message_of(text))
+    agent = ToolCallingAgent(tools=[pay], model=MendedModel(model), max_steps=1, verbosity_level=0)
+    agent.run("hi")
+    told = [step.observations for step in agent.memory.steps if isinstance(step, ActionStep)]
+    assert ("paid" in str(told)) == pays
+
+
+def test_the_keys_of_the_model_are_the_keys_of_its_calls():
+    said = '{"tool": "double", "with": {"n": 2}}'
+    keys = {"tool_name_key": "tool", "tool_arguments_key": "with"}
+    for text, reads in ((said, True), (f"{said} Or not.", False)):
+        wrapper = MendedModel(Once(message_of(text), **keys))
+        message = wrapper.generate([], tools_to_call_from=[double])
+        if reads:
+            assert wrapper.parse_tool_calls(message).tool_calls[0].function.arguments == {"n": 2}
+        else:
+            with pytest.raises(ValueError, match="a call alone"):
+                wrapper.parse_tool_calls(message)
+
+
 # --- a wrapper hands on what it does not change ---------------------------------------------------
 
 OWN = frozenset({"generate", "generate_stream", "parse_tool_calls"})
