@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import replace
 from datetime import date
 from typing import Any, ClassVar
 
@@ -9,7 +12,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from selfcorrect import ErrorRule, StrategyMap, ToolSpec, build_graph
+from selfcorrect import Ask, ErrorRule, StrategyMap, ToolSpec, build_graph, on_error
 from selfcorrect.testing import ScriptedModel
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -293,3 +296,32 @@ def test_the_trail_keeps_who_answered():
     done = graph.invoke(Command(resume={"action": "answer", "value": "ann", "by": "eve"}), CONFIG)
     assert done["result"] == "paid"
     assert [event["by"] for event in done["trail"] if "by" in event] == ["eve"]
+
+
+@pytest.mark.parametrize("how", ["invoke", "ainvoke", "stream"])
+def test_none_is_a_no(how):
+    """LangGraph alone cannot resume with it: it ends in an UnboundLocalError."""
+    graph, _, world = start({"amount": 0, "to": "ann"})
+    no = Command(resume=None)
+    if how == "invoke":
+        graph.invoke(no, CONFIG)
+    elif how == "ainvoke":
+        asyncio.run(graph.ainvoke(no, CONFIG))
+    else:
+        assert [*graph.stream(no, CONFIG)]
+    assert graph.get_state(CONFIG).values["failure"]["reason"] == "rejected"
+    assert not world.paid
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_question_of_a_handler_is_bounded(asks):
+    """An option that no call could hold is none."""
+    big = "x" * 10_000_000
+    question = Ask(big, (big, {"to": big}, 7))
+    spec = World(Refused("no")).spec("read_only")
+    spec = replace(spec, on_error=on_error(execution_error=lambda error: question))
+    graph = build_graph([spec], checkpointer=InMemorySaver() if asks else None)
+    out = graph.invoke({"call": {"name": "pay", "args": {"amount": 5, "to": "ann"}}}, CONFIG)
+    told = asked(out) if asks else out["failure"]["question"]
+    assert told["options"] == [7]
+    assert len(json.dumps(told)) < 10_000

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from selfcorrect import Mender, ToolSpec, build_graph
+from selfcorrect.batch import repair
 from selfcorrect.schema import Checker
 from selfcorrect.schema.effort import Effort, depth_of
 from selfcorrect.schema.patterns import compiled
@@ -182,6 +184,9 @@ def test_a_measure_counts_levels():
 
 
 NESTED = (
+    "^((a{1,50}){1,50}){1,20}$",
+    "^(([ab]{1,30}){1,30}){1,30}$",
+    "^((a{1,50}){1,50}){1,60}$",
     "^([a-z]{1,100}){1,100}$",
     "^(.{1,99}){1,99}$",
     "^((a{0,90}){0,90}){0,90}$",
@@ -201,11 +206,36 @@ def test_repeats_in_one_another_are_answered_in_bounded_time_or_not_at_all(
         monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     compiled.cache_clear()
     search = compiled(pattern).search
-    for text in ("ab" * 1_000, "a" * 300_000 + "!", "ab" * 100_000, "é" * 5_000):
+    for text in (
+        "a" * 99 + "!",
+        "a" * 199 + "!",
+        "a" * 1_999 + "!",
+        "ab" * 1_000,
+        "a" * 300_000 + "!",
+        "ab" * 100_000,
+        "é" * 5_000,
+    ):
         started = time.process_time()
         search(text)
         assert time.process_time() - started < 1, len(text)
     compiled.cache_clear()
+
+
+@pytest.mark.parametrize("pattern", NESTED)
+def test_no_host_takes_long_over_a_pattern(pattern):
+    """A call is checked several times on its way; all of it together is bounded."""
+    tool = {"name": "act", "parameters": of(type="string", pattern=pattern)}
+    mender, graph = Mender([tool]), build_graph([ToolSpec.from_schema(tool, call=dict)])
+    for text in ("a" * 99 + "!", "a" * 199 + "!", "a" * 999 + "!", "a" * 100_000 + "!"):
+        call = {"name": "act", "args": {"a": text}}
+        line = {"id": 1, "tools": [tool], "call": call}
+        for ask in (mender.call, lambda each: graph.invoke({"call": each})):
+            started = time.process_time()
+            ask(call)
+            assert time.process_time() - started < 1, len(text)
+        started = time.process_time()
+        assert [*repair([line])]
+        assert time.process_time() - started < 1, len(text)
 
 
 def test_a_large_pattern_is_checked_on_texts_of_the_usual_size():

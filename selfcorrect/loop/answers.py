@@ -29,9 +29,10 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text, clean, problem, storable
+from selfcorrect.plain import as_text, clean, plain, problem, storable
 from selfcorrect.pointer import apply, look, split
 from selfcorrect.protocols import RepairContext
+from selfcorrect.sizes import json_bytes
 
 _MOST: Final = 8
 _LONGEST: Final = 100
@@ -131,9 +132,18 @@ def _change(change: Any) -> Change:
     return replace(change, safety=Safety(change.safety), reason=as_text(change.reason))
 
 
-def options_of(options: Sequence[Any]) -> list[JSON]:
-    """The options of a question as JSON; changes stay recognisable, alone or together."""
-    return [[to_json(item)] if isinstance(item, Change) else to_json(item) for item in options]
+def options_of(options: Sequence[Any], most: int) -> list[JSON]:
+    """The options of a question as JSON; changes stay recognisable, alone or together.
+
+    Together they take as many bytes as arguments may: no call could hold more.
+    """
+    kept = []
+    for item in options:
+        option = plain([to_json(item)] if isinstance(item, Change) else to_json(item))
+        if (size := json_bytes(option)) <= most:
+            most -= size
+            kept.append(option)
+    return kept
 
 
 def mended(call: Call, changes: tuple[Any, ...], group: list[Finding]) -> Call | str:

@@ -53,7 +53,17 @@ def _hints(schema: Any) -> dict[str, Any]:
 
 
 class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """LangGraph's compiled graph; only its picture in Jupyter is ours, drawn without a network."""
+    """LangGraph's compiled graph; its picture is drawn without a network, and None answers, too."""
+
+    if not TYPE_CHECKING:  # for whom LangGraph's own signatures hold
+
+        def stream(self, input, *args, **more):  # noqa: A002, ANN001, ANN002, ANN003, ANN201
+            """As LangGraph does; `Command(resume=None)`, which it cannot resume with, rejects."""
+            return super().stream(_answered(input), *args, **more)
+
+        def astream(self, input, *args, **more):  # noqa: A002, ANN001, ANN002, ANN003, ANN201
+            """As LangGraph does; `Command(resume=None)`, which it cannot resume with, rejects."""
+            return super().astream(_answered(input), *args, **more)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         from selfcorrect.drawing import Shape
@@ -68,6 +78,11 @@ class CorrectionGraph(CompiledStateGraph[Any, Any, Any, Any]):
             "text/vnd.mermaid": mermaid(shape),
             "text/plain": repr(self),
         }
+
+
+def _answered(given: Any) -> Any:
+    """The input; a command that says nothing at all is a person's no."""
+    return Command(resume={"action": "reject"}) if given == Command() else given
 
 
 def build_graph(

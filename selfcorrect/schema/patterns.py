@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -22,8 +23,9 @@ _LONGEST_BACKTRACKED: Final = 10_000
 """Characters of a text that may be gone through at every one of the steps."""
 _TAME: Final = 2**20
 """Bytes of an automaton that is quick for any text; counted repeats in one another need more."""
-_LONGEST_WILD: Final = 2_000
-"""Characters of a text that a larger automaton goes through."""
+_WILD: Final = ((2**21, 1_000), (2**22, 200), (2**23, 100))
+"""Bytes of a larger one, and the characters of a text that it goes through in a fifth of a second:
+what they cost together grows faster than either."""
 _MOST_STATES: Final = 5_000
 """Instructions of a program of RE2 that is quick for any text."""
 _UNICODE_ESCAPE: Final = re.compile(r"\\(?:\\|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4}))")
@@ -57,24 +59,20 @@ def compiled(pattern: str) -> Pattern:
         import jsonschema_rs
     except ImportError:
         return _re2(pattern)
+    for size, longest in ((_TAME, None), *_WILD):
+        with suppress(ValueError):
+            found = _rust(pattern, jsonschema_rs.RegexOptions(size_limit=size)).is_valid
+            return _bounded(pattern, longest, found) if longest else Pattern(found, linear=True)
     try:
-        tame = jsonschema_rs.RegexOptions(size_limit=_TAME)
-        return Pattern(_rust(pattern, tame).is_valid, linear=True)
+        bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
     except ValueError:
-        try:
-            wild = _rust(pattern, jsonschema_rs.RegexOptions())
-            return _bounded(pattern, _LONGEST_WILD, wild.is_valid)
-        except ValueError:
-            pass
-        try:
-            bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
-        except ValueError:
-            return _unchecked(pattern)
-        return _bounded(pattern, _LONGEST_BACKTRACKED, partial(_backtracked, bounded))
+        return _unchecked(pattern)
+    return _bounded(pattern, _LONGEST_BACKTRACKED, partial(_backtracked, bounded))
 
 
 def _bounded(pattern: str, longest: int, search: Callable[[str], bool | None]) -> Pattern:
     """A pattern that may take too long: what is longer, or not answered, is not checked."""
+    search = lru_cache(maxsize=4)(search)  # one call asks several times of the same text
 
     def bounded(text: str) -> bool:
         found = search(text) if len(text) <= longest else None
@@ -131,7 +129,7 @@ def _re2(pattern: str) -> Pattern:
         return found.search(text) is not None
 
     is_tame = found.programsize <= _MOST_STATES
-    return Pattern(search, linear=True) if is_tame else _bounded(pattern, _LONGEST_WILD, search)
+    return Pattern(search, linear=True) if is_tame else _bounded(pattern, _WILD[-1][1], search)
 
 
 def _code_point(match: re.Match[str]) -> str:

@@ -259,7 +259,7 @@ class _Round:
                 about = {key: self.item.get(key) for key in ("finding", "rule", "strategy", "path")}
                 said = {
                     "question": excerpt(question, _LONGEST),
-                    "options": plain(options_of(options)),
+                    "options": options_of(options, self.context.limits.argument_bytes),
                 }
                 self.question = said | about
             case Result() if self._was_executed and not self._by_handler:

@@ -16,7 +16,7 @@ from selfcorrect.loop.context import RunContext, Update
 from selfcorrect.loop.progress import readings_of, refusal_of, stopped, try_key
 from selfcorrect.loop.repair_context import repair_context
 from selfcorrect.model import JSON, Ask, Call, Diagnosis, Finding, Safety
-from selfcorrect.plain import own_copy, plain
+from selfcorrect.plain import own_copy
 from selfcorrect.pointer import look
 from selfcorrect.policies.safety import no_model
 from selfcorrect.schema.equality import call_key
@@ -161,7 +161,7 @@ class _Selection:
         if why := refusal_of(tried, paths):
             hint += f" An automatic correction was refused: {why}."
         now = look(call, finding.path or "")
-        options = [*readings.values(), *plain(options_of(ask.options))]
+        options = [*readings.values(), *options_of(ask.options, context.limits.argument_bytes)]
         return {
             "question": f"{ask.question}{hint}",
             "options": [option for option in options if not same(option, now)],
