@@ -71,7 +71,10 @@ class Clients(RuleBasedStateMachine):
             self.refused.pop(equal, None)
         else:
             self.refused[equal] = self.refused.get(equal, 0) + 1
-            self.barred.add(equal)
+            if ending == "refused":
+                self.barred.add(equal)
+            else:
+                self.barred.discard(equal)
 
     @rule(client=CLIENTS)
     def looks(self, client: str) -> None:
