@@ -81,7 +81,7 @@ class Hand:
 
     def __init__(self, bank: Bank) -> None:
         self.inbox, self.got = Inbox(), asyncio.Queue[Any]()
-        self.bank, self.number, self.headers = bank, 0, dict[str, str]()
+        self.bank, self.number = bank, 0
 
     async def send(self, frame: Any, related: Any = None) -> None:
         del related
@@ -91,7 +91,7 @@ class Hand:
     async def asks(self, method: str, **params: Any) -> Any:
         self.number += 1
         asked = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        await self.inbox.put(Come(made(asked, self.headers)))
+        await self.inbox.put(Come(made(asked)))
         told = await asyncio.wait_for(self.got.get(), 60)
         return told.get("result") or told["error"]
 

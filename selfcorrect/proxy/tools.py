@@ -83,7 +83,6 @@ class Tools:
     given: dict[str, Mapping[str, Any]] | None = None
     failed: dict[str, JSON] = field(default_factory=dict)
     _heard: int = 0
-    _said: str | None = None
     _refused: Live[tuple[int, int, float]] = field(
         default_factory=lambda: Live((-1, 0, 0), REMEMBERED)
     )
@@ -121,12 +120,6 @@ class Tools:
         """Something new is known: a person has spoken, or a call succeeded, refused or not."""
         self._heard += 1
         self._refused.forget(key)
-
-    def hear_from(self, said: str | None) -> None:
-        """Take note of who the client says it is: a new token is something new."""
-        if said != self._said:
-            self._said = said
-            self.hear()
 
     def refuse(self, attempts: Iterable[Mapping[str, Any]], written: str) -> None:
         """Note which of these attempts of a tool that acts were refused.
