@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -151,3 +152,10 @@ Memory.TestCase.settings = settings(
     suppress_health_check=list(HealthCheck),
 )
 TestMemory = Memory.TestCase
+
+
+@pytest.mark.nightly
+class TestMemoryLong(Memory.TestCase):  # type: ignore[misc, name-defined]
+    """The same, for as long as a night takes."""
+
+    settings = settings(Memory.TestCase.settings, max_examples=1_000)

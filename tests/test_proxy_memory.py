@@ -81,7 +81,7 @@ class Hand:
 
     def __init__(self, bank: Bank) -> None:
         self.inbox, self.got = Inbox(), asyncio.Queue[Any]()
-        self.bank, self.number, self.headers = bank, 0, dict[str, str]()
+        self.bank, self.number = bank, 0
 
     async def send(self, frame: Any, related: Any = None) -> None:
         del related
@@ -91,7 +91,7 @@ class Hand:
     async def asks(self, method: str, **params: Any) -> Any:
         self.number += 1
         asked = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        await self.inbox.put(Come(made(asked, self.headers)))
+        await self.inbox.put(Come(made(asked)))
         told = await asyncio.wait_for(self.got.get(), 60)
         return told.get("result") or told["error"]
 
@@ -157,7 +157,7 @@ def test_a_refusal_by_the_protocol_is_bounded_as_one_by_the_tool(told, status, c
     async def work(hand: Hand, bank: Bank) -> None:
         for _ in range(TIMES):
             assert "code" in (told := await hand.calls("pay", cents=cents)) or told["isError"]
-        assert bank.made == [("pay", {"cents": 5})]
+        assert bank.made == [("pay", {"cents": 5})] * 3, "a new decision, within bounds"
         await hand.calls("pay", cents=6)
         assert bank.made[-1] == ("pay", {"cents": 6}), "a corrected call is made"
         for _ in range(TIMES):
@@ -168,28 +168,17 @@ def test_a_refusal_by_the_protocol_is_bounded_as_one_by_the_tool(told, status, c
     refusing(told, status, work)
 
 
-def test_a_new_token_is_something_new_and_success_ends_the_count():
+def test_success_ends_the_count_of_refusals():
     async def work(hand: Hand, bank: Bank) -> None:
         for round_ in range(4):
             bank.says = {"code": -32603, "message": "HTTP 401"}
             await hand.calls("pay", cents=5)
             await hand.calls("pay", cents=5)
-            assert len(bank.made) == 2 * round_ + 1
-            hand.headers = {"authorization": f"Bearer {round_}"}
             bank.says = {"content": []}
             assert await hand.calls("pay", cents=5) == bank.says
+            assert len(bank.made) == 3 * (round_ + 1)
 
     refusing({"code": -32603, "message": "HTTP 401"}, 401, work)
-
-
-def test_what_may_be_ready_later_is_asked_for_again_once_it_has_waited(monkeypatch):
-    async def work(hand: Hand, bank: Bank) -> None:
-        monkeypatch.setattr("selfcorrect.proxy.tools.held_until", lambda *_: 0)
-        for _ in range(TIMES):
-            await hand.calls("pay", cents=5)
-        assert len(bank.made) == 3
-
-    refusing({"code": -32603, "message": "HTTP 429"}, 429, work)
 
 
 def test_a_call_that_fails_in_the_same_way_is_bounded_on_tools_that_read():

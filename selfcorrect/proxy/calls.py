@@ -155,7 +155,6 @@ class Call:
             return refused(self.frame, "invalid_input", _STALE, _STALE)
         if spec is not None and type(args) is dict and acts(spec):
             self.key = call_key(ToolCall(spec.name, args), spec)
-        tools.hear_from(self.frame.headers.get("authorization"))
         if tools.is_refused(self.key):
             return refused(self.frame, "refused", _REFUSED, _REFUSED)
         if spec is not None and is_valid and tools.is_sure:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from selfcorrect.integrations.mcp import listed_tool
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.loop.failures import Live
-from selfcorrect.loop.intents import held_until
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.setup import REMEMBERED, assemble, tell_left_out
@@ -84,7 +83,6 @@ class Tools:
     given: dict[str, Mapping[str, Any]] | None = None
     failed: dict[str, JSON] = field(default_factory=dict)
     _heard: int = 0
-    _said: str | None = None
     _refused: Live[tuple[int, int, float]] = field(
         default_factory=lambda: Live((-1, 0, 0), REMEMBERED)
     )
@@ -123,12 +121,6 @@ class Tools:
         self._heard += 1
         self._refused.forget(key)
 
-    def hear_from(self, said: str | None) -> None:
-        """Take note of who the client says it is: a new token is something new."""
-        if said != self._said:
-            self._said = said
-            self.hear()
-
     def refuse(self, attempts: Iterable[Mapping[str, Any]], written: str) -> None:
         """Note which of these attempts of a tool that acts were refused.
 
@@ -137,9 +129,8 @@ class Tools:
             written: The key of the call that it was made of.
         """
         for each in (one for one in attempts if one["outcome"] == "refused"):
-            until = held_until(self.loop().context, each.get("retry_after"))
-            if each["type"] == "ToolReportedError":
-                until = inf  # nobody sees what the tool had done by then: no wait makes that good
+            # After an `isError` nobody sees what the tool had done by then; a protocol's is seen.
+            until = inf if each["type"] == "ToolReportedError" else 0
             for key in {each["key"], written}:
                 self._refused.keep(key, (self._heard, self._refused.of(key)[1] + 1, until))
 
