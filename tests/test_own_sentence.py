@@ -45,6 +45,19 @@ def test_what_stands_behind_an_error_makes_it_neither_repeatable_nor_a_wait(
     assert found.retry_after is None
 
 
+@pytest.mark.parametrize("acts", [False, True])
+@pytest.mark.parametrize(
+    "join", ["{}. 1. {}", "{}1. {}", "{} 1. {}", "{}.1. {}", "{} [{}]", '{} "{}"']
+)
+@pytest.mark.parametrize("status", [*BEHIND[:2], "status 503", "HTTP 429"])
+@pytest.mark.parametrize(("own", "arguments"), OWN)
+def test_a_status_behind_an_ordinal_or_a_quote_makes_nothing_repeatable(
+    own, arguments, status, join, acts
+):
+    found = read(join.format(own, status), arguments, acts=acts)
+    assert found.kind not in RETRYABLE
+
+
 def test_the_own_sentence_may_say_that_it_is_temporary():
     found = read("Too many requests. Please retry in 30 seconds.", {}, acts=True)
     assert (found.kind, found.retry_after) == ("rate_limit", 30.0)
@@ -56,6 +69,10 @@ def test_the_own_sentence_may_say_that_it_is_temporary():
         ("Error: no such file", "Error: no such file"),
         ("See below:\nno such file\nmore", "See below:\nno such file"),
         ("The file, e.g. a.txt, is gone. Bye", "The file, e.g. a.txt, is gone."),
+        ("The service answered: 1. 503 Bad", "The service answered: 1. 503 Bad"),
+        ("There is no such user 1. 503 Bad", "There is no such user"),
+        ('There is no such user "HTTP 503"', "There is no such user"),
+        ("The number of items (500) is too high", "The number of items (500) is too high"),
         ("顧客が見つかりません。後で", "顧客が見つかりません。"),
     ],
 )

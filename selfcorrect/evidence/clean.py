@@ -49,9 +49,13 @@ _NOISE: Final = re.compile(
     re.IGNORECASE,
 )
 _GROUP: Final = "Exception Group Traceback"
-_END: Final = re.compile(r"(?<!\d)[.!?](?=\s+\d)|[.!?](?=\s+[^\s\da-z])|[。！？]|(?<![:,;(\[{])\n")
+_END: Final = re.compile(
+    r"(?<!\d)[.!?](?=\s+\d)|[.!?](?=\s+[^\s\da-z])|[。！？]|(?<![:,;(\[{])\n"
+    r"|(?<![:,;(\[{\d])(?<![:,;(\[{]\s)(?<!\d\.)(?=\s*(?:\d{1,2}[.)]|[\"'`“«>\[(]{1,2})\s*"
+    r"(?:[A-Za-z]{2,8} [45]\d\d\b|[45]\d\d [A-Z]))"
+)
 """Where a sentence ends: a small letter or a number goes on with it, and so does what a colon
-announces."""
+announces. A code behind an ordinal or a quote begins another."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _ENOUGH: Final = 3
 """Words enough to say what is wrong: `Error:` alone says nothing."""
