@@ -42,6 +42,8 @@ FILLERS: Final = frozenset(
 )
 """Words of a key that say only that it is one."""
 SAYS_NOTHING: Final = FILLERS | {"data", "item", "key", "object", "x", "y"}
+_SORTS: Final = frozenset({"array", "dict", "json", "list", "map"})
+"""Words that tell the type of a value, and change nothing of what is done."""
 _OTHER_END: Final = frozenset(
     {"former", "maximum", "minimum", "old", "parent", "previous", "prior", "secondary"}
 )
@@ -196,7 +198,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bo
         if more & (NEGATIONS | _OTHER_END):
             return False
         # `run` is no `dry_run`: on a tool that acts, the word that was not written decides.
-        return more <= FILLERS or (beside.required and not beside.acts)
+        return more <= FILLERS or (beside.required and (not beside.acts or more <= _SORTS))
     if theirs < ours:
         more = ours - theirs
         return not more & NEGATIONS and more <= beside.topic | FILLERS | {"name"}

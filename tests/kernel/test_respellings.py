@@ -49,6 +49,8 @@ KEYS = (
     (INFERRED, "idd", "id"),
     (INFERRED, "city_name", "city"),
     (INFERRED, "passengers,", "passengers"),
+    (INFERRED, "grades", "gradeDict"),
+    (INFERRED, "tags", "tag_list"),
 )
 NAMES = (
     (EXACT, "bookFlight", "book_flight"),
