@@ -1,8 +1,8 @@
 """The weights of a trained witness: a plain file that is checked when it is read.
 
 A magic line; the length of a header, and the header as JSON; the number of features; their buckets,
-two bytes each and ascending; for each bucket one signed byte per kind and category; the SHA-256 of
-all that. Numbers are little-endian. Nothing in it is ever run.
+two bytes each and ascending; for each bucket one signed byte per kind and category, these packed
+with zlib; the SHA-256 of all that. Numbers are little-endian. Nothing in it is ever run.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -19,9 +20,13 @@ from typing import Any, Final
 
 from selfcorrect.kinds import Category, ErrorKind
 
-MAGIC: Final = b"selfcorrect witness 1\n"
+MAGIC: Final = b"selfcorrect witness 2\n"
 BUCKETS: Final = 1 << 16
 """Features are hashed into so many buckets."""
+CLASSES: Final = (*ErrorKind, *Category)
+"""What is told apart: every kind, then every category."""
+SIGNS: Final = 33 + len(CLASSES)
+"""Numbers that say how sure an answer is: one for each sign of it, and one more."""
 MOST: Final = 250
 """Features of one finding: so many bytes can be added up in two."""
 LARGEST: Final = 2_000_000
@@ -30,8 +35,8 @@ SHIPPED: Final = Path(__file__).parent / "evidence" / "trained" / "witness.bin"
 _LANE: Final = 2
 _MIDDLE: Final = 128
 _HIGHEST: Final = 1000
-_MALFORMED: Final = (struct.error, TypeError, KeyError, OverflowError, RecursionError)
-_SIZES: Final = {"weigh_kind": 3, "weigh_category": 3, "sure": 4}
+_MALFORMED: Final = (struct.error, zlib.error, TypeError, KeyError, OverflowError, RecursionError)
+_SIZES: Final = {"weigh_kind": 3, "weigh_category": 3, "sure": SIGNS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +51,8 @@ class Weights:
         weigh_kind: How what the model says of the kind, and how sure a rule is, count together: the
             power of its probability, then the factor and the summand of the rule's log-odds.
         weigh_category: The same for the category.
-        sure: How the log-odds of kind and category, and that no category is said, make the
-            log-odds that both are right; last, the summand.
+        sure: How the signs of an answer (margins, agreement, who spoke, what is said) make the
+            log-odds that kind and category are right; last, the summand.
         origin: What it was made of.
     """
 
@@ -92,10 +97,6 @@ class Weights:
         }
 
 
-CLASSES: Final = (*ErrorKind, *Category)
-"""What is told apart: every kind, then every category."""
-
-
 def written(weights: Weights) -> bytes:
     """The file of these weights."""
     header = {
@@ -116,7 +117,7 @@ def written(weights: Weights) -> bytes:
             text,
             struct.pack("<I", number),
             struct.pack(f"<{number}H", *weights.buckets),
-            weights.table,
+            zlib.compress(weights.table, 9),
         ]
     )
     return body + hashlib.sha256(body).digest()
@@ -153,8 +154,10 @@ def _parts(body: bytes) -> Weights:
     at += 4 + length
     (number,) = struct.unpack_from("<I", body, at)
     buckets = struct.unpack_from(f"<{number}H", body, at + 4)
-    table = body[at + 4 + 2 * number :]
-    if len(table) != number * len(CLASSES):
+    size = number * len(CLASSES)
+    # No more is unpacked than there may be, however much the file holds.
+    table = zlib.decompressobj().decompress(body[at + 4 + 2 * number :], size + 1)
+    if len(table) != size:
         raise ValueError(f"malformed: {len(table)} bytes of weights for {number} features")
     if any(one >= two for one, two in pairwise(buckets)):
         raise ValueError("malformed: its features are not ascending")

@@ -15,7 +15,6 @@ from selfcorrect.cli.screen import listed, refuse
 from selfcorrect.cli.strange_keys import StrangeKeys, strange_keys
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
-from selfcorrect.training.figures import curve as curve_of
 from selfcorrect.training.figures import told
 from selfcorrect.training.fitting import fit, heard_apart
 from selfcorrect.training.rows import KEYS, Row, row_of
@@ -38,9 +37,6 @@ def train(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="The weights.")],
     strategies: Strategies = None,
-    curve: Annotated[
-        bool, typer.Option("--curve", help="Show also what more systems teach; takes a while.")
-    ] = False,
     origin: Annotated[str, typer.Option(help="What it is made of, kept in the file.")] = "",
 ) -> None:
     """Learn from labelled errors what rules leave open; a map names the file as its witness."""
@@ -52,7 +48,7 @@ def train(
         content = written(fit(rows, apart, origin))
     except ValueError as error:
         refuse(str(error))
-    for line in (*told(apart), *(curve_of(rows) if curve else ())):
+    for line in told(apart):
         typer.echo(line)
     out.write_bytes(content)
     typer.echo(f"{out}: {len(content)} bytes")

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from zlib import crc32
 
 from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import Category
-from selfcorrect.training.fitting import Answer, Heard, answered, fit, heard_apart, left_out
-from selfcorrect.training.rows import Row
+from selfcorrect.training.fitting import Answer, Heard, answered, left_out
 
 BARS = (0.5, 0.7, 0.9)
-_LEAST = 15
-"""Systems at the foot of the curve."""
-_EACH = 5
-"""Every fifth system is left out of the whole curve."""
 
 
 def told(apart: Sequence[Heard]) -> Iterator[str]:
@@ -27,22 +21,6 @@ def told(apart: Sequence[Heard]) -> Iterator[str]:
         yield f"with the witness, of messages that were new to the rules: {_line(fair)}"
     for bar in BARS:
         yield f"confidence >= {bar}: {_sure(fair or both, bar)}"
-
-
-def curve(rows: Sequence[Row]) -> Iterator[str]:
-    """What more and more systems teach of the same systems, which are left out of all of them."""
-    systems = sorted({row.system for row in rows}, key=lambda name: crc32(name[::-1].encode()))
-    others = set(systems[::_EACH])
-    left = [row for row in rows if row.system in others]
-    left = [row for row in left if not row.known] or left
-    taught = [system for system in systems if system not in others]
-    number = _LEAST
-    while number < 2 * len(taught):
-        some = [row for row in rows if row.system in set(taught[:number])]
-        weights = fit(some, heard_apart(some))
-        answers = [answered(Heard(row, weights.scores(row.buckets), 0), weights) for row in left]
-        yield f"{min(number, len(taught))} systems teach of others: {_line(answers)}"
-        number *= 2
 
 
 def _line(answers: Sequence[Answer]) -> str:

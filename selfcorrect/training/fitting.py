@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from zlib import crc32
@@ -18,16 +18,16 @@ from selfcorrect.evidence.trained.witness import (
 )
 from selfcorrect.model import Category, ErrorKind, Source
 from selfcorrect.training.rows import Row
-from selfcorrect.weights import Weights
+from selfcorrect.weights import SIGNS, Weights
 
-FEATURES: Final = 8000
+FEATURES: Final = 12_000
 """Features that are kept: those with the largest weights."""
 STRENGTH: Final = 1.0
 """How little the weights are held down; measured on systems left out."""
 PARTS: Final = 8
 """Parts of what is trained on that are left out in turn, to learn how sure an answer is."""
 _LARGEST: Final = 127
-_NOTHING: Final = Weights((), b"", (), (), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0))
+_NOTHING: Final = Weights((), b"", (), (), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0,) * SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class Answer:
     category: Category
     right: bool
     confidence: float
+    signs: Sequence[float]
 
 
 def fit(rows: Sequence[Row], apart: Sequence[Heard], origin: str = "") -> Weights:
@@ -102,11 +103,11 @@ def left_out(apart: Sequence[Heard]) -> list[Answer]:
 def answered(heard: Heard, weights: Weights | None) -> Answer:
     """What rules and model say of a row; without weights, what the rules say alone."""
     row = heard.row
-    kind, category, sure = row.kind, row.category, row.confidence
+    kind, category, sure, signs = row.kind, row.category, row.confidence, tuple[float, ...]()
     if weights is not None and row.free is not None:
-        said = together(weights, heard.scores, row.decided, row.free)
-        kind, category, sure = said.kind, said.category, said.confidence
-    return Answer(row, kind, category, row.is_right(kind, category), sure)
+        said = together(weights, heard.scores, row.decided, row.free, len(row.buckets))
+        kind, category, sure, signs = said
+    return Answer(row, kind, category, row.is_right(kind, category), sure, signs)
 
 
 def _linear(rows: Sequence[Row], features: int | None) -> Weights:
@@ -212,46 +213,33 @@ def _weighing(apart: Sequence[Heard], weights: Weights) -> Weights:
     """
     asked = [each for each in apart if each.row.free is not None]
     fair = [each for each in asked if not each.row.known] or asked
-    kinds = _best(
-        [each.scores[: len(KINDS)] for each in fair],
-        [KINDS.index(each.row.kind) for each in fair],
-        [[KINDS.index(kind) for kind in each.row.kinds] for each in fair],
-        [each.row for each in fair],
-    )
+    kinds = _best(fair, slice(len(KINDS)), KINDS, lambda row: (row.kind, row.kinds))
     categories = _best(
-        [each.scores[len(KINDS) :] for each in fair],
-        [CATEGORIES.index(each.row.category) for each in fair],
-        [[CATEGORIES.index(category) for category in each.row.categories] for each in fair],
-        [each.row for each in fair],
-        silent=CATEGORIES.index(Category.NONE),
+        fair, slice(len(KINDS), None), CATEGORIES, lambda row: (row.category, row.categories)
     )
     weights = replace(weights, weigh_kind=kinds, weigh_category=categories)
     return replace(weights, sure=_sureness(fair, weights))
 
 
 def _best(
-    scores: Sequence[Sequence[float]],
-    told: Sequence[int],
-    right: Sequence[Sequence[int]],
-    rows: Sequence[Row],
-    silent: int | None = None,
+    fair: Sequence[Heard], part: slice, classes: Sequence[Any], of: Callable[[Row], Any]
 ) -> tuple[float, ...]:
     """Power, factor and summand, as in `Weights`, under which what is right is likeliest."""
     import numpy as np
     from scipy.optimize import minimize
 
-    heard = np.array(scores)
+    heard = np.array([each.scores[part] for each in fair])
+    rows = [each.row for each in fair]
     sure = np.array([odds(row.confidence) for row in rows])
-    speak = [
-        number
-        for number, row in enumerate(rows)
-        if row.witness is not Source.NONE and told[number] != silent
-    ]
     accepted = np.zeros_like(heard)
-    for number, classes in enumerate(right):
-        accepted[number, list(classes)] = 1
+    speak, at = list[int](), list[int]()
+    for number, row in enumerate(rows):
+        told, right = of(row)
+        accepted[number, [classes.index(each) for each in right]] = 1
+        if row.witness is not Source.NONE and told is not Category.NONE:
+            speak.append(number)
+            at.append(classes.index(told))
     counted = np.array(shares(rows))
-    at = [told[number] for number in speak]
 
     def loss(values: Any) -> float:
         power, factor, summand = values
@@ -266,15 +254,15 @@ def _best(
 
 
 def _sureness(apart: Sequence[Heard], weights: Weights) -> tuple[float, ...]:
-    """How the log-odds of kind and category become one confidence."""
+    """How the signs of an answer become one confidence."""
     from sklearn.linear_model import LogisticRegression
 
-    said = [together(weights, each.scores, each.row.decided, each.row.free) for each in apart]
-    right = [each.row.is_right(*words[:2]) for each, words in zip(apart, said, strict=True)]
+    said = [answered(each, weights) for each in apart]
+    right = [each.right for each in said]
     if len(set(right)) < 2:
-        return (0.0, 0.0, 0.0, odds(float(right[0])) if right else 0.0)
-    model = LogisticRegression(C=1.0)
-    signs = [words.signs for words in said]
-    model.fit(signs, right, sample_weight=shares([each.row for each in apart]))
-    fitted: Any = model
-    return tuple(round(float(each), 4) for each in (*fitted.coef_[0], fitted.intercept_[0]))
+        return (*_NOTHING.sure[1:], odds(float(right[0])) if right else 0.0)
+    model: Any = LogisticRegression(C=1.0, max_iter=2000)
+    model.fit(
+        [each.signs for each in said], right, sample_weight=shares([each.row for each in apart])
+    )
+    return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))

@@ -1,6 +1,6 @@
 """What applications say, in many languages: `python sayings.py OUT.jsonl`.
 
-The sentences are our own (`breaks/sayings.toml`). Each is said by three systems, with other values
+The sentences are our own (`breaks/sayings.toml`, `breaks/applications.toml`). Each is said by three systems, with other values
 in its places: what one system alone says is not learned.
 """
 
@@ -15,9 +15,9 @@ from zlib import crc32
 
 from rows import Rows
 
-SAID: dict[str, dict[str, Any]] = tomllib.loads(
-    (Path(__file__).parent / "breaks" / "sayings.toml").read_text("utf-8")
-)
+BREAKS = Path(__file__).parent / "breaks"
+SAID: dict[str, dict[str, Any]] = tomllib.loads((BREAKS / "sayings.toml").read_text("utf-8"))
+MORE: dict[str, dict[str, Any]] = tomllib.loads((BREAKS / "applications.toml").read_text("utf-8"))
 SYSTEMS = 8
 EACH = 3
 NAMES = ("customer_id", "email", "start", "amount", "title", "code")
@@ -29,7 +29,7 @@ def drawn(items: Sequence[str], number: int) -> str:
     return items[number % len(items)]
 
 
-def say(rows: Rows, language: str, said: dict[str, Any]) -> None:
+def say(rows: Rows, system: str, said: dict[str, Any]) -> None:
     things = said["things"]
     for label, sentences in said.items():
         if label == "things":
@@ -43,7 +43,7 @@ def say(rows: Rows, language: str, said: dict[str, Any]) -> None:
                 )
                 given = {} if label == "mis" and name in text else {name: value}
                 rows.add(
-                    f"sayings-{language}-{number % SYSTEMS}",
+                    f"{system}-{number % SYSTEMS}",
                     label,
                     text[:1].upper() + text[1:] if number % 2 else text,
                     {**given, "note": "n"} if number % 3 else given,
@@ -59,7 +59,9 @@ def main() -> None:
     rows = Rows(args.out)
     for language, said in SAID.items():
         if language != "behind":
-            say(rows, language, said)
+            say(rows, f"sayings-{language}", said)
+    for language, said in MORE.items():
+        say(rows, f"applications-{language}", said)
     rows.close()
 
 

@@ -12,7 +12,7 @@ from selfcorrect.evidence.trained.features import features, hashed
 from selfcorrect.kinds import RETRYABLE
 from selfcorrect.model import Category, ErrorKind, Finding, Source
 from selfcorrect.ports import LastWitness, Open, Testimony
-from selfcorrect.weights import Weights
+from selfcorrect.weights import CLASSES, Weights
 
 KINDS: Final = tuple(ErrorKind)
 CATEGORIES: Final = tuple(Category)
@@ -24,6 +24,14 @@ OVERRULES_KIND: Final = 0.9
 OVERRULES_CATEGORY: Final = 0.5
 """From which probability another kind or category is said than a rule says; measured on systems
 left out. High for the kind: what is trained on holds the rare ones too seldom."""
+NAMES_NONE: Final = 0.5
+"""From which probability no category is said of an error of the input."""
+_NONE: Final = CATEGORIES.index(Category.NONE)
+_UNASKED: Final = (4.6, 8.0, 0.0, 1.0)
+"""Signs of a category where the kind has none: nothing to be wrong about."""
+_TINY: Final = 1e-4
+_FEW: Final = 20
+"""Features of a text that says little."""
 _SPOKE: Final = 5
 _LEAST: Final = 0.05
 _SUREST: Final = 0.99
@@ -38,8 +46,9 @@ def witness_of(weights: Weights) -> LastWitness:
 def testimony(weights: Weights, part: Part, decided: Finding, free: Open) -> Testimony | None:
     """What the trained model and the rules together make of an error; as `ports.LastWitness`."""
     names = features(part)
-    scores = weights.scores(hashed(names))
-    said = together(weights, scores, decided, free)
+    seen = hashed(names)
+    scores = weights.scores(seen)
+    said = together(weights, scores, decided, free, len(seen))
     spoke: tuple[tuple[str, float], ...] = ()
     if (said.kind, said.category) != (decided.kind, decided.category):
         about = KINDS.index(said.kind)
@@ -55,11 +64,11 @@ class Said(NamedTuple):
     kind: ErrorKind
     category: Category
     confidence: float
-    signs: tuple[float, float, float]
+    signs: tuple[float, ...]
 
 
 def together(
-    weights: Weights, scores: Sequence[float], decided: Finding, free: Open | None
+    weights: Weights, scores: Sequence[float], decided: Finding, free: Open | None, seen: int
 ) -> Said:
     """What a model's scores and the rules come to, as far as it is free.
 
@@ -68,25 +77,53 @@ def together(
         scores: As `Weights.scores` gives them.
         decided: The finding as the rules have it.
         free: What may become another than what the rules say.
+        seen: How many features the scores come from.
     """
-    kinds = weighed(scores[: len(KINDS)], KINDS.index(decided.kind), decided, weights.weigh_kind)
+    of_kind, of_category = scores[: len(KINDS)], scores[len(KINDS) :]
+    kinds = weighed(of_kind, KINDS.index(decided.kind), decided, weights.weigh_kind)
     silent = decided.category is Category.NONE
     told = None if silent else CATEGORIES.index(decided.category)
-    categories = weighed(scores[len(KINDS) :], told, decided, weights.weigh_category)
+    categories = weighed(of_category, told, decided, weights.weigh_category)
     kind, category = decided.kind, decided.category
     spoken = decided.witness is Source.RULE
     if free is not None and free.kind:
         best = max(_choices(decided), key=kinds.__getitem__)
         kind = kind if spoken and kinds[best] < OVERRULES_KIND else KINDS[best]
     if free is not None and free.category:
-        best = max(range(len(CATEGORIES)), key=categories.__getitem__)
+        # Nearly every error of the input is about something: only the sure say that it is not.
+        told_none = kind in OF_INPUT and categories[_NONE] < NAMES_NONE
+        some = range(_NONE if told_none else len(CATEGORIES))
+        best = max(some, key=categories.__getitem__)
         held = spoken and not silent and categories[best] < OVERRULES_CATEGORY
         category = category if held else CATEGORIES[best]
     if kind not in OF_INPUT and (kind is not decided.kind or silent):
         category = Category.NONE
-    sure_category = categories[CATEGORIES.index(category)] if kind in OF_INPUT else 1.0
-    signs = (odds(kinds[KINDS.index(kind)]), odds(sure_category), float(category is Category.NONE))
+    about = _leads(categories, of_category, CATEGORIES.index(category))
+    leads = _leads(kinds, of_kind, KINDS.index(kind)) + (about if kind in OF_INPUT else _UNASKED)
+    alone, carried = (decided.witness is each for each in (Source.NONE, Source.STRUCTURE))
+    signs = (
+        *leads,
+        *(lead * alone for lead in leads),
+        *(lead * carried for lead in leads),
+        silent,
+        alone,
+        spoken,
+        odds(decided.confidence),
+        math.log(seen + 1),
+        seen < _FEW,
+        max(of_kind),
+        max(of_category),
+        *(each is kind or each is category for each in CLASSES),
+    )
     return Said(kind, category, confidence(signs, weights.sure), signs)
+
+
+def _leads(shares: Sequence[float], scores: Sequence[float], at: int) -> tuple[float, ...]:
+    """How far a class is before the next one: with the rules' word, and without it."""
+    rival = max(share for number, share in enumerate(shares) if number != at)
+    lead = scores[at] - max(score for number, score in enumerate(scores) if number != at)
+    ahead = math.log((shares[at] + _TINY) / (rival + _TINY))
+    return odds(shares[at]), ahead, lead, float(lead > 0)
 
 
 def _choices(decided: Finding) -> Iterator[int]:
