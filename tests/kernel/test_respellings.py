@@ -50,7 +50,6 @@ KEYS = (
     (INFERRED, "city_name", "city"),
     (INFERRED, "passengers,", "passengers"),
     (INFERRED, "grades", "gradeDict"),
-    (INFERRED, "tags", "tag_list"),
 )
 NAMES = (
     (EXACT, "bookFlight", "book_flight"),
