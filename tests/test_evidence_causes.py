@@ -107,5 +107,5 @@ def test_a_call_with_a_number_that_is_none_is_refused_by_name(tmp_path):
     found = answers("repair", tmp_path, *lines)
     assert [item["id"] for item in found] == [0, 1, 2, 3]
     assert [item["outcome"] for item in found] == ["failed", "failed", "valid", "failed"]
-    assert "/args/x: nan" in found[0]["detail"]
-    assert "/args/x/1: inf" in found[1]["detail"]
+    assert "'NaN' is not a JSON value" in found[0]["detail"]
+    assert "'Infinity' is not a JSON value" in found[1]["detail"]

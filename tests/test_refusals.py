@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from selfcorrect import Mender
+from selfcorrect.kernel.changes import Step, judge
 from selfcorrect.mapping.registry import bind, built_in_names, resolve
 from selfcorrect.model import Call, Category, Changed, Diagnosis, Finding, Safety
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.slots import slots_of
 from selfcorrect.testing.conformance import try_strategy
 from selfcorrect.tools import ToolSpec
 
@@ -168,7 +171,12 @@ def test_nothing_is_guessed(row):
             if not isinstance(answer, Changed):
                 continue
             if UNASKED.issuperset(change.safety for change in answer.changes):
-                after = apply(call, answer.changes).args
+                runs = apply(call, answer.changes)
+                # What a strategy says of its change can only make it worse: the kernel decides.
+                step = Step(call, runs, slots_of(tool.schema), ["tool"], tool.effect)
+                if judge(step).safety not in UNASKED:
+                    continue
+                after = runs.args
                 assert after == row.only, f"{name} answered {after}"
                 mended.append(name)
     assert bool(mended) == (row.only is not None)
@@ -181,8 +189,6 @@ def tool(name, effect="mutating"):
 @pytest.mark.parametrize(
     ("requested", "offered"),
     [
-        *((name, [tool("delete_user", "destructive")]) for name in ("Delete_User", "delete_usr")),
-        *((name, [tool("delete_user", "destructive")]) for name in ("deleteUser", "x.delete_user")),
         ("delete_order", [tool("create_order")]),
         ("unlock_door", [tool("lock_door")]),
         ("import_data", [tool("export_data")]),
@@ -214,6 +220,14 @@ def test_no_tool_is_guessed(requested, offered, suggested):
             Call(requested), Diagnosis((finding,)), RepairContext(tools=tools)
         )
         assert not isinstance(answer, Changed), name
+
+
+@pytest.mark.parametrize("name", ["Delete_User", "delete_usr", "deleteUser", "x.delete_user"])
+@pytest.mark.parametrize("strategies", ["default", "local_model"])
+def test_what_destroys_is_called_by_its_own_name_alone(name, strategies):
+    mender = Mender([tool("delete_user", "destructive")], strategies=strategies)
+    assert mender.call({"name": name, "args": {}}).outcome == "failed"
+    assert mender.call({"name": "delete_user", "args": {}}).outcome == "valid"
 
 
 NEVER_EXACT = [

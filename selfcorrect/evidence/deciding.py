@@ -89,7 +89,7 @@ def _decided(part: Part, rules: Rules, *, acts: bool) -> Finding:
         own = next(openings(part.blind))
         if found.kind not in _WAITS and wait_in_text(own) is None:
             found = replace(found, retry_after=None)
-        guessed = found.witness is Source.MODEL and found.confidence < LIKELY
+        guessed = found.witness is Source.MODEL and found.confidence < borne_out()
         wrong = found.kind is ErrorKind.VALIDATION and len(found.paths) == 1
         if wrong and (guessed or found.category is Category.NONE):
             # The schema knows, a guess does not.

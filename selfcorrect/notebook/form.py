@@ -106,6 +106,6 @@ def unmasked(new: Any, old: Any, key: Any = "") -> Any:
         return {name: unmasked(item, old.get(name), name) for name, item in known}
     if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
         return [unmasked(a, b, key) for a, b in zip(new, old, strict=True)]
-    if isinstance(new, str) and isinstance(old, str) and new == safe(old, key):
+    if isinstance(new, str) and new == safe(old, key):
         return old
     return new
