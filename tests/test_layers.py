@@ -86,7 +86,7 @@ AT_THE_TOP_OF = {
 LONGEST = 450
 """Lines of a file."""
 
-TOKENS = 413_410
+TOKENS = 415_790
 """Tokens of code of the whole package, at most; lowered when the package has become smaller."""
 
 CLASSES = (".EXACT", ".INFERRED")
