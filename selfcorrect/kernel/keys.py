@@ -125,7 +125,7 @@ def _is_renamed(step: Step) -> bool:
 
     What destroys something is not called by its likeness to anything.
     """
-    if step.foreign or step.effect == "destructive":
+    if step.offers is None or step.foreign or step.effect == "destructive":
         return False
     written = step.written
     found = renamed_tool(written.name, written.args, step.offered, step.offers, lambda _: step.acts)

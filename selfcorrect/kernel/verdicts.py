@@ -60,7 +60,7 @@ class Step:
         effect: What the tool that would run may do.
         declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
-        offers: What the schema of each of them says of a place in its arguments.
+        offers: What the schema of each of them says of a place in its arguments, if it is known.
         foreign: Whether they are of several servers, of which each may use the names of another.
         topic: Words of its name and description.
         origins: By pointer into `runs`, the class of who made the value there, if nobody wrote it.
@@ -85,7 +85,7 @@ class Step:
     effect: str = "mutating"
     declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
-    offers: Callable[[str], Callable[[Path], Slot]] = field(default=lambda _: lambda _: Slot())
+    offers: Callable[[str], Callable[[Path], Slot]] | None = None
     foreign: bool = False
     topic: frozenset[str] = frozenset()
     origins: Mapping[str, Safety] = field(default_factory=dict)

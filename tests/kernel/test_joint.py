@@ -182,3 +182,8 @@ def test_name_and_keys_are_mended_together(effect):
 def test_many_unknown_keys_are_refused_at_once():
     tool = offered("find", TOOLS["find"])
     assert assigned({f"key{n}": n for n in range(20_000)}, slots_of(tool.schema)) is None
+
+
+def test_spelling_alone_renames_nothing():
+    step = Step(Call("confirm_order", {}), Call("conferm_ordr", {}), slots_of({}), ["conferm_ordr"])
+    assert judge(step).safety is Safety.LOSSY
