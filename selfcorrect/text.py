@@ -272,7 +272,7 @@ def misspells(
         return None
     two = shorter >= slip.two_from and longer - shorter <= 2 and is_english(meant)
     edits = slips(word, meant, 2 if two else 1)
-    if edits is None or _is_opposite(word, meant):
+    if edits is None or is_opposite(word, meant):
         return None
     return None if is_english(word) and american(word) != american(meant) else edits
 
@@ -286,7 +286,8 @@ _ROLES: Final = frozenset({"er", "or", "ee"})
 """Endings that tell who does something from whom it is done to."""
 
 
-def _is_opposite(word: str, meant: str) -> bool:
+def is_opposite(word: str, meant: str) -> bool:
+    """Whether a word says the opposite of another, or tells who does it from whom it is done to."""
     pair = {word, meant}
     for one, other in _OPPOSITES:
         if {w.removeprefix(one) for w in pair} & {w.removeprefix(other) for w in pair} - pair:

@@ -15,24 +15,24 @@ _LONGEST: Final = 200
 
 _OWN_WORDS: Final = """
 accept activate add after all any append apply approve archive assign at attach before begin
-block book borrow buy call cancel change charge check clean clear clone close commit compute
-confirm connect copy cost count create credit date data day deactivate debit decode decrease
-decrypt default delete deny deploy deposit detach disable discard disconnect dispatch do down
-download draft drop edit email enable encode encrypt end enter erase estimate exclude execute
-exit export extend fetch fill filter find finish first fix flight follow forget fork form
-format free freeze from generate get give go grant hide hold host hour import in include
-increase index inform insert install invite invoke issue item job join keep kill last launch
-leave lend like limit link list listen load lock log login logout look lost mail make mark max
-mean measure merge min minor minute modify month mount move mute name new next no not note
-notify off on open order out pack park part past patch path pause pay phone pick place plan
-plane play point poll post price print private prize process public publish pull purchase
-purge push put query rate read reboot receive record refund register reject release remind
-remove rename rent repay replace reply report request reserve reset resolve restart restore
-resume retrieve return revert revoke run sale save scan schedule search second seed seek
-select sell send set share ship show shut sign skip sort split start state status stock stop
-store submit subscribe subtract suspend swap sync tag take test text time to top total trade
-train transfer trip type undo unlock unmute unsubscribe up update upgrade upload use user
-validate verify view void wait want watch withdraw work write year
+block book borrow buy call cancel change charge check chmod chown clean clear clone close
+commit compute confirm connect copy cost count create credit data date day deactivate debit
+decode decrease decrypt default delete deny deploy deposit detach disable discard disconnect
+dispatch do down download draft drop edit email enable encode encrypt end enter erase estimate
+exclude execute exit export extend fetch fill filter find finish first fix flight follow forget
+fork form format free freeze from generate get give go grant hide hold host hour import in
+include increase index inform insert install invite invoke issue item job join keep kill last
+launch leave lend like limit link list listen load lock log login logout look lost mail make
+mark max mean measure merge min minor minute mkdir modify month mount move mute name new next
+no not note notify off on open order out pack park part past patch path pause pay phone pick
+place plan plane play point poll post price print private prize process public publish pull
+purchase purge push put query rate read reboot receive record refund register reject release
+remind remove rename rent repay replace reply report request reserve reset resolve restart
+restore resume retrieve return revert revoke rmdir run sale save scan schedule search second
+seed seek select sell send set share ship show shut sign skip sort split start state status
+stock stop store submit subscribe subtract suspend swap sync tag take test text time to top
+total trade train transfer trip type umask umount undo unlock unmute unsubscribe up update
+upgrade upload use user validate verify view void wait want watch withdraw work write year
 """
 
 WORDS: Final = frozenset(_OWN_WORDS.split())

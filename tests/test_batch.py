@@ -426,3 +426,13 @@ def test_who_replays_or_learns_sees_the_same(command, tmp_path):
     assert quiet.stdout == ""
     assert "%" not in quiet.stderr
     assert "exit code" not in quiet.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("seasons", "valid"), ("drivers", "failed"), ("drvers", "failed")]
+)
+def test_two_tools_of_one_name_refuse_only_calls_that_may_mean_one_of_them(name, outcome):
+    tools = [{"name": one, "parameters": {}} for one in ("drivers", "seasons", "drivers")]
+    (answer,) = batch.repair([{"id": 1, "tools": tools, "call": {"name": name, "arguments": {}}}])
+    assert answer["outcome"] == outcome
+    assert outcome == "valid" or "two tools named 'drivers'" in answer["detail"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
@@ -130,13 +131,24 @@ def _mended(line: Line, policy: StrategyMap) -> Mended:
     tools, error = tuple(json.dumps(tool) for tool in offered), given.get("error")
     try:
         if error is None:
-            loop = _checking(tools, policy)
+            loop = _checking(_distinct(tools, written), policy)
         else:
             loop = _loop(tools, policy, _rejecting(str(error)))
     except (_Unusable, SelfCorrectError) as wrong:
         raise _Unusable(f"{line.where}: tools: {wrong}") from wrong
     beside = {key: given[key] for key in BESIDE if key in given}
     return mend(loop, written, beside)
+
+
+def _distinct(tools: tuple[str, ...], written: Any) -> tuple[str, ...]:
+    """The tools without those that share a name, where a call names one of the others.
+
+    Any other call may mean one of them: nobody knows which.
+    """
+    named = Counter(_tool(tool).name for tool in tools)
+    if not isinstance(written, Mapping) or named.get(str(written.get("name"))) != 1:
+        return tools
+    return tuple(tool for tool in tools if named[_tool(tool).name] == 1)
 
 
 @lru_cache(maxsize=64)

@@ -38,6 +38,7 @@ def tell_change(written: str, runs: str, tools: str | None, effect: str | None) 
                 slots_of(tool.schema),
                 offered,
                 tool.effect,
+                offers=lambda name: slots_of(offered[name].schema),
                 takes=lambda: [name for name, each in offered.items() if each.is_valid(after.args)],
             )
         ).reasons

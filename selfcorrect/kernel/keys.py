@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from selfcorrect.kernel.joint import assigned, is_told_apart, renamed_tool
 from selfcorrect.kernel.likeness import (
     Naming,
+    bare_tool,
+    is_behind_namespace,
     is_dispatcher,
     is_nearest,
     is_placeholder,
@@ -56,9 +59,12 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         return None
     if is_nearest(key, name, Naming(absent, step.topic, slot.required, step.acts)):
         return INFERRED
+    if theirs not in step.renames:
+        step.renames[theirs] = assigned(taken, step.slot, theirs) or {}
     is_one = is_placeholder(key) and slot.required
     others = (one for one in absent if step.slot((*theirs, one)).required)
-    return INFERRED if is_one and next(others, None) is None else None
+    is_meant = step.renames[theirs].get(key) == name or (is_one and next(others, None) is None)
+    return INFERRED if is_meant else None
 
 
 def _is_lower(step: Step, written: Path, runs: Path) -> bool:
@@ -102,8 +108,23 @@ def tool_class(step: Step) -> Safety | None:
     # What destroys something is called by its own words alone: any other may mean another tool.
     if alike is EXACT or step.effect == "destructive":
         return alike if alike is EXACT else None
+    near = INFERRED if alike is None and _is_renamed(step) else alike
+    if near is not None and step.acts and not is_behind_namespace(bare_tool(written), runs):
+        near = near if is_told_apart(written, runs) else None
     inner = [value for key, value in step.written.args.items() if key in NAMERS]
-    if alike is not None or (is_dispatcher(written) and inner == [runs]):
+    if near is not None or (is_dispatcher(written) and inner == [runs]):
         return INFERRED
     # Of a call without a name the arguments say which tool is meant, if one takes them.
     return INFERRED if not normal(written) and [*step.takes()] == [runs] else None
+
+
+def _is_renamed(step: Step) -> bool:
+    """Whether spelling and structure agree that the named tool has another name now.
+
+    What destroys something is not called by its likeness to anything.
+    """
+    if step.offers is None or step.foreign or step.effect == "destructive":
+        return False
+    written = step.written
+    found = renamed_tool(written.name, written.args, step.offered, step.offers, lambda _: step.acts)
+    return found == step.runs.name

@@ -60,6 +60,8 @@ class Step:
         effect: What the tool that would run may do.
         declared: Whether anybody said so.
         takes: The tools that take what would run as it is, looked up when it is asked for.
+        offers: What the schema of each of them says of a place in its arguments, if it is known.
+        foreign: Whether they are of several servers, of which each may use the names of another.
         topic: Words of its name and description.
         origins: By pointer into `runs`, the class of who made the value there, if nobody wrote it.
         waived: By pointer into `written`, the class of who lets go what stands there.
@@ -73,6 +75,7 @@ class Step:
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
         keys: Further keys of an id, a name and arguments, which a deployment declares.
         wanted: The tools that the request asks for, if it names some.
+        renames: By object, what its unknown keys stand for together; found when it is asked for.
     """
 
     written: Call
@@ -82,6 +85,8 @@ class Step:
     effect: str = "mutating"
     declared: bool = False
     takes: Callable[[], Collection[str]] = field(default=lambda: ())
+    offers: Callable[[str], Callable[[Path], Slot]] | None = None
+    foreign: bool = False
     topic: frozenset[str] = frozenset()
     origins: Mapping[str, Safety] = field(default_factory=dict)
     waived: Mapping[str, Safety] = field(default_factory=dict)
@@ -95,6 +100,7 @@ class Step:
     edge: bool = False
     keys: Collection[str] = ()
     wanted: Sequence[str] = ()
+    renames: dict[Path, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     @property
     def acts(self) -> bool:

@@ -92,6 +92,8 @@ def judged(
         runs=new,
         slot=slots_of(schema),
         offered=context.tools,
+        offers=lambda name: slots_of(context.tools[name].schema),
+        foreign=len({getattr(one, "server", "") for one in context.tools.values()}) > 1,
         wanted=tools_named(state["given"].get("tool_choice")),
         effect=_effect(call, new, state, context),
         declared=bool(getattr(tool, "declared", False)),

@@ -116,12 +116,13 @@ def place(claims: Claims, placed: dict[str, str], blocked: set[str]) -> None:
     blocked.update(to for names in left.values() for to in names)
 
 
-def changes_of(level: Level, moves: Mapping[str, str], reason: str) -> Iterator[Change]:
+def changes_of(
+    path: str, given: JsonObject, moves: Mapping[str, str], reason: str
+) -> Iterator[Change]:
     """The changes that carry out some moves: each key goes, each name comes."""
     for key, to in moves.items():
-        value = level.given[key]
-        yield edit(level.path + join(key), value, ABSENT, reason)
-        yield edit(level.path + join(to), ABSENT, value, reason)
+        yield edit(path + join(key), given[key], ABSENT, reason)
+        yield edit(path + join(to), ABSENT, given[key], reason)
 
 
 Faults: TypeAlias = Counter[tuple[str | None, str | None]]

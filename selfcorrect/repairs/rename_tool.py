@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.effects import destroys
+from selfcorrect.kernel.joint import assigned, renamed_tool
 from selfcorrect.kernel.likeness import (
     bare_tool,
     is_behind_namespace,
@@ -14,6 +15,7 @@ from selfcorrect.kernel.likeness import (
     tools_like,
 )
 from selfcorrect.kernel.verdicts import FOLLOWS
+from selfcorrect.mending.place import changes_of
 from selfcorrect.model import (
     ABSENT,
     Call,
@@ -26,10 +28,12 @@ from selfcorrect.model import (
 )
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading.envelopes import read_call_object
+from selfcorrect.schema.slots import slots_of
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import normal, similar_names, tool_not_found_feedback
 
 _MOST: Final = 5_000
+_RENAMED: Final = "a tool that was renamed: its name and arguments agree"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,10 @@ class RenameTool:
         found = _meant(call, names[:_MOST], context.tools)
         if found is None and (inner := _inside(call, context.tools)) is not None:
             return inner
+        harmless = [name for name in names[:_MOST] if not destroys(context.tools[name])]
+        if found is None and (joint := _joint(call, harmless, context.tools)) is not None:
+            return joint
         if found is None:
-            harmless = [name for name in names[:_MOST] if not destroys(context.tools[name])]
             takes = _takers(harmless, [call.args], context.tools)
             near = takes if len(takes) == 1 else []
             near = list(dict.fromkeys([*near, *similar_names(call.name, names).names]))
@@ -88,6 +94,24 @@ def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str
         if is_behind:
             return None
     return _only(found, "a slip of the pen or a namespace in a tool's name")
+
+
+def _joint(call: Call, names: list[str], tools: Mapping[str, Tool]) -> Changed | None:
+    """The tool and the keys that were renamed, where both agree."""
+    name = renamed_tool(
+        call.name,
+        call.args,
+        names,
+        lambda one: slots_of(tools[one].schema),
+        lambda one: tools[one].effect != "read_only",
+    )
+    if name is None:
+        return None
+    slots = slots_of(tools[name].schema)
+    moves = assigned(call.args, slots) or {}
+    return Changed(
+        edit("/name", call.name, name, _RENAMED), *changes_of("/args", call.args, moves, _RENAMED)
+    )
 
 
 def _takers(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from selfcorrect.kernel.joint import could_be, has_digit
 from selfcorrect.kernel.likeness import (
     SAYS_NOTHING,
     Naming,
@@ -14,13 +15,11 @@ from selfcorrect.kernel.likeness import (
     is_near,
     is_spelled,
 )
-from selfcorrect.kernel.spellings import TRUTH
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.protocols import Tool
 from selfcorrect.schema.closing import WORDS
-from selfcorrect.schema.subschema import Alternatives, has_type, types_of
+from selfcorrect.schema.subschema import Alternatives, formats_of, types_of
 from selfcorrect.text import LONGEST, distance, rivals, spelling, tokens
-from selfcorrect.words import number_word
 
 _MOST_KEYS: Final = 200
 _IDS: Final = frozenset({"id", "identifier", "key", "uuid"})
@@ -107,7 +106,7 @@ def _could_identify(value: JSON, ours: Collection[str], theirs: Collection[str])
     asked = set(theirs) - set(ours)
     if not asked & (_IDS | _CODES) or not isinstance(value, str):
         return True
-    if _has_digit(value):
+    if has_digit(value):
         return True
     return not asked & _IDS and (value.isupper() or len(value.strip()) <= _LONGEST_CODE)
 
@@ -144,37 +143,7 @@ def _is_near(one: str, other: str) -> bool:
 
 def loosely_fits(value: JSON, schemas: Sequence[JsonObject]) -> bool:
     """Whether a value is of the right shape, or one that could be converted."""
-    return not schemas or any(_could_be(value, schema) for schema in schemas)
-
-
-def _could_be(value: Any, schema: JsonObject) -> bool:
-    kinds = types_of(schema)
-    if value is None or not kinds or has_type(value, kinds):
-        return not (isinstance(value, str) and _lacks_digits(value, schema))
-    match value:
-        case str():
-            text = value[:LONGEST].strip().lower()
-            if kinds & {"integer", "number"}:
-                return _has_digit(text) or number_word(text) is not None
-            if "boolean" in kinds:
-                return text in TRUTH
-            return "array" in kinds or ("object" in kinds and text.startswith("{"))
-        case bool():
-            return "array" in kinds
-        case int() | float():
-            return bool(kinds & {"string", "array"}) or ("boolean" in kinds and value in (0, 1))
-        case Mapping():
-            return "array" in kinds
-    return False
-
-
-def _lacks_digits(value: str, schema: JsonObject) -> bool:
-    is_date = schema.get("format") in ("date", "time", "date-time")
-    return is_date and not _has_digit(value)
-
-
-def _has_digit(text: str) -> bool:
-    return any(char.isdigit() for char in text[:LONGEST])
+    return not schemas or any(could_be(value, types_of(one), formats_of((one,))) for one in schemas)
 
 
 def is_open(schemas: Sequence[JsonObject]) -> bool:

@@ -46,7 +46,7 @@ def meant(name, tools):
         ("\uff53earch_flights", TRAVEL, "search_flights", "inferred"),
         ("serach_flights", TRAVEL, "search_flights", "inferred"),
         ("search_flihgts", TRAVEL, "search_flights", "inferred"),
-        ("search_flight", TRAVEL, "search_flights", "inferred"),
+        ("search_flight", TRAVEL, "search_flights", "lossy"),
         ("hote.book", ["car.rental", "hotel.book"], "hotel.book", "inferred"),
         (
             "FindTrains",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from selfcorrect.kernel.joint import assigned
 from selfcorrect.kernel.likeness import is_placeholder
 from selfcorrect.kernel.texts import quoted
 from selfcorrect.mending.cost import OFF
 from selfcorrect.mending.place import Claims, Level, changes_of, faults_after, place
 from selfcorrect.model import Change
-from selfcorrect.pointer import join
+from selfcorrect.pointer import join, split
 from selfcorrect.schema.keys import (
     Surroundings,
     is_open,
@@ -19,6 +20,7 @@ from selfcorrect.schema.keys import (
     suitors,
 )
 from selfcorrect.schema.places import faults_now, parent
+from selfcorrect.schema.slots import slots_of
 from selfcorrect.schema.subschema import alternatives, required
 from selfcorrect.text import Unclear
 
@@ -79,6 +81,12 @@ def _renames(
         place(_unnamed(left[0], level, around, placed), placed, blocked)
     placed = {key: placed[key] for key in unknown if key in placed}
     if level.about.isdisjoint([*placed, *placed.values()]):
+        if prices["key-like"] < OFF and (
+            joint := assigned(
+                level.given, slots_of(level.tool.schema), tuple(split(level.path)[1:])
+            )
+        ):
+            return joint
         taken = {*placed.values()}
         open_to = {k: [n for n in to if n not in taken] for k, to in claims.items()}
         return _unclear(
@@ -115,7 +123,11 @@ def _together(found: Sequence[tuple[Level, Mapping[str, str]]]) -> list[Change] 
     before = faults_now(level.tool, level.call)
     left = list(found)
     for _ in range(2):
-        changes = [change for one, moves in left for change in changes_of(one, moves, _REASON)]
+        changes = [
+            change
+            for one, moves in left
+            for change in changes_of(one.path, one.given, moves, _REASON)
+        ]
         moved = [one.path + join(to) for one, moves in left for to in moves.values()]
         broken = faults_after(level, changes, moved) - before
         if not broken:
