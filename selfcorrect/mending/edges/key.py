@@ -81,12 +81,11 @@ def _renames(
         place(_unnamed(left[0], level, around, placed), placed, blocked)
     placed = {key: placed[key] for key in unknown if key in placed}
     if level.about.isdisjoint([*placed, *placed.values()]):
-        if prices["key-like"] < OFF and (
-            joint := assigned(
-                level.given, slots_of(level.tool.schema), tuple(split(level.path)[1:])
-            )
-        ):
-            return joint
+        # A joint assignment rests on both: whoever switches one of them off has none.
+        if max(prices["key-spelling"], prices["key-like"]) < OFF:
+            where = tuple(split(level.path)[1:])
+            if joint := assigned(level.given, slots_of(level.tool.schema), where):
+                return joint
         taken = {*placed.values()}
         open_to = {k: [n for n in to if n not in taken] for k, to in claims.items()}
         return _unclear(
