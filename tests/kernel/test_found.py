@@ -250,6 +250,29 @@ def test_not_the_tool_that_was_named(written, runs, effect, facts):
     assert level not in RUNS_UNASKED, (level, reasons)
 
 
+@pytest.mark.parametrize(
+    ("required", "beside", "is_let"),
+    [
+        (["to", "unit"], {}, True),
+        (["unit"], {}, False),
+        (["to", "unit"], {"untis": "imperial"}, False),
+    ],
+)
+def test_a_default_runs_where_everything_has_to_be_said(required, beside, is_let):
+    known = {"to": TEXT, "unit": {**TEXT, "default": "metric"}}
+    tool = made("pay", {"type": "object", "properties": known, "required": required}, None)
+    written = {"to": "ann", **beside}
+    level, _ = ask(("pay", written), ("pay", {**written, "unit": "metric"}), tool, (tool,))
+    assert (level in RUNS_UNASKED) is is_let
+
+
+def test_a_namespace_is_left_out_of_no_tool_that_takes_other_arguments():
+    for key, is_let in (("to", True), ("expression", False)):
+        tool = made("interval.pay", {"type": "object", "properties": PAY}, "read_only")
+        level, _ = ask(("pay", {key: "ann"}), ("interval.pay", {key: "ann"}), tool, (tool,))
+        assert (level in RUNS_UNASKED) is is_let
+
+
 NO_VERDICT: tuple[tuple[Any, Any], ...] = (
     ({}, []),
     ("2026-10-02T00:00:00", "2.10.26"),
