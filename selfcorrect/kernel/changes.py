@@ -344,7 +344,7 @@ class _Judging:
         slot = self.step.slot(path)
         if (origin := self.origin(path, value)) is not None:
             self.say(origin, 3, path)
-        elif slot.gives(value) and asks_for_all(self.step, path[:-1]):
+        elif slot.gives(value) and asks_for_all(self.step.slot, self.step.runs.args, path[:-1]):
             self.say(INFERRED, 3, path)
         else:
             self.say(LOSSY, 3, path, f"nobody wrote a value for {shown(path)}")

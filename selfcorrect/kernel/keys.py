@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.kernel.joint import assigned, is_told_apart, renamed_tool
+from selfcorrect.kernel.joint import Slots, assigned, is_told_apart, renamed_tool
 from selfcorrect.kernel.likeness import (
     Naming,
     bare_tool,
@@ -101,15 +101,15 @@ def held(args: Mapping[str, JSON], path: Path) -> Mapping[str, JSON]:
     return found if isinstance(found, dict) else {}
 
 
-def asks_for_all(step: Step, path: Path) -> bool:
+def asks_for_all(slots: Slots, args: Mapping[str, JSON], path: Path) -> bool:
     """Whether an object must have all that is declared for it, and has nothing else.
 
     What asks for one argument of several, and has a default for it, asks for somebody's word; and
     an unknown key may be the missing one, misspelt.
     """
-    names = step.slot(path).names
-    is_known = held(step.runs.args, path).keys() <= {*names}
-    return is_known and all(step.slot((*path, name)).required for name in names)
+    names = slots(path).names
+    is_known = held(args, path).keys() <= {*names}
+    return is_known and all(slots((*path, name)).required for name in names)
 
 
 def tool_class(step: Step) -> Safety | None:

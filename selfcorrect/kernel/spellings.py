@@ -324,7 +324,7 @@ def _keeps_units(written: str, runs: str, listed: Sequence[JSON]) -> bool:
 _EMAILS: Final = frozenset({"email", "idn-email"})
 
 
-_PART: Final = re.compile(r"[+-]?\d+[.,]\d+", re.ASCII)
+_PART: Final = re.compile(r"[+-]?\d+[.,:/]\d+", re.ASCII)
 _SAID: Final = re.compile(r"[^\w\s\-\u2010-\u2015./:()\[\]{}<>\"'`+]")
 
 
@@ -342,7 +342,7 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     is_marked = _marks(written) != _marks(runs)
     if is_marked and (_SAID.search(written) or _PART.fullmatch(written.strip())):
-        return None  # `?` and its like are no separators, nor is the point of 10.5
+        return None  # `?` and its like are no separators, nor what parts two numbers: 10.5
     # No code has any number of signs, and in a text separators are content.
     is_text = _between(runs) != _between(written) and slot.fits(runs * _MANY)
     if _is_regrouped(written, runs, slot) or (not slot.formats and is_text):

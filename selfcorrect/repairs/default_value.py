@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from selfcorrect.kernel.keys import asks_for_all
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.places import place_of
+from selfcorrect.schema.slots import slots_of
 from selfcorrect.schema.subschema import same
 
 
@@ -60,4 +63,6 @@ class DefaultValue:
             return GiveUp(
                 "the schema gives no default" if not defaults else "there are two defaults"
             )
-        return place.mend(defaults[0], "the schema's default")
+        where = tuple(split(place.path)[1:-1])
+        is_asked = asks_for_all(slots_of(place.tool.schema), call.args, where)
+        return place.mend(defaults[0], "the schema's default", None if is_asked else Safety.LOSSY)

@@ -87,7 +87,7 @@ def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     for form in (bare, re.sub(r"[\s\-]", "", bare)):
         yield from (form, form.upper(), form.lower())
     yield from _phone(text)
-    grouped = _grouped(re.sub(r"\D", "", bare), pattern)
+    grouped = _grouped(re.sub(r"[\W_]", "", bare), pattern)
     if grouped is not None:
         yield grouped
 

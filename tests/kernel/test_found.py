@@ -112,6 +112,8 @@ OF_ANY_TOOL: Rows = (
     ({"code": {**TEXT, "pattern": "^[A-Z]{4,12}$"}}, {"code": "NEW YORK"}, {"code": "NEWYORK"}),
     ({"code": {**TEXT, "pattern": "^[a-z]{2,9}$"}}, {"code": "a  ny"}, {"code": "any"}),
     ({"code": {**TEXT, "pattern": r"^\d{8}$"}}, {"code": "1234; 5678"}, {"code": "12345678"}),
+    ({"code": {**TEXT, "pattern": r"^\d{4}$"}}, {"code": "14:00"}, {"code": "1400"}),
+    ({"code": {**TEXT, "pattern": r"^\d{2}$"}}, {"code": "1/2"}, {"code": "12"}),
     ({"to": {**TEXT, "pattern": r"^\+?\d{5,12}$"}}, {"to": "555 1234"}, {"to": "+5551234"}),
     ({"to": {**TEXT, "pattern": r"^\+[1-9]\d{1,14}$"}}, {"to": "+1 555 1234, +1 555"},
      {"to": "+155512341555"}),
