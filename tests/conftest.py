@@ -5,13 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["typing"]
 """For type checkers alone: a module of them is wrong by design, and never run."""
-collect_ignore += ["effects/outage_worker.py", "effects/queue_worker.py", "training"]
+collect_ignore += ["effects/outage_worker.py", "effects/queue_worker.py", "training", "lean"]
 """Programs that tests start, and those that make the training data."""
 
 pytest_plugins = ["pytester", "postgres", "docs_site"]
@@ -20,6 +21,11 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 for name in list(os.environ):
     if name.startswith(("SELFCORRECT_", "LANGSMITH_", "LANGCHAIN_")):
         del os.environ[name]
+
+LEAN = str(Path(__file__).parent / "lean")
+"""Found first by each process that a test starts; its one module says what that saves."""
+_paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path != LEAN]
+os.environ["PYTHONPATH"] = os.pathsep.join([LEAN, *filter(None, _paths)])
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
@@ -39,6 +45,22 @@ def pytest_collection_modifyitems(items):
         long = item.get_closest_marker("nightly") or item.get_closest_marker("local_model")
         if item.path.stem in QUICK and long is None:
             item.add_marker("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config):
+    """The whole suite runs in two processes, file by file; what is named on the command line, and
+    what prints as it goes (`-s`), in this one. `-n` and `--dist` say otherwise."""
+    option = config.option
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    here = option.usepdb or option.collectonly or option.capture == "no"
+    here = here or "PYTEST_XDIST_WORKER" in os.environ  # one of the two: it starts no further ones
+    # Where pytest-xdist is not installed there is no such option.
+    if whole and not here and getattr(option, "numprocesses", 0) is None:
+        option.numprocesses = 2
+        if option.dist == "no":
+            option.dist = "loadfile"
+    return (yield)
 
 
 def _is_local(host: object) -> bool:

@@ -51,6 +51,12 @@ def hostile(place: str, way: Any, base: type[Exception] = Exception) -> Exceptio
 def soon(monkeypatch):
     monkeypatch.setattr(foreign, "_FREE", threading.BoundedSemaphore(1_000))
     monkeypatch.setattr(told, "__defaults__", (0.05,))
+    before = set(threading.enumerate())
+    yield
+    NEVER.set()  # else what loops would wake beside all later tests of this process
+    for left in set(threading.enumerate()) - before:
+        left.join(20)
+    NEVER.clear()
 
 
 @pytest.mark.parametrize("base", [Exception, ValueError, LookupError, OSError])
