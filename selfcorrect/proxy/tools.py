@@ -177,7 +177,10 @@ class Tools:
         return mapping(mapping((self.listed or {}).get(name)).get("inputSchema")) or None
 
     def spec(self, name: str) -> ToolSpec | None:
-        """The tool as the map sees it; None where its schema cannot be used."""
+        """The tool as the map sees it, taking anything where its schema cannot be used.
+
+        None where it cannot be described at all.
+        """
         if name not in self._specs:
             self._specs[name] = self._usable(name)
         return self._specs[name]
