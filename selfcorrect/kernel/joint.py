@@ -7,14 +7,24 @@ for it: no other name is as near, by a margin, and everything that was written h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, NamedTuple
 
-from selfcorrect.kernel.likeness import bare_tool, form_of, has_own_sign
+from selfcorrect.kernel.likeness import (
+    Naming,
+    bare_tool,
+    form_of,
+    has_own_sign,
+    is_near,
+    is_placeholder,
+)
 from selfcorrect.kernel.measures import is_measure
-from selfcorrect.kernel.spellings import TRUTH, Slot
+from selfcorrect.kernel.spellings import TRUTH, Slot, Words
 from selfcorrect.model import JSON
-from selfcorrect.text import LONGEST, distance, is_opposite, normal, tokens
+from selfcorrect.text import LONGEST, distance, is_opposite, normal, rivals, tokens
 from selfcorrect.words import NEGATIONS, SHORT_WORDS, WORDS, is_english, number_word, singular
 
 FARTHEST: Final = 0.4
@@ -22,9 +32,11 @@ FARTHEST: Final = 0.4
 LEAD: Final = 0.2
 """By how much the nearest name is nearer than the next."""
 _OTHER: Final = 1.0
-_MOST_KEYS: Final = 12
-"""Unknown keys of one object beyond which nobody renamed them."""
-_MOST_HOLES: Final = 50
+_MOST_KEYS: Final = 1_000
+_MOST_COMPARED: Final = 50
+_MOST_NAMES: Final = 500
+_MOST_RENAMED: Final = 12
+"""Keys beyond which nobody renamed a tool and all of them."""
 _MOST_TOOLS: Final = 1_000
 _SHORTEST: Final = 4
 """Letters of a name, or of a word in one: shorter ones are alike by chance."""
@@ -33,6 +45,19 @@ _ENDINGS: Final = "drs"
 _BETWEEN: Final = re.compile(r"[\W_]+")
 _BORDER: Final = re.compile(r"__|[.:/]")
 _DATES: Final = frozenset({"date", "time", "date-time"})
+
+_OPENING: Final = ("{", "[")
+"""How a text begins that may hold several arguments."""
+_IDS: Final = frozenset({"id", "identifier", "key", "uuid"})
+_CODES: Final = frozenset({"abbreviation", "code", "iata", "icao", "iso", "symbol", "ticker"})
+_IDENTIFIES: Final = (
+    _IDS
+    | _CODES
+    | {"address", "base64", "content", "email", "hash", "hex", "link", "mail", "number", "phone"}
+    | {"ticker", "token", "uri", "url"}
+)
+"""Words that tell what no name is."""
+_LONGEST_CODE: Final = 3
 
 Path = tuple[str | int, ...]
 Slots = Callable[[Path], Slot]
@@ -181,56 +206,148 @@ def has_digit(text: str) -> bool:
     return any(char.isdigit() for char in text[:LONGEST])
 
 
-def assigned(given: Mapping[str, JSON], slots: Slots, path: Path = ()) -> dict[str, str] | None:
-    """By unknown key of an object, the name that it stands for; None where not all have one place.
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is known of the names that the unknown keys of an object may stand for.
 
-    Every other assignment is farther by the margin: for each key its name leads, and for each name
-    its key. All that must be there is there then.
+    Attributes:
+        slot: What the schema says of each place.
+        topic: Words of the tool's name and description.
+        acts: Whether the tool may change something.
+        words: What a deployment declares to mean the same.
+        off: Kinds of likeness that count for nothing here.
     """
-    names = slots(path).names
-    holes = [name for name in names if name not in given]
-    if len(given) + len(holes) - len(names) > min(_MOST_KEYS, len(holes)):
-        return None  # more unknown keys than places
-    known = frozenset(names)
-    free = [key for key in given if key not in known]
-    about = {name: slots((*path, name)) for name in holes[:_MOST_HOLES]}
-    must = {name for name, slot in about.items() if slot.required}
-    if len(must) > len(free):
-        return None
-    price = {
-        (key, name): _price(key, given[key], name, slot)
-        for key in free
-        for name, slot in about.items()
-    }
-    found: dict[str, str] = {}
-    for key in free:
-        name = min(about, key=lambda one: price[key, one])
-        rivals = [price[key, one] for one in about if one != name]
-        rivals += [price[one, name] for one in free if one != key]
-        best = price[key, name]
-        if best == _OTHER or min(rivals, default=_OTHER) - best < LEAD:
-            return None
-        found[key] = name
-    return found if must <= {*found.values()} else None
+
+    slot: Slots
+    topic: frozenset[str] = frozenset()
+    acts: bool = True
+    words: Words = field(default_factory=Words)
+    off: frozenset[str] = frozenset()
 
 
-def _price(key: str, value: JSON, name: str, slot: Slot) -> float:
-    if has_own_sign(key) or not could_be(value, slot.kinds, slot.formats):
-        return _OTHER
-    ours, theirs = form_of(key), form_of(name)
-    if (ours.letters, ours.digits) == (theirs.letters, theirs.digits) and ours.letters:
-        return 0.0
-    return far(key, name) if is_garbled(key, name) else _OTHER
+class Assignment(NamedTuple):
+    """The names that the unknown keys of an object stand for.
+
+    Attributes:
+        names: By key, its name, if it has one.
+        claims: By key, the names that it could stand for.
+        is_whole: Whether every key has a name, and all that must be there is there.
+    """
+
+    names: Mapping[str, str]
+    claims: Mapping[str, Sequence[str]]
+    is_whole: bool
+
+
+def assigned(given: Mapping[str, JSON], about: Names, path: Path = ()) -> Assignment:
+    """One assignment of the unknown keys of an object to the names under which nothing stands.
+
+    The surest likeness speaks first. One that rests on the whole object speaks only where every
+    key has a name then, and all that must be there is there.
+    """
+    declared = dict.fromkeys(about.slot(path).names)
+    unknown = [key for key in given if key not in declared]
+    absent = (name for name in declared if name not in given)
+    holes = {name: about.slot((*path, name)) for name in islice(absent, _MOST_NAMES)}
+    claims = _spelled(unknown[:_MOST_KEYS], holes)
+    ranks = dict.fromkeys(claims, 0)
+    for key in [key for key in unknown if key not in claims][:_MOST_COMPARED]:
+        price = {name: _price(key, given[key], name, holes, about) for name in holes}
+        best = min(price.values(), default=_OFF)
+        names = [name for name in holes if price[name] < best + LEAD]
+        if best == _NEAR:
+            names += [other for name in names for other in rivals(key, name, holes)]
+        if best < _OFF:
+            claims[key], ranks[key] = list(dict.fromkeys(names)), int(best)
+    found, taken = dict[str, str](), set[str]()
+    for rank, kinds in enumerate(_KINDS):
+        if about.off.isdisjoint(kinds):
+            _place({key: claims[key] for key in ranks if ranks[key] == rank}, found, taken)
+    must = {name for name in holes if holes[name].required}
+    is_whole = len(found) == len(unknown) and must <= {*found.values()}
+    placed = (key for key in unknown if key in found and (is_whole or ranks[key] <= _NEAR))
+    return Assignment({key: found[key] for key in placed}, claims, is_whole)
+
+
+def _spelled(keys: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
+    """By key, the names that differ in case, separators and a known prefix only."""
+    spelled: dict[str, set[str]] = {}
+    for name in names:
+        for one in form_of(name).spellings:
+            spelled.setdefault(one, set()).add(name)
+    found = {key: [spelled.get(one, ()) for one in form_of(key).spellings] for key in keys}
+    return {key: sorted(set[str]().union(*near)) for key, near in found.items() if any(near)}
+
+
+def _place(claims: Mapping[str, Sequence[str]], found: dict[str, str], taken: set[str]) -> None:
+    """Place every key that has one name left which no other such key has, until none is.
+
+    What is then still open on either side is a tie, and nobody breaks it.
+    """
+    while True:
+        left = {
+            key: [name for name in names if name not in taken]
+            for key, names in claims.items()
+            if key not in found
+        }
+        single = Counter(names[0] for names in left.values() if len(names) == 1)
+        if not single:
+            break
+        ones = ((key, names[0]) for key, names in left.items() if len(names) == 1)
+        found |= {key: name for key, name in ones if single[name] == 1}
+        taken |= single.keys()
+    taken.update(*left.values())
+
+
+def _price(key: str, value: JSON, name: str, holes: Mapping[str, Slot], about: Names) -> float:
+    """How far a key is from a name: the kind of likeness, and the share of letters that differ."""
+    slot = holes[name]
+    if about.words.mean(key, name):
+        return 1
+    if max(len(key), len(name)) > LONGEST or not could_be(value, slot.kinds, slot.formats):
+        return _OFF
+    near = Naming(holes, about.topic, slot.required, about.acts)
+    if is_near(key, name, near) and not _asks_for_more(key, value, name, slot.said):
+        return _NEAR
+    holds_more = isinstance(value, str) and value.lstrip()[:1] in _OPENING
+    if slot.required and is_placeholder(key) and not holds_more:
+        return _NEAR + 1
+    price = far(key, name)
+    return _NEAR + 2 + price if price < _OTHER and is_garbled(key, name) else _OFF
+
+
+def _asks_for_more(key: str, value: JSON, name: str, said: str) -> bool:
+    """Whether an id, an address or a code of something is asked for, and not what was written."""
+    ours, theirs = {*form_of(key).words}, {*form_of(name).words}
+    told = {word for piece in said.split() for word in tokens(piece)}
+    if "name" in ours - theirs and not _IDENTIFIES.isdisjoint(told):
+        return True
+    asked = theirs - ours if len(theirs) > len(ours) else set[str]()
+    if not asked & (_IDS | _CODES) or not isinstance(value, str) or has_digit(value):
+        return False
+    is_code = value.isupper() or len(value.strip()) <= _LONGEST_CODE
+    return bool(asked & _IDS) or not is_code
+
+
+_NEAR: Final = 2
+_KINDS: Final = (
+    ("key-spelling",),
+    ("key-like",),
+    ("key-like",),
+    ("key-unnamed",),
+    ("key-spelling", "key-like"),
+)
+"""The kinds of likeness by rank, as prices name them: what is farther off rests on two of them."""
+_OFF: Final = len(_KINDS)
 
 
 def renamed_tool(
     written: str,
     given: Mapping[str, JSON],
     offered: Collection[str],
-    slots: Callable[[str], Slots],
-    acts: Callable[[str], bool],
-) -> str | None:
-    """The tool that was renamed: the nearest by the margin, and no other takes the arguments.
+    about: Callable[[str], Names],
+) -> tuple[str, Mapping[str, str]] | None:
+    """The tool that was renamed, and its keys: the nearest by the margin, which alone takes them.
 
     Where it only reads, another may take them whose name is farther by the margin.
     """
@@ -239,12 +356,18 @@ def renamed_tool(
     near = [one for one in price if price[one] < _OTHER and is_garbled(bare, one)]
     name = min(near, key=lambda one: price[one], default="")
     rivals = [one for one in near if one != name and price[one] - price[name] < LEAD]
-    if not name or rivals or assigned(given, slots(name)) is None:
+    if not name or rivals or (keys := _taken(given, about(name))) is None:
         return None
-    if acts(name):
-        if not is_told_apart(written, name):
-            return None
-        rivals = [one for one in offered if one != name]
-    else:
-        rivals = [one for one in offered if one != name and price[one] - price[name] < LEAD]
-    return None if any(assigned(given, slots(one)) is not None for one in rivals) else name
+    acts = about(name).acts
+    if acts and not is_told_apart(written, name):
+        return None
+    rivals = [one for one in offered if one != name and (acts or price[one] - price[name] < LEAD)]
+    return None if any(_taken(given, about(one)) is not None for one in rivals) else (name, keys)
+
+
+def _taken(given: Mapping[str, JSON], about: Names) -> Mapping[str, str] | None:
+    """The new names of the keys by which a tool takes some arguments, if it does."""
+    if len(given.keys() - {*about.slot(()).names}) > _MOST_RENAMED:
+        return None
+    found = assigned(given, about)
+    return found.names if found.is_whole else None

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.kernel.joint import Slots, assigned, is_told_apart, renamed_tool
+from selfcorrect.kernel.joint import Names, Slots, assigned, is_told_apart, renamed_tool
 from selfcorrect.kernel.likeness import (
-    Naming,
     bare_tool,
     is_behind_namespace,
     is_dispatcher,
-    is_nearest,
-    is_placeholder,
     is_spelled,
     tool_likeness,
 )
@@ -38,7 +35,7 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
     ours, theirs = written[:-1], runs[:-1]
     if _items(ours) != _items(theirs):
         return None  # what one item of a list holds stays in it
-    slot, own = step.slot(runs), step.slot(written)
+    own = step.slot(written)
     if ours != theirs and not _is_lower(step, written, runs):
         joined = "_".join(map(str, written[len(theirs) :]))
         return INFERRED if ours[: len(theirs)] == theirs and is_spelled(joined, name) else None
@@ -51,20 +48,18 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
     if is_spelled(key, name) or not slips:
         return EXACT if is_spelled(key, name) else None
     taken = held(step.written.args, theirs)
-    names = [one for one in step.slot(theirs).names if one != name]
-    absent = [one for one in names if one not in taken]
+    names = [one for one in step.slot(theirs).names if one in taken]
     # A name that was written as well is meant by nothing else, unless it is the nearer one.
     edits = distance(key, name, LONGEST_TYPO)
-    if edits and any(distance(key, one, edits - 1) is not None for one in names if one in taken):
+    if edits and any(distance(key, one, edits - 1) is not None for one in names):
         return None
-    if is_nearest(key, name, Naming(absent, step.topic, slot.required, step.acts)):
-        return INFERRED
     if theirs not in step.renames:
-        step.renames[theirs] = assigned(taken, step.slot, theirs) or {}
-    is_one = is_placeholder(key) and slot.required
-    others = (one for one in absent if step.slot((*theirs, one)).required)
-    is_meant = step.renames[theirs].get(key) == name or (is_one and next(others, None) is None)
-    return INFERRED if is_meant else None
+        step.renames[theirs] = assigned(taken, _names(step, step.slot), theirs).names
+    return INFERRED if step.renames[theirs].get(key) == name else None
+
+
+def _names(step: Step, slot: Slots) -> Names:
+    return Names(slot, step.topic, step.acts, step.words)
 
 
 def _is_lower(step: Step, written: Path, runs: Path) -> bool:
@@ -139,6 +134,8 @@ def _is_renamed(step: Step) -> bool:
     """
     if step.offers is None or step.foreign or step.effect == "destructive":
         return False
-    written = step.written
-    found = renamed_tool(written.name, written.args, step.offered, step.offers, lambda _: step.acts)
-    return found == step.runs.name
+    written, offers = step.written, step.offers
+    found = renamed_tool(
+        written.name, written.args, step.offered, lambda one: _names(step, offers(one))
+    )
+    return found is not None and found[0] == step.runs.name

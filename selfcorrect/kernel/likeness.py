@@ -57,15 +57,14 @@ class Form(NamedTuple):
     digits: tuple[str, ...]
     plain: str
     words: tuple[str, ...]
-    spelled: str
-    bare: str | None
+    spellings: frozenset[str]
 
 
 def form_of(key: str) -> Form:
     """A key in the forms that it is compared by; a long one by its letters alone."""
     if len(key) <= LONGEST:
         return _formed(key)
-    return Form(normal(key), (), "", (), spelling(key), _bare(key))
+    return Form(normal(key), (), "", (), _spellings(key))
 
 
 @lru_cache(maxsize=4_096)
@@ -73,12 +72,13 @@ def _formed(key: str) -> Form:
     words = (singular(SHORT_WORDS.get(word, word)) for word in tokens(key))
     kept = tuple(word for word in words if word not in _STOP)
     digits = tuple(re.findall(r"\d+", key))
-    return Form(normal(key), digits, plain_letters(key), kept, spelling(key), _bare(key))
+    return Form(normal(key), digits, plain_letters(key), kept, _spellings(key))
 
 
-def _bare(key: str) -> str | None:
-    match = _PREFIX.fullmatch(key[: LONGEST + 1])
-    return spelling(match[1] or match[2]) or None if match else None
+def _spellings(key: str) -> frozenset[str]:
+    match = _PREFIX.fullmatch(key)
+    bare = spelling(match[1] or match[2]) if match else ""
+    return frozenset({spelling(key), bare} - {""})
 
 
 def is_spelled(key: str, name: str) -> bool:
@@ -87,10 +87,7 @@ def is_spelled(key: str, name: str) -> bool:
     >>> is_spelled("departureDate", "departure_date"), is_spelled("params_location", "location")
     (True, True)
     """
-    ours, theirs = form_of(key), form_of(name)
-    if not ours.spelled:
-        return False
-    return ours.spelled in (theirs.spelled, theirs.bare) or ours.bare == theirs.spelled
+    return not form_of(key).spellings.isdisjoint(form_of(name).spellings)
 
 
 def has_same_letters(key: str, name: str) -> bool:
@@ -131,13 +128,6 @@ class Naming:
     topic: frozenset[str] = frozenset()
     required: bool = False
     acts: bool = True
-
-
-def is_nearest(key: str, name: str, beside: Naming) -> bool:
-    """Whether a key is like a name, and like no other."""
-    return is_near(key, name, beside) and not any(
-        one != name and is_near(key, one, beside) for one in beside.others
-    )
 
 
 def is_near(key: str, name: str, beside: Naming) -> bool:

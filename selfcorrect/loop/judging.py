@@ -19,15 +19,15 @@ from selfcorrect.loop.repair_context import vouched
 from selfcorrect.model import ABSENT, JSON, OWN_CHECKS, Call, Change, Extent, Finding, Safety
 from selfcorrect.plain import plain
 from selfcorrect.protocols import Effect, RepairContext, Tool
+from selfcorrect.schema.keys import names_of
 from selfcorrect.schema.slots import slots_of
 from selfcorrect.state import CorrectionState
-from selfcorrect.text import normal, tokens
+from selfcorrect.text import normal
 
 _OUTER: Final = frozenset({Safety.MODEL, Safety.LEARNED, Safety.LOSSY, Safety.HUMAN})
 """Classes by which a proposer says that a value is none that was written."""
 _CARRIED: Final = frozenset({Safety.MODEL, Safety.LEARNED})
 """Classes of values that somebody may have read in what a tool said."""
-_LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ def judged(
     schema = tool.schema if tool is not None else {}
     is_outer = not _CARRIED.isdisjoint(origins.values())
     told_by = heard(findings, call.name, state, context.tools) if is_outer else ()
-    told = f"{new.name} {tool.description[:_LONGEST]}" if tool is not None else new.name
     step = Step(
         written=call,
         runs=new,
@@ -98,7 +97,7 @@ def judged(
         effect=_effect(call, new, state, context),
         declared=bool(getattr(tool, "declared", False)),
         takes=lambda: _takers(new, context),
-        topic=frozenset(word for piece in told.split() for word in tokens(piece)),
+        topic=names_of(tool).topic if tool is not None else frozenset(),
         origins=origins,
         waived=waived,
         blamed=blamed,

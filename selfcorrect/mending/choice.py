@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from selfcorrect.kernel.joint import could_be
 from selfcorrect.mending.cost import MARGIN, OFF
 from selfcorrect.model import JSON, Change, Safety
-from selfcorrect.schema.keys import loosely_fits
 from selfcorrect.schema.places import Place, around
 from selfcorrect.schema.subschema import same, type_of
 from selfcorrect.text import Unclear
@@ -135,7 +135,9 @@ def _opens(fit: Fit, place: Place) -> bool:
         return False
     if not isinstance(fit.value, str):
         return place.shapes(fit.value)
-    return all("type" in one for one in place.schemas) and loosely_fits(fit.value, place.schemas)
+    return all("type" in one for one in place.schemas) and could_be(
+        fit.value, place.kinds, place.formats
+    )
 
 
 def _candidates(one: Priced, place: Place) -> Iterator[Choice]:

@@ -1,15 +1,11 @@
-"""Where does this value belong? One assignment of the unknown keys of an object to its names.
-
-A key that two names claim waits until the others are placed; what is then still open on either
-side is a tie, and nobody breaks it.
-"""
+"""Where does this value belong? The objects in question, and the changes that move their keys."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.mending.choice import Refusal
 from selfcorrect.model import ABSENT, JSON, Call, Change, JsonObject, edit
@@ -18,8 +14,6 @@ from selfcorrect.protocols import Tool
 from selfcorrect.schema.places import Place, faults, is_within, object_at, parent
 from selfcorrect.schema.subschema import Alternatives
 from selfcorrect.text import Unclear
-
-_MOST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +37,6 @@ class Level:
     given: JsonObject
     schemas: Alternatives
     names: Mapping[str, JSON]
-
-    @property
-    def unknown(self) -> list[str]:
-        """The keys that are not declared, bounded."""
-        return [key for key in self.given if key not in self.names][:_MOST]
 
     @property
     def absent(self) -> list[str]:
@@ -85,35 +74,6 @@ def moved(levels: Sequence[Level], ways: Iterable[tuple[str, Way]]) -> tuple[Cha
             return tuple(replace(change, strategy=strategy) for change in found)
         whys[strategy] = found
     return Refusal(str(next(reversed(whys.values()), "no key may be moved")), whys)
-
-
-Claims: TypeAlias = Mapping[str, Sequence[str]]
-"""By key, the names that it could stand for."""
-
-
-def place(claims: Claims, placed: dict[str, str], blocked: set[str]) -> None:
-    """Place every key that has one name left which no other such key has, until none is.
-
-    Args:
-        claims: The names that keys could stand for.
-        placed: By key, its name; what is found is added.
-        blocked: Names that several keys claim; what is found is added.
-    """
-    while True:
-        taken = {*placed.values(), *blocked}
-        left = {
-            key: [to for to in names if to not in taken]
-            for key, names in claims.items()
-            if key not in placed
-        }
-        single = Counter(names[0] for names in left.values() if len(names) == 1)
-        if not single:
-            break
-        for key, names in left.items():
-            if len(names) == 1 and single[names[0]] == 1:
-                placed[key] = names[0]
-        blocked.update(to for to, keys in single.items() if keys > 1)
-    blocked.update(to for names in left.values() for to in names)
 
 
 def changes_of(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.effects import destroys
-from selfcorrect.kernel.joint import assigned, renamed_tool
+from selfcorrect.kernel.joint import renamed_tool
 from selfcorrect.kernel.likeness import (
     bare_tool,
     tools_like,
@@ -26,7 +26,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.protocols import RepairContext, Tool
 from selfcorrect.reading.envelopes import read_call_object
-from selfcorrect.schema.slots import slots_of
+from selfcorrect.schema.keys import names_of
 from selfcorrect.schema.subschema import strings
 from selfcorrect.text import normal, similar_names, tool_not_found_feedback
 
@@ -70,7 +70,7 @@ class RenameTool:
         if found is None and (joint := _joint(call, harmless, context.tools)) is not None:
             return joint
         if found is None:
-            takes = _takers(harmless, [call.args], context.tools)
+            takes = [name for name in harmless if _takes(context.tools[name], call.args)]
             near = takes if len(takes) == 1 else []
             near = list(dict.fromkeys([*near, *similar_names(call.name, names).names]))
             return GiveUp(tool_not_found_feedback(call.name, near, names))
@@ -83,7 +83,8 @@ def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str
     if not normal(bare):
         inner = [v for k, v in args.items() if isinstance(v, Mapping) and not normal(k)]
         forms = [args, *(inner if len(args) == 1 else ())]
-        return _only(_takers(names, forms, tools), "no name, and arguments that fit one tool")
+        takers = [name for name in names if any(_takes(tools[name], form) for form in forms)]
+        return _only(takers, "no name, and arguments that fit one tool")
     found, has_same_words = tools_like(call.name, names)
     if has_same_words:
         return _only(found, "another spelling of a tool's name")
@@ -92,37 +93,19 @@ def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str
 
 def _joint(call: Call, names: list[str], tools: Mapping[str, Tool]) -> Changed | None:
     """The tool and the keys that were renamed, where both agree."""
-    name = renamed_tool(
-        call.name,
-        call.args,
-        names,
-        lambda one: slots_of(tools[one].schema),
-        lambda one: tools[one].effect != "read_only",
-    )
-    if name is None:
+    found = renamed_tool(call.name, call.args, names, lambda one: names_of(tools[one]))
+    if found is None:
         return None
-    slots = slots_of(tools[name].schema)
-    moves = assigned(call.args, slots) or {}
+    name, moves = found
     return Changed(
         edit("/name", call.name, name, _RENAMED), *changes_of("/args", call.args, moves, _RENAMED)
     )
 
 
-def _takers(
-    names: Iterable[str], forms: Sequence[JsonObject], tools: Mapping[str, Tool]
-) -> list[str]:
-    """The tools that take one of these arguments as they are, and cannot do without them."""
-    return [
-        name
-        for name in names
-        if any(_asks_for(tools[name], form) and tools[name].is_valid(form) for form in forms)
-    ]
-
-
-def _asks_for(tool: Tool, args: JsonObject) -> bool:
-    """Whether a tool declares every one of these arguments, and cannot do without one of them."""
+def _takes(tool: Tool, args: JsonObject) -> bool:
+    """Whether a tool takes these arguments as they are, and cannot do without one of them."""
     needed = strings(tool.schema.get("required"))
-    return _knows(tool, args) and not args.keys().isdisjoint(needed)
+    return _knows(tool, args) and not args.keys().isdisjoint(needed) and tool.is_valid(args)
 
 
 def _knows(tool: Tool, args: JsonObject) -> bool:

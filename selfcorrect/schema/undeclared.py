@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.model import Finding, JsonObject
 from selfcorrect.pointer import get, join, split
 from selfcorrect.protocols import Tool
-from selfcorrect.schema.keys import Surroundings, resembles, suitors
-from selfcorrect.schema.subschema import Alternatives, alternatives, at, declared, meets, strings
+from selfcorrect.schema.keys import resembles
+from selfcorrect.schema.subschema import at, declared, meets, strings
 from selfcorrect.text import normal
 
 _TOP = 2
@@ -37,26 +37,10 @@ def may_stay(finding: Finding, args: JsonObject, tool: Tool) -> bool:
     forbids = any(one.get(word) is False for one in schemas for word in _WORDS)
     if forbids or required - given.keys() or not names.keys() & given.keys():
         return False
-    return resembles(key, names) is None and not _means_another(key, given, names, tool)
-
-
-def _means_another(key: str, given: JsonObject, names: Mapping[str, JSON], tool: Tool) -> bool:
-    said = {name: alternatives(told, tool.schema) for name, told in names.items()}
-    around = Surroundings(
-        tool=tool,
-        names={name: told for name, told in said.items() if name not in given},
-        required=(),
-        synonyms={},
-    )
-    value = given[key]
-    told = around.names.values()
-    return bool(suitors(key, value, around)) or any(_could_be(value, one) for one in told)
-
-
-def _could_be(value: JSON, schemas: Alternatives) -> bool:
-    """Whether a declared key could have this value."""
-    listed = (each for one in schemas for each in (*one.get("enum", ()), one.get("const")))
-    words = {normal(each) for each in listed if isinstance(each, str)}
-    return any(meets(value, one) for one in schemas) or (
-        isinstance(value, str) and normal(value) in words
-    )
+    free = names.keys() - given.keys()
+    absent = [one for name in free for one in at(tool.schema, [*above, name]) or ()]
+    listed = (each for one in absent for each in (*one.get("enum", ()), one.get("const")))
+    value, words = given[key], {normal(each) for each in listed if isinstance(each, str)}
+    is_listed = isinstance(value, str) and normal(value) in words
+    means_another = is_listed or any(meets(value, one) for one in absent)
+    return not means_another and resembles(key, names) is None

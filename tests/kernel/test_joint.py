@@ -8,7 +8,7 @@ import pytest
 
 from selfcorrect import repair_call
 from selfcorrect.kernel.changes import judge
-from selfcorrect.kernel.joint import assigned, is_garbled
+from selfcorrect.kernel.joint import Names, assigned, is_garbled
 from selfcorrect.kernel.verdicts import Step
 from selfcorrect.model import Call, Safety
 from selfcorrect.schema.slots import slots_of
@@ -142,12 +142,13 @@ def test_a_tool_that_reads_may_have_a_neighbour_that_is_farther():
 )
 def test_one_assignment_of_keys(args, found):
     names = {"quwry": {"type": "string"}, "limjit": {"type": "integer"}}
-    assert assigned(args, slots_of(schema(names, "quwry"))) == found
+    made = assigned(args, Names(slots_of(schema(names, "quwry"))))
+    assert (made.names if made.is_whole else None) == found
 
 
 def test_two_keys_that_are_as_near_have_no_assignment():
     names = {"destinatoin": {"type": "string"}, "destinatiom": {"type": "string"}}
-    assert assigned({"destination": "x"}, slots_of(schema(names))) is None
+    assert assigned({"destination": "x"}, Names(slots_of(schema(names)))).names == {}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,8 @@ def test_name_and_keys_are_mended_together(effect):
 
 def test_many_unknown_keys_are_refused_at_once():
     tool = offered("find", TOOLS["find"])
-    assert assigned({f"key{n}": n for n in range(20_000)}, slots_of(tool.schema)) is None
+    many = {f"key{n}": n for n in range(20_000)}
+    assert assigned(many, Names(slots_of(tool.schema))).names == {}
 
 
 def test_spelling_alone_renames_nothing():
