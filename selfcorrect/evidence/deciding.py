@@ -5,6 +5,7 @@ The loop, `classify`, `explain`, `diagnose`, `audit` and the notebook ask the sa
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
@@ -26,10 +27,11 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT, Call, Category, ErrorKind, Finding, Source
 from selfcorrect.pointer import join
-from selfcorrect.ports import Rules
+from selfcorrect.ports import Open, Rules
 
 Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
 _PLAIN: Final = ("enum", "const", "type", "pattern")
@@ -108,6 +110,8 @@ def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
     try:
         own_words = acts and part.finding.code in _OWN_WORDS
         free = None if own_words else left_open(decided, rules)
+        if free is not None and says_little(part):
+            free = None if acts else Open(free.kind, False)
         last = last_witness(rules) if free is not None else None
         said = last(part, decided, free) if last and free else None
         if said is None:
@@ -122,6 +126,13 @@ def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
         return _placed(replace(heard, paths=part.finding.paths), part)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
+
+
+def says_little(part: Part) -> bool:
+    """Whether an error has a word at most, and nothing else: what that is about is a guess."""
+    finding, words = part.finding, _WORD.findall(part.blind)
+    told = finding.code or finding.types or finding.status is not None or part.hidden.echoes
+    return not told and part.blind.isascii() and len(words) < 2
 
 
 def by_rules(part: Part, rules: Rules) -> Finding:
