@@ -60,7 +60,7 @@ _BOUNDS: Final = (
     ),
     _frame("gt", rf"(?<![<=])(?:>|(?:strictly )?{_MORE} than)(?! or) ?(?:the )?{_OF}{_N}"),
     _frame("lt", rf"(?<![>=])(?:<|(?:strictly )?{_LESS} than|below|under)(?! or) ?{_OF}{_N}"),
-    _frame("of", rf"(?P<only>\bonly )?{_N} of (?:the )?{_N}"),
+    _frame("of", rf"(?:\bonly )?{_N} of (?:the )?{_N}"),
     _frame("multiple", rf"(?:multiples? of|divisible by){_OF}{_N}"),
     _frame(
         "exactly",
@@ -154,8 +154,8 @@ _UNKNOWN: Final = re.compile(
     re.IGNORECASE,
 )
 _ORDER: Final = re.compile(
-    r"(?P<one>[\w$@.-]{1,80})[\"'`’”]?(?: [a-z']{1,10}){0,3} (?:before|after|(?:earlier|later) than)"
-    r"(?: or \w{2,5})?(?: the)? [\"'`‘“]?(?P<other>[\w$@.-]{1,80})",
+    r"(?P<one>[\w$@.-]{1,80})[\"'`’”]?(?: [a-z']{1,10}){0,3} (?:before|after|earlier than"
+    r"|later than)(?: or \w{2,5})?(?: the)? [\"'`‘“]?(?P<other>[\w$@.-]{1,80})",
     re.IGNORECASE,
 )
 
@@ -226,9 +226,9 @@ def _bounds(text: str) -> dict[str, JSON]:
             continue
         counted = _SIZE.search(text, max(0, match.start() - 80), match.end() + 40)
         sized = counted.lastgroup if counted else None
-        first, *more = (_number(group) for group in match.groups() if group and group[-1].isdigit())
+        first, *more = (_number(group) for group in match.groups() if group)
         if name == "of":  # 3 of 2 are too many, only 2 of 3 too few; 2 of 3 are 2 of 3
-            side = "le" if first > more[0] else "ge" if match["only"] else ""
+            side = "le" if first > more[0] else "ge" if match[0][0] in "oO" else ""
             found |= {_keyword(side, sized): more[0]} if side else {}
             continue
         if name == "multiple":

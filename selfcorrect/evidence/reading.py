@@ -259,10 +259,9 @@ def _framed(finding: Finding, hidden: Masked, place: Places) -> tuple[str | None
         name, marked = unknown
         held = [path for path in place.known(name) if place.value(path) is not ABSENT]
         echo = hidden.echo(name) if len(name) == 1 else None
-        if len(held) == 1 and (marked or held[0] not in place.declared):
-            return UNKNOWN, ("/args" + held[0],)
         if len(held) == 1 or (echo is not None and echo.whole):
-            return NOT_FOUND, tuple("/args" + path for path in held)
+            extra = marked or not {*held} <= {*place.declared}  # a key that nobody declared
+            return (UNKNOWN if extra else NOT_FOUND), tuple("/args" + path for path in held)
     if (order := order_in(text)) is not None:
         both = [place.known(name) for name in order]
         if all(len(paths) == 1 for paths in both) and both[0] != both[1]:
