@@ -58,6 +58,39 @@ def test_a_status_behind_an_ordinal_or_a_quote_makes_nothing_repeatable(
     assert found.kind not in RETRYABLE
 
 
+@pytest.mark.parametrize("own", ["Import failed", "The import of invoices failed", "Bad date"])
+@pytest.mark.parametrize("behind", ["HTTP 503 Service Unavailable", "502 Bad Gateway"])
+def test_a_status_behind_a_sentence_makes_no_call_repeatable(own, behind):
+    assert read(f"{own}. {behind}", {"file": "a.csv"}, acts=True).kind not in RETRYABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("svn: E170013: Unable to connect to a repository at URL 'file:///srv/none'", 1),
+        ("Could not connect to sqlite:///srv/none.db", None),
+        ('500 Error: command "HLEO" not recognized', 500),
+        ("502 Command not implemented", 502),
+        ("Premature end of data in tag b line 1", None),
+    ],
+)
+def test_a_missing_file_and_an_unknown_command_are_not_repeated(text, status):
+    found = decide(read_report(text, status=status)[0], RULES, None, {"a": 1})
+    assert found.kind not in RETRYABLE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Unable to connect to svn://svn.example.org/r",
+        "500 Internal Server Error",
+        "Premature close",
+    ],
+)
+def test_a_server_that_broke_off_is_asked_again(text):
+    assert decide(read_report(text)[0], RULES, None, {"a": 1}).kind in RETRYABLE
+
+
 def test_the_own_sentence_may_say_that_it_is_temporary():
     found = read("Too many requests. Please retry in 30 seconds.", {}, acts=True)
     assert (found.kind, found.retry_after) == ("rate_limit", 30.0)

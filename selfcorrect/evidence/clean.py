@@ -56,9 +56,9 @@ _END: Final = re.compile(
 )
 """Where a sentence ends: a small letter or a number goes on with it, and so does what a colon
 announces. A code behind an ordinal or a quote begins another."""
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_ENOUGH: Final = 3
-"""Words enough to say what is wrong: `Error:` alone says nothing."""
+WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_ENOUGH: Final = {"\n": 3}
+"""Words enough to say what is wrong in a line, else two: `Error!` alone says nothing."""
 _TREE: Final = re.compile(r"\A\s*(?:[|+]-?(?: ?[+-]+ ?\d{0,4} ?-*)?\s?)+")
 _TAIL: Final = re.compile(
     r"(?:Traceback|Request (?:information|Method)|Stack trace|Environment|Switch to)\b",
@@ -122,7 +122,7 @@ def openings(text: str) -> Iterator[str]:
     """
     for end in islice(_END.finditer(text), 3):
         opening = text[: end.end()].rstrip()
-        if not opening.isascii() or len(_WORD.findall(opening)) >= _ENOUGH:
+        if not opening.isascii() or len(WORD.findall(opening)) >= _ENOUGH.get(end[0], 2):
             yield opening
     yield text
 

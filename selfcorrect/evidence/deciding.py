@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from selfcorrect.evidence.clean import openings
+from selfcorrect.evidence.clean import WORD, openings
 from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
 from selfcorrect.evidence.keywords import category_of_constraint
-from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.parts import ErrorReading, Part
 from selfcorrect.evidence.reading import read
@@ -26,13 +25,12 @@ from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
 from selfcorrect.model import ABSENT, Call, Category, ErrorKind, Finding, Source
 from selfcorrect.pointer import join
-from selfcorrect.ports import Rules
+from selfcorrect.ports import Open, Rules
 
 Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
-_PLAIN: Final = ("enum", "const", "type", "pattern")
 _WAITS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.INTERNAL}
 """Kinds for which a wait beside the error's own sentence means something."""
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
@@ -84,8 +82,6 @@ def decide(reading: ErrorReading, rules: Rules, witness: Heard = "likely") -> tu
 def _decided(part: Part, rules: Rules, *, acts: bool) -> Finding:
     found = _heard(part, rules, acts=acts)
     try:
-        if (stated := _by_constraint(found, part, rules)) is not found:
-            found = _placed(replace(stated, paths=part.finding.paths), part)
         own = next(openings(part.blind))
         if found.kind not in _WAITS and wait_in_text(own) is None:
             found = replace(found, retry_after=None)
@@ -108,6 +104,8 @@ def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
     try:
         own_words = acts and part.finding.code in _OWN_WORDS
         free = None if own_words else left_open(decided, rules)
+        if free is not None and says_little(part):
+            free = None if acts else Open(free.kind, False)
         last = last_witness(rules) if free is not None else None
         said = last(part, decided, free) if last and free else None
         if said is None:
@@ -122,6 +120,13 @@ def _heard(part: Part, rules: Rules, *, acts: bool) -> Finding:
         return _placed(replace(heard, paths=part.finding.paths), part)
     except Exception:  # a mistake of the witness must not hide what the rules say
         return decided
+
+
+def says_little(part: Part) -> bool:
+    """Whether an error has a word at most, and nothing else: what that is about is a guess."""
+    finding, words = part.finding, WORD.findall(part.blind)
+    told = finding.code or finding.types or finding.status or part.hidden.echoes
+    return not told and part.blind.isascii() and len(words) < 2
 
 
 def by_rules(part: Part, rules: Rules) -> Finding:
@@ -163,33 +168,6 @@ def _first_said(finding: Finding, rules: Rules, tool: str | None) -> Finding:
         further = next((each for each in said if each.witness is not Source.NONE), first)
         first = first if further.kind in RETRYABLE else further
     return replace(first, text=finding.text)
-
-
-def _by_constraint(found: Finding, part: Part, rules: Rules) -> Finding:
-    """What a constraint that an error states says of it, where at most its class's name speaks.
-
-    "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
-    """
-    keyword = next(iter(found.constraint), "")
-    is_open = keyword in _PLAIN and found.category is Category.NONE
-    if not is_open or not _is_silent(found, part, rules):
-        return found
-    meant = rules.decide(Finding("", code=keyword), part.tool)
-    if meant.kind is not ErrorKind.VALIDATION:
-        return found
-    names = ("kind", "category", "rule", "ladder", "confidence")
-    return replace(found, **{name: getattr(meant, name) for name in names}, witness=Source.RULE)
-
-
-def _is_silent(found: Finding, part: Part, rules: Rules) -> bool:
-    """Whether nothing but the words of a class's name say what sort of error it is."""
-    if found.witness is Source.NONE:
-        return True
-    is_told = found.status is not None or found.code or found.witness is Source.MODEL
-    if is_told or found.kind in {TYPES.get(name) for name in found.types}:
-        return False
-    bare = replace(found, text=part.blind, types=(), kind=ErrorKind.INTERNAL)
-    return rules.decide(bare, None).witness is Source.NONE
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:

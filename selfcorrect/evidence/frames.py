@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.evidence.keywords import FORMATS, TYPES
+from selfcorrect.evidence.masking import PRIVATE
 from selfcorrect.model import JSON
 from selfcorrect.words import word_list
 
@@ -59,6 +60,7 @@ _BOUNDS: Final = (
     ),
     _frame("gt", rf"(?<![<=])(?:>|(?:strictly )?{_MORE} than)(?! or) ?(?:the )?{_OF}{_N}"),
     _frame("lt", rf"(?<![>=])(?:<|(?:strictly )?{_LESS} than|below|under)(?! or) ?{_OF}{_N}"),
+    _frame("of", rf"(?:\bonly )?{_N} of (?:the )?{_N}"),
     _frame("multiple", rf"(?:multiples? of|divisible by){_OF}{_N}"),
     _frame(
         "exactly",
@@ -145,6 +147,39 @@ _MATCHES: Final = re.compile(
 )
 
 
+_UNKNOWN: Final = re.compile(
+    r"\b(?:unknown|unrecogni[sz]ed|unexpected)(?P<marked> (?:parameter|argument|field|key|property"
+    r"|attribute|keyword(?: argument)?))?[: ]{1,2}[\"'`‘“]?"
+    rf"(?P<name>[\w$@.-]{{1,80}}|{PRIVATE.pattern})[\"'`’”]?(?= ?(?:[.,;)\n]|\Z))",
+    re.IGNORECASE,
+)
+_ORDER: Final = re.compile(
+    r"(?P<one>[\w$@.-]{1,80})[\"'`’”]?(?: [a-z']{1,10}){0,3} (?:before|after|earlier than"
+    r"|later than)(?: or \w{2,5})?(?: the)? [\"'`‘“]?(?P<other>[\w$@.-]{1,80})",
+    re.IGNORECASE,
+)
+
+
+def unknown_in(text: str) -> tuple[str, bool] | None:
+    """The name that a text says is not known, and whether it is marked as that of an argument.
+
+    >>> unknown_in("Unknown field: colour")
+    ('colour', True)
+    """
+    match = _UNKNOWN.search(text[:_LONGEST])
+    return (match["name"].rstrip("."), bool(match["marked"])) if match else None
+
+
+def order_in(text: str) -> tuple[str, str] | None:
+    """The two names that a text says are out of order.
+
+    >>> order_in("check_in must be before check_out")
+    ('check_in', 'check_out')
+    """
+    match = _ORDER.search(text[:_LONGEST])
+    return (match["one"], match["other"].rstrip(".")) if match else None
+
+
 def constraint_in(text: str) -> dict[str, JSON]:
     """The demand of a sentence as a JSON Schema fragment; empty if it states none.
 
@@ -192,6 +227,10 @@ def _bounds(text: str) -> dict[str, JSON]:
         counted = _SIZE.search(text, max(0, match.start() - 80), match.end() + 40)
         sized = counted.lastgroup if counted else None
         first, *more = (_number(group) for group in match.groups() if group)
+        if name == "of":  # 3 of 2 are too many, only 2 of 3 too few; 2 of 3 are 2 of 3
+            side = "le" if first > more[0] else "ge" if match[0][0] in "oO" else ""
+            found |= {_keyword(side, sized): more[0]} if side else {}
+            continue
         if name == "multiple":
             return {"multipleOf": first}
         if more or name == "exactly":

@@ -17,7 +17,7 @@ from selfcorrect.evidence import structured
 from selfcorrect.evidence.clean import openings, visible, windowed
 from selfcorrect.evidence.exceptions import Facts, chain, facts, type_names
 from selfcorrect.evidence.faults.place import Places, from_wire
-from selfcorrect.evidence.frames import constraint_in, suggestions_in
+from selfcorrect.evidence.frames import constraint_in, order_in, suggestions_in, unknown_in
 from selfcorrect.evidence.json_text import find_json
 from selfcorrect.evidence.keywords import category_of_constraint
 from selfcorrect.evidence.kinds.facts import kind_of
@@ -30,7 +30,7 @@ from selfcorrect.evidence.waits.fields import wait_in_headers
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.foreign import is_plain, told, unreadable
 from selfcorrect.mapping.bodies import BodyRow
-from selfcorrect.model import JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
+from selfcorrect.model import ABSENT, JSON, Call, Category, ErrorKind, Finding, JsonObject, Source
 from selfcorrect.protocols import Tool
 
 MOST: Final = 50
@@ -39,6 +39,10 @@ ANSWER: Final = "AnswerNotJson"
 """The class in front of a JSON parser's own where no argument holds the text that it read."""
 NOT_FOUND: Final = "ArgumentNotFound"
 """The class in front of an error's own where its text is but the value that was looked up."""
+UNKNOWN: Final = "ArgumentUnknown"
+"""The class in front of an error's own where an argument's name is said to be unknown."""
+OUT_OF_ORDER: Final = "ArgumentsOutOfOrder"
+"""The class in front of an error's own where one argument has to come before another."""
 _GATEWAY: Final = 502
 _WRAPPERS: Final = ("ToolException", "ToolError", "ToolExecutionError", "ToolInvocationError")
 _LOOKUPS: Final = ("KeyError", "IndexError", "AttributeError", "LookupError")
@@ -229,21 +233,40 @@ def _told(finding: Finding, part: Part, now: datetime | None) -> Finding:
         retry_after=wait if wait is not None else wait_in_text(blind, now),
     )
     number = finding.code if finding.code and len(finding.code) == 3 else ""
-    reply = reply_class(f"{number} {blind}".lstrip(), finding.types)
-    if reply is not None:
-        finding = replace(finding, types=(reply, *finding.types), witness=Source.NONE)
-    if _is_of_an_answer(finding, place):
-        finding = replace(finding, types=(ANSWER, *finding.types), witness=Source.NONE)
-    if _is_looked_up(finding, hidden):
-        return replace(
+    seen_as, paths = _framed(finding, hidden, place)
+    seen_as = reply_class(f"{number} {blind}".lstrip(), finding.types) or seen_as
+    if seen_as is not None:
+        finding = replace(
             finding,
-            types=(NOT_FOUND, *finding.types),
-            kind=ErrorKind.NOT_FOUND,
-            category=Category.UNKNOWN_RESOURCE,
+            types=(seen_as, *finding.types),
             witness=Source.NONE,
+            paths=finding.paths or paths,
         )
+    if seen_as == NOT_FOUND:
+        return replace(finding, kind=ErrorKind.NOT_FOUND, category=Category.UNKNOWN_RESOURCE)
     kind = ErrorKind.VALIDATION if category is not None else kind_of(finding)
     return replace(finding, kind=kind, category=category or Category.NONE)
+
+
+def _framed(finding: Finding, hidden: Masked, place: Places) -> tuple[str | None, tuple[str, ...]]:
+    """The class that a sentence's form gives an error, and the arguments that it speaks of."""
+    if _is_of_an_answer(finding, place):
+        return ANSWER, ()
+    if _is_looked_up(finding, hidden):
+        return NOT_FOUND, ()
+    text = hidden.text
+    if (unknown := unknown_in(text)) is not None and not finding.constraint:
+        name, marked = unknown
+        held = [path for path in place.known(name) if place.value(path) is not ABSENT]
+        echo = hidden.echo(name) if len(name) == 1 else None
+        if len(held) == 1 or (echo is not None and echo.whole):
+            extra = marked or not {*held} <= {*place.declared}  # a key that nobody declared
+            return (UNKNOWN if extra else NOT_FOUND), tuple("/args" + path for path in held)
+    if (order := order_in(text)) is not None:
+        both = [place.known(name) for name in order]
+        if all(len(paths) == 1 for paths in both) and both[0] != both[1]:
+            return OUT_OF_ORDER, tuple("/args" + path for (path,) in both)
+    return None, ()
 
 
 def _is_of_an_answer(finding: Finding, place: Places) -> bool:

@@ -17,6 +17,10 @@ _DOTTED: Final = re.compile(
     r"(?<![\d.])([45]\d\d)[ ,-]{1,2}(?:b?['\"])?[45]\.((\d{1,3})\.\d{1,3})(?![\d.])"
 )
 _PLAIN: Final = re.compile(r"\A\W{0,3}(?:error: )?([45]\d\d)(?=[ ,-])", re.IGNORECASE)
+_OF_A_COMMAND: Final = re.compile(
+    r"\A(50[0-4])[ -].{0,60}\b(?:command|syntax|parameters?)\b", re.IGNORECASE
+)
+"""What only a server of commands says with these digits: HTTP says by 500 that it broke itself."""
 _SERVERS: Final = ("smtplib.", "aiosmtplib.", "ftplib.", "aioftp.", "nntplib.")
 _CLASSES: Final = by_word(
     {
@@ -26,9 +30,10 @@ _CLASSES: Final = by_word(
         "ReplyFull": "2.2 3.1 452",
         "ReplyTooLarge": "2.3 3.4 552",
         "ReplySyntax": "5 503",
-        "ReplyUnknownCommand": "5.1 500 502 504",
+        "ReplyUnknownCommand": "5.1 500",
+        "ReplyNotImplemented": "502",
         "ReplyTooMany": "5.3",
-        "ReplyBadArgument": "5.4 6 501 555",
+        "ReplyBadArgument": "5.4 6 501 504 555",
         "ReplyRefused": "7",
         "ReplyAuth": "7.8 7.9 530 532 534 535 538",
     }
@@ -46,9 +51,11 @@ def reply_class(text: str, types: Sequence[str]) -> str | None:
     """
     if match := _DOTTED.search(text[:600]):
         code, *told = match.groups()
-    elif any(name.startswith(_SERVERS) for name in types) and (match := _PLAIN.match(text)):
-        code, told = match[1], [match[1]]
     else:
-        return None
+        is_server = any(name.startswith(_SERVERS) for name in types)
+        match = (_PLAIN if is_server else _OF_A_COMMAND).match(text)
+        if match is None:
+            return None
+        code, told = match[1], [match[1]]
     found = next((_CLASSES[each] for each in told if each in _CLASSES), None)
     return "ReplyLater" if code[0] == "4" and found != "ReplyFull" else found

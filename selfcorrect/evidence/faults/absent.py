@@ -26,11 +26,10 @@ _OUTRIGHT: Final = (
 )
 """Ways of naming that leave no doubt; the name need not be known."""
 _SUBJECT: Final = way(
-    r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?(?: \w{1,20})? ",
+    r"(?:\A|\n|: )(?:The )?[\"'`]?(?P<n>[\w$@][\w$@.\[\]-]{0,60})[\"'`]?:?(?: \w{1,20})? ",
     r"(?:is|was|must|cannot|can['’]t|may not|should|are|required|missing|not provided)\b",
 )
-_HINTS: Final = (_SUBJECT, *(pattern for weight, pattern in WAYS if weight < 2.6))
-"""Ways of naming that count for uncommon words only, and mostly for known names only."""
+"""A way of naming that counts for uncommon words only, and for known names."""
 
 
 def absent(text: str, place: Places) -> list[str]:
@@ -39,13 +38,7 @@ def absent(text: str, place: Places) -> list[str]:
     for pattern in _OUTRIGHT:
         if found := _places(pattern, text, place, common=True):
             return found
-    blank = not (place.leaves or place.declared)
-    for pattern in _HINTS:
-        found = _places(pattern, text, place, common=False)
-        declared = any(_wanted(split(path)[-1], place) for path in found)
-        if found and (blank or declared or pattern is _SUBJECT):
-            return found
-    return []
+    return _places(_SUBJECT, text, place, common=False)
 
 
 def _places(pattern: re.Pattern[str], text: str, place: Places, *, common: bool) -> list[str]:
@@ -66,7 +59,11 @@ def _is_name(name: str) -> bool:
 def _telling(name: str, place: Places) -> bool:
     """Whether a name may stand for a parameter where nothing marks it as one."""
     blank = not (place.leaves or place.declared)
-    return blank or name.lower() not in COMMON or _wanted(name, place)
+    return (
+        blank
+        or name.lower() not in COMMON
+        or any(normal(name) == normal(split(path)[-1]) for path in place.declared)
+    )
 
 
 _MORE: Final = re.compile(rf",?(?: and| or)? ?{OPEN}([\w$@][\w$@.\[\]-]{{0,80}}){CLOSE}")
@@ -79,10 +76,6 @@ def _further(text: str, position: int) -> list[str]:
         found.append(match[1])
         position = match.end()
     return found
-
-
-def _wanted(name: str, place: Places) -> bool:
-    return any(normal(name) == normal(split(path)[-1]) for path in place.declared)
 
 
 def _filled(path: str, place: Places) -> bool:

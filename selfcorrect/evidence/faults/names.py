@@ -46,14 +46,6 @@ WAYS: Final = (
             r"|required|not|too|does)\b|=)",
         ),
     ),
-    (2.4, way(r"(?<![\w-])--?(?P<n>[A-Za-z][\w-]{0,60})")),
-    (
-        2.2,
-        way(
-            rf"\b(?:at|for|in|of|on) [\"'`‘“«]?(?P<n>{IDENTIFIER})[\"'`’”»]?",
-            r"(?=\s*(?:[.,;:)\n]|\Z))",
-        ),
-    ),
     (2.0, way(rf"{OPEN}(?P<n>[\w$@][\w$@.\[\]/-]{{0,80}}){CLOSE}")),
 )
 """Ways of naming a known parameter, with the strength of the evidence."""
@@ -118,13 +110,6 @@ _SUBJECT: Final = re.compile(
     rf"|\A(?:The|field|parameter) (?:field )?[\"'`]?(?P<m>{IDENTIFIER})[\"'`]? (?:field |parameter "
     rf")?(?:must|may|is|should|cannot)\b"
 )
-
-
-def speaks_of_another(text: str, place: Places) -> bool:
-    """Whether a text has a subject of its own that is no parameter: `amount must be …`."""
-    found = _SUBJECT.match(text)
-    name = (found["n"] or found["m"]) if found else ""
-    return bool(name) and name.lower() not in NO_NAMES and not place.known(name)
 
 
 NO_NAMES: Final = frozenset(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from selfcorrect.evidence.faults.place import Places
-from selfcorrect.model import Category, Finding
 from selfcorrect.pointer import split
 from selfcorrect.text import words_of
 from selfcorrect.words import word_list
@@ -16,7 +15,7 @@ FREE_FORM: Final = frozenset(
         template""")
 )
 _BESIDE: Final = frozenset({"variables", "timeout", "cwd", "workdir", "env", "shell", "encoding"})
-DATES: Final = frozenset(
+_DATES: Final = frozenset(
     ["date", "datetime", "time", "when", "start", "end", "since", "until", "day", "month"]
 )
 TOOLS: Final = frozenset({"name", "tool", "service", "command", "action", "operation", "prompt"})
@@ -31,11 +30,7 @@ def free_form(place: Places) -> list[str]:
     return main
 
 
-def by_form(finding: Finding, place: Places) -> list[str]:
-    """The one argument that is by its name what the error is about: a date, a query, a command."""
-    if finding.category is Category.FORMAT_DATE:
-        dates = [path for path in place.top if DATES & set(words_of(split(path)[-1]))]
-        if len(dates) == 1:
-            return dates
-    free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
-    return free if len(free) == 1 else []
+def dated(place: Places) -> list[str]:
+    """The one argument that is by its name a date: "month must be in 1..12" speaks of a part."""
+    found = [path for path in place.top if _DATES & set(words_of(split(path)[-1]))]
+    return found if len(found) == 1 else []

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Final
 
 from selfcorrect.evidence.faults.absent import absent
-from selfcorrect.evidence.faults.names import named, speaks_of_another, unknown_names
+from selfcorrect.evidence.faults.names import named, unknown_names
 from selfcorrect.evidence.faults.place import Places, deepest, from_wire, whole_list
-from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, by_form, free_form
+from selfcorrect.evidence.faults.roles import FREE_FORM, TOOLS, dated, free_form
 from selfcorrect.evidence.faults.values import (
     by_breaking,
     by_got_type,
@@ -70,12 +70,9 @@ def settle(finding: Finding, hidden: Masked, place: Places) -> tuple[str, ...]:
         found = quoted
     elif finding.kind in _INPUT:
         found = free or _search(finding, text, quoted, hidden.within(text), place)
-    elif finding.category is Category.UNKNOWN_RESOURCE:
-        found = quoted or by_form(finding, place)
-    elif finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH):
-        found = quoted
     else:
-        found = []
+        told = finding.kind in (ErrorKind.PERMANENT, ErrorKind.AUTH)
+        found = quoted if told or finding.category is Category.UNKNOWN_RESOURCE else []
     return tuple("/args" + path for path in dict.fromkeys(found))
 
 
@@ -170,8 +167,7 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    dated = finding.category is Category.FORMAT_DATE  # "month must be in 1..12" speaks of a part
-    return by_form(finding, place) if dated or not speaks_of_another(text, place) else []
+    return dated(place) if finding.category is Category.FORMAT_DATE else []
 
 
 def _marked(text: str, place: Places) -> list[str]:
@@ -200,7 +196,7 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Places) -> lis
     nothing = [path for path in place.top if place.value(path) in (None, "")]
     if len(nothing) == 1:
         return nothing
-    return sure or by_form(finding, place)
+    return sure
 
 
 _EXTRA: Final = re.compile(
