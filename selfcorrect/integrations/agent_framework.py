@@ -39,10 +39,6 @@ class MendingMiddleware(ChatMiddleware):
         """Let the client ask the model, and mend what it answers, streamed or whole."""
         updates = list[Any]()
 
-        def seen(update: Any) -> Any:
-            updates.append(update)
-            return update
-
         async def mended(response: Any) -> Any:
             request = _asked(context.options or {}, response, updates)
             parts = [part for each in response.messages for part in (each, *each.contents)]
@@ -57,7 +53,7 @@ class MendingMiddleware(ChatMiddleware):
 
         if context.stream:
             # The response that is made of a stream leaves out what some of its pieces say.
-            context.stream_transform_hooks.append(seen)
+            context.stream_transform_hooks.append(updates.append)
             context.stream_result_hooks.append(mended)
         await call_next()
         if isinstance(context.result, ChatResponse):
@@ -68,11 +64,9 @@ def _asked(options: Any, response: Any, updates: Any) -> Asked:
     given = normalize_tools(options.get("tools"))
     run = [each for each in given if isinstance(each, FunctionTool)]
     tools = [{"name": each.name, "parameters": each.parameters()} for each in run]
-    said = [part for each in response.messages for part in each.contents]
+    messages = (*response.messages, *updates)
+    said = [part for each in messages for part in each.contents]
     answered = {part.call_id for part in said if part.type == "function_result"}
-    whole = (response, *response.messages, *updates)
-    said += [part for each in updates for part in each.contents]
-    told = [{"finish_reason": each.finish_reason} for each in updates]
-    told += [each.raw_representation for each in (*whole, *said)]
+    raw = [each.raw_representation for each in (response, *messages, *said)]
     choice, form = options.get("tool_choice"), options.get("response_format")
-    return asked(tools, choice, form, answered).ended(response.finish_reason, told)
+    return asked(tools, choice, form, answered).ended(response.finish_reason, raw)

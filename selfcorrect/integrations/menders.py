@@ -155,24 +155,21 @@ class Menders:
             parts: The parts of the answer.
             items: How they are written.
         """
-        mender, given = self._given(request, parts, items)
-        done = await mender.amessage(given, **asdict(request.allows))
+        given = _given(request, parts, items)
+        done = await self.of(request.tools).amessage(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
-        mender, given = self._given(request, parts, items)
-        done = mender.message(given, **asdict(request.allows))
+        given = _given(request, parts, items)
+        done = self.of(request.tools).message(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
-
-    def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
-        """Who mends an answer, and what of it; empty where there is nothing to mend."""
-        mender = self.of(request.tools)
-        return mender, _given(request, parts, items) if mender.tools else ""
 
 
 def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
     """The calls of an answer as a mender takes them, or all that it says as one text."""
+    if not request.tools:
+        return ""
     calls = [part for part in parts if _is_ours(request, part, items)]
     if calls:
         ways = {"id": items.id, "name": items.name, "args": items.args}
@@ -204,18 +201,17 @@ def _taken(done: Mended, request: Asked, parts: Sequence[Any], items: Items) -> 
         for place, call in zip(ours, done.calls, strict=True):
             out[place] = _mended(parts[place], call, items)
     if ours:
-        barred = {place for place in ours if _is_barred(request, _at(parts[place], items.name))}
-        return [part for place, part in enumerate(out) if place not in barred]
+        offered = [tool["name"] for tool in request.tools]
+        for place in reversed(ours):
+            name = _at(parts[place], items.name)
+            if why_no_call(request.allows, names=[name], offered=offered):
+                del out[place]
+        return out
     if not done.ready:
         return out
     last = max(place for place, part in enumerate(parts) if _said(part, items))
     out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]
     return out
-
-
-def _is_barred(request: Asked, name: str) -> bool:
-    offered = [tool["name"] for tool in request.tools]
-    return why_no_call(request.allows, names=[name], offered=offered) is not None
 
 
 def _mended(part: Any, call: MendedCall, items: Items) -> Any:

@@ -86,7 +86,7 @@ def why_no_call(
     "the provider ended the answer without a call (its reason is 'safety')"
     >>> why_no_call(Request(answer={"properties": {"to": {}}}), [{"to": "ann"}])
     'the request asks for a structured answer, and the text is that answer'
-    >>> why_no_call(Request({"type": "tool", "name": "pay"}), names=["refund"])
+    >>> why_no_call(Request("pay"), names=["refund"], offered=["pay", "refund"])
     "the request asks for a call of 'pay' alone"
     """
     # What a provider refused to say is not to happen either, however whole it looks.
