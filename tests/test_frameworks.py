@@ -13,7 +13,8 @@ import pytest
 from pydantic import BaseModel
 
 from selfcorrect.batch.mender import Mender
-from selfcorrect.integrations.menders import Delegating, Items, Menders, any_of, asked
+from selfcorrect.integrations.menders import Delegating, Items, Menders, asked
+from selfcorrect.kernel.requests import why_no_call
 
 HOME = Path(__file__).parents[1] / "selfcorrect" / "integrations"
 FRAMEWORKS = (
@@ -78,10 +79,10 @@ def test_the_form_of_an_answer_is_one_schema(form, schema):
 
 
 def test_several_forms_are_one():
-    assert (any_of([]), any_of([None, SCHEMA])) == (None, SCHEMA)
-    both = any_of([SCHEMA, {"properties": {"why": {}}}])
-    assert both["properties"].keys() == {"to", "why"}
-    assert len(both["anyOf"]) == 2
+    both = asked([], answer={"anyOf": [SCHEMA, {"properties": {"why": {}}}]}).allows
+    assert why_no_call(both, [{"to": "ann"}])
+    assert why_no_call(both, [{"why": "so"}])
+    assert why_no_call(asked([], answer=[]).allows, [{"to": "ann"}]) is None
 
 
 @pytest.mark.parametrize(

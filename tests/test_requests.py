@@ -488,3 +488,31 @@ def test_a_structured_answer_with_a_bracket_too_few_or_too_many_is_no_call(
     text = f'{before}{start}"action": "pay", "to": "ann", "amount": 5{ending}'
     mender = Mender([{"name": "pay", "parameters": _PAY}])
     assert mender.message(text, answer=_FORM, finish_reason=reason).ready == ()
+
+
+@pytest.mark.parametrize("amount", [5, "5"])
+@pytest.mark.parametrize("choice", PAY_ALONE)
+def test_a_providers_own_call_of_another_tool_than_was_asked_for_is_none(choice: Any, amount: Any):
+    args = json.dumps({"to": "ann", "amount": amount})
+    calls = [
+        {"id": name, "type": "function", "function": {"name": name, "arguments": args}}
+        for name in ("pay", "refund")
+    ]
+    message = {"role": "assistant", "tool_calls": calls}
+    found = Mender([PAY, REFUND]).message(message, tool_choice=choice)
+    assert [call.name for call in found.ready] == ["pay"]
+    assert found.calls[1].reason == "no_call"
+
+
+def test_a_part_of_an_answer_is_no_call():
+    person = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
+    for form in (
+        {"properties": {"response": ANSWER}, "required": ["response"]},
+        {"properties": {"response": {"$ref": "#/$defs/A"}}, "$defs": {"A": ANSWER}},
+        {"type": "array", "items": ANSWER},
+        {"anyOf": [person, ANSWER]},
+    ):
+        for value in ({"action": "pay", **ARGS}, {"action": "pay", **ARGS, "amount": "5"}):
+            assert why_no_call(Request(answer=form), [value]) is not None
+        call = {"name": "pay", "arguments": ARGS}
+        assert why_no_call(Request(answer=form), [call]) is None

@@ -59,12 +59,13 @@ class Mending:
         if found.text is not None:
             return await self._text(value, found, beside)
         told = (beside.get(key) for key in ("tool_choice", "finish_reason", "answer"))
-        barred = why_no_call(Request(*told)) is not None
+        request, offered = Request(*told), self.context.tools
         calls: list[MendedCall] = []
         model_calls = 0
         for place, one in enumerate(found.calls):
             is_last = place == len(found.calls) - 1
             known = _before_last(beside, is_last=is_last)
+            barred = why_no_call(request, names=[one.name], offered=offered) is not None
             call, asked = await self._one(one, known, cut=found.cut and is_last, barred=barred)
             calls.append(call)
             model_calls += asked

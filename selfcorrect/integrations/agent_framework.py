@@ -17,12 +17,10 @@ from agent_framework import (
 from selfcorrect.forms.access import put
 from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.menders import Asked, Items, Menders, asked
-from selfcorrect.kernel.requests import runs_elsewhere
 
 _SILENT: Final = (None, "text_reasoning", "usage")
 _CONTENTS: Final = Items(
-    # What a service has done itself is only told here: the client must not do it again.
-    lambda c: getattr(c, "type", None) == "function_call" and not runs_elsewhere(c),
+    lambda c: getattr(c, "type", None) == "function_call",
     lambda name, args: Content.from_function_call(new_id(), name, arguments=json.dumps(args)),
     ("call_id",),
     ("name",),
@@ -39,9 +37,10 @@ class MendingMiddleware(ChatMiddleware):
 
     async def process(self, context: Any, call_next: Any) -> None:
         """Let the client ask the model, and mend what it answers, streamed or whole."""
+        updates = list[Any]()
 
         async def mended(response: Any) -> Any:
-            request = _asked(context.options or {}, response)
+            request = _asked(context.options or {}, response, updates)
             parts = [part for each in response.messages for part in (each, *each.contents)]
             messages: list[Any] = []
             for part in await self._menders.answer(request, parts, _CONTENTS):
@@ -53,18 +52,21 @@ class MendingMiddleware(ChatMiddleware):
             return response
 
         if context.stream:
+            # The response that is made of a stream leaves out what some of its pieces say.
+            context.stream_transform_hooks.append(updates.append)
             context.stream_result_hooks.append(mended)
         await call_next()
         if isinstance(context.result, ChatResponse):
             await mended(context.result)
 
 
-def _asked(options: Any, response: Any) -> Asked:
+def _asked(options: Any, response: Any, updates: Any) -> Asked:
     given = normalize_tools(options.get("tools"))
     run = [each for each in given if isinstance(each, FunctionTool)]
     tools = [{"name": each.name, "parameters": each.parameters()} for each in run]
-    said = [part for each in response.messages for part in each.contents]
+    messages = (*response.messages, *updates)
+    said = [part for each in messages for part in each.contents]
     answered = {part.call_id for part in said if part.type == "function_result"}
-    raw = [each.raw_representation for each in (response, *said)]
+    raw = [each.raw_representation for each in (response, *messages, *said)]
     choice, form = options.get("tool_choice"), options.get("response_format")
     return asked(tools, choice, form, answered).ended(response.finish_reason, raw)

@@ -31,7 +31,10 @@ class MendingPlugin(BasePlugin):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Note what the model is asked, for as long as this call of it lives."""
         config, event = llm_request.config, callback_context.actions
+        # Beside tools the form of the answer may be that of ADK's own tool.
+        answer = llm_request.tools_dict.get("set_model_response")
         form = config.response_json_schema or config.response_schema
+        form = form or getattr(answer, "output_schema", None)
         is_json = config.response_mime_type == "application/json"
         self._asked[id(event)] = asked(_offered(config), config.tool_config, form or is_json)
         finalize(event, self._asked.pop, id(event), None)

@@ -16,7 +16,7 @@ from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.forms.access import Path, put
 from selfcorrect.forms.endings import is_marked_refused, reasons_said
 from selfcorrect.kernel.metadata import is_silent
-from selfcorrect.kernel.requests import REFUSED, Request, is_refusal, why_no_call
+from selfcorrect.kernel.requests import REFUSED, Request, is_refusal, runs_elsewhere, why_no_call
 from selfcorrect.loop.failures import Live
 from selfcorrect.loop.setup import tell_left_out
 from selfcorrect.model import JSON
@@ -75,16 +75,6 @@ def asked(
     """
     allows = Request(plain(tool_choice), None, _form(answer))
     return Asked(tuple(tools), allows, frozenset(settled) - {None})
-
-
-def any_of(schemas: Iterable[Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
-    """One form of an answer that may have any of several; None if there is none."""
-    forms = [schema for schema in schemas if schema]
-    if len(forms) < 2:
-        return next(iter(forms), None)
-    # Their names stand beside: a faulty answer is known by them, and is no call either.
-    names: dict[str, Any] = {name: {} for form in forms for name in form.get("properties", ())}
-    return {"anyOf": forms, "properties": names}
 
 
 def _form(answer: Any) -> JSON:
@@ -165,24 +155,21 @@ class Menders:
             parts: The parts of the answer.
             items: How they are written.
         """
-        mender, given = self._given(request, parts, items)
-        done = await mender.amessage(given, **asdict(request.allows))
+        given = _given(request, parts, items)
+        done = await self.of(request.tools).amessage(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
 
     def answer_now(self, request: Asked, parts: Sequence[Any], items: Items) -> list[Any]:
         """Like `answer`, for a framework that is not async."""
-        mender, given = self._given(request, parts, items)
-        done = mender.message(given, **asdict(request.allows))
+        given = _given(request, parts, items)
+        done = self.of(request.tools).message(given, **asdict(request.allows))
         return _taken(done, request, parts, items)
-
-    def _given(self, request: Asked, parts: Sequence[Any], items: Items) -> tuple[Mender, Any]:
-        """Who mends an answer, and what of it; empty where there is nothing to mend."""
-        mender = self.of(request.tools)
-        return mender, _given(request, parts, items) if mender.tools else ""
 
 
 def _given(request: Asked, parts: Sequence[Any], items: Items) -> Any:
     """The calls of an answer as a mender takes them, or all that it says as one text."""
+    if not request.tools:
+        return ""
     calls = [part for part in parts if _is_ours(request, part, items)]
     if calls:
         ways = {"id": items.id, "name": items.name, "args": items.args}
@@ -199,7 +186,8 @@ def _said(part: Any, items: Items) -> list[Any]:
 
 def _is_ours(request: Asked, part: Any, items: Items) -> bool:
     """Whether a part is a call for the framework to run, and nobody has answered it yet."""
-    if not items.is_call(part):
+    # What a service has done itself is only told here: the framework must not do it again.
+    if not items.is_call(part) or runs_elsewhere(part):
         return False
     return not {_at(part, items.id), _at(part, items.name)} & request.settled
 
@@ -208,13 +196,18 @@ def _taken(done: Mended, request: Asked, parts: Sequence[Any], items: Items) -> 
     """The parts with what a mender made of them."""
     out = list(parts)
     ours = [place for place, part in enumerate(parts) if _is_ours(request, part, items)]
-    if ours and why_no_call(request.allows) is not None:
-        return [part for place, part in enumerate(parts) if place not in ours]
     # Unless every call has its own answer, nobody knows whose it is: then all stay as they came.
     if ours and len(ours) == len(done.calls):
         for place, call in zip(ours, done.calls, strict=True):
             out[place] = _mended(parts[place], call, items)
-    if ours or not done.ready:
+    if ours:
+        offered = [tool["name"] for tool in request.tools]
+        for place in reversed(ours):
+            name = _at(parts[place], items.name)
+            if why_no_call(request.allows, names=[name], offered=offered):
+                del out[place]
+        return out
+    if not done.ready:
         return out
     last = max(place for place, part in enumerate(parts) if _said(part, items))
     out[last + 1 : last + 1] = [items.made(call.name, dict(call.args)) for call in done.ready]

@@ -152,13 +152,13 @@ async def mended_calls(
     out: list[Mended] = []
     given: dict[str, Any] | None = None
     failed = conversation.failed()
-    barred = why_no_call(conversation.allowed(message))
+    allowed = conversation.allowed(message)
     for written in written_calls(message, conversation.ids - settled):
         name = written.name
         if written.given_id in settled or name in settled or name in box.elsewhere:
             out.append(_left_alone(written))
             continue
-        if barred is not None:
+        if (barred := why_no_call(allowed, names=[name], offered=box.specs)) is not None:
             out.append(refused_call(written, f"The call was not done: {barred}.", _NO_CALL))
             continue
         if _is_fine(box, written):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models.wrapper import WrapperModel
 
-from selfcorrect.integrations.menders import Asked, Delegating, Items, any_of, asked
+from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 
 _PARTS: Final = Items(
     lambda p: isinstance(p, ToolCallPart),
@@ -45,9 +45,11 @@ class MendedModel(Delegating, WrapperModel):
 def _asked(parameters: Any, tool_choice: Any) -> Asked:
     offered = [*parameters.function_tools, *parameters.output_tools]
     tools = [{"name": t.name, "parameters": t.parameters_json_schema} for t in offered]
-    if tool_choice in ("none", []):  # its output tools are called all the same
-        tool_choice = [t.name for t in parameters.output_tools] or "none"
+    chosen = [] if tool_choice == "none" else getattr(tool_choice, "function_tools", tool_choice)
+    if chosen == [] or chosen is not tool_choice:  # its output tools are called all the same
+        tool_choice = [*chosen, *(t.name for t in parameters.output_tools)] or "none"
     # An output tool has the form of an answer, too: who writes that as text has not called another.
     forms = [t.parameters_json_schema for t in parameters.output_tools]
     whole = getattr(parameters.output_object, "json_schema", None)
-    return asked(tools, tool_choice, any_of([*forms, whole]))
+    forms = [each for each in (*forms, whole) if each]
+    return asked(tools, tool_choice, forms and {"anyOf": forms})

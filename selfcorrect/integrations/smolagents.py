@@ -11,7 +11,7 @@ from selfcorrect.forms.access import put
 from selfcorrect.integrations.chat import new_id
 from selfcorrect.integrations.menders import Asked, Delegating, Items, asked
 from selfcorrect.kernel.calls import is_just
-from selfcorrect.kernel.requests import why_no_call
+from selfcorrect.kernel.requests import Request, why_no_call
 from selfcorrect.model import Call
 
 _PARTS: Final = Items(
@@ -41,7 +41,7 @@ class MendedModel(Delegating, models.Model):
         parts = self._menders.answer_now(request, [*given, *(message.tool_calls or ())], _PARTS)
         message = put(message, ("tool_calls",), [*filter(_PARTS.is_call, parts)] or None)
         # What the request does not allow is no call for the agent's own parser either.
-        message.is_answer = why_no_call(request.allows, ()) is not None
+        message.allows = request.allows
         return message
 
     def parse_tool_calls(self, message: Any) -> Any:
@@ -58,7 +58,11 @@ class MendedModel(Delegating, models.Model):
         if not is_call:
             made, keys = read.tool_calls[0].function, (self.tool_name_key, self.tool_arguments_key)
             is_call = is_just(message.content, Call(made.name, made.arguments), keys)
-        if getattr(message, "is_answer", False) or not is_call:
+        allows, made = (
+            getattr(message, "allows", Request()),
+            filter(_PARTS.is_call, read.tool_calls),
+        )
+        if not is_call or why_no_call(allows, (), names=[call.function.name for call in made]):
             raise ValueError("the text is an answer, or more than a call: write a call alone")
         return read
 

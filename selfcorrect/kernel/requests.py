@@ -6,7 +6,7 @@ request's own settings and the provider's own marks that say that an answer is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -66,7 +66,8 @@ def why_no_call(
     request: Request,
     values: Sequence[JSON] | None = None,
     fits: Fits | None = None,
-    names: Iterable[str] = (),
+    names: Collection[str] = (),
+    offered: Collection[str] = (),
 ) -> str | None:
     """Why an answer to this request holds no call, in whatever form it was written; None if it may.
 
@@ -75,7 +76,9 @@ def why_no_call(
         values: Of calls that stand in a text, the values that they would be made of, and all of
             them as one; empty where the text cannot be read. None: the provider's own calls.
         fits: The schema's own check.
-        names: Of calls that stand in a text, the tools.
+        names: The tools of the calls.
+        offered: The tools of the request, for the provider's own calls: law 5 judges every other
+            name, and beside a tool that the provider runs itself it may call any of them.
 
     >>> why_no_call(Request({"type": "none"}))
     'the request allows no tool call (its tool choice is none)'
@@ -83,7 +86,7 @@ def why_no_call(
     "the provider ended the answer without a call (its reason is 'safety')"
     >>> why_no_call(Request(answer={"properties": {"to": {}}}), [{"to": "ann"}])
     'the request asks for a structured answer, and the text is that answer'
-    >>> why_no_call(Request({"type": "tool", "name": "pay"}), names=["refund"])
+    >>> why_no_call(Request("pay"), names=["refund"], offered=["pay", "refund"])
     "the request asks for a call of 'pay' alone"
     """
     # What a provider refused to say is not to happen either, however whole it looks.
@@ -95,6 +98,8 @@ def why_no_call(
         return "the request allows no tool call (its tool choice is none)"
     # Who asked for one tool has not asked for what another one does.
     wanted = tools_named(request.tool_choice)
+    if values is None:
+        wanted, names = ([one for one in each if one in offered] for each in (wanted, names))
     if wanted and not set(names) <= set(wanted):
         return asks_for(wanted)
     # What somebody asked for as data has no effect.
@@ -191,10 +196,17 @@ def _is_answer(schema: JsonObject | bool, values: Sequence[JSON], fits: Fits | N
     )
 
 
-def _is_meant(schema: JsonObject, value: JSON) -> bool:
-    """Whether a value is the answer, with a fault: a misspelt answer is no call either."""
-    names, needed = schema.get("properties"), schema.get("required")
-    if not isinstance(value, Mapping) or not isinstance(names, Mapping) or not value:
+def _is_meant(schema: JSON, value: JSON, *, is_part: bool = False) -> bool:
+    """Whether a value is the answer or a part of it, with a fault: that is no call either."""
+    if isinstance(schema, list):
+        return any(_is_meant(each, value, is_part=is_part) for each in schema)
+    if not isinstance(schema, Mapping) or not isinstance(value, Mapping) or not value:
         return False
-    is_whole = isinstance(needed, list) and bool(needed) and value.keys() >= set(map(str, needed))
-    return is_whole or value.keys() <= names.keys()
+    names, needed = schema.get("properties"), schema.get("required")
+    if isinstance(names, Mapping):
+        needed = {str(each) for each in needed} if isinstance(needed, list) else set()
+        # A part that needs one name alone may need that of a call.
+        is_whole = len(needed) > is_part and value.keys() >= needed
+        if is_whole or value.keys() <= names.keys():
+            return True
+    return any(_is_meant(each, value, is_part=True) for each in schema.values())

@@ -51,7 +51,8 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
     raw = "" if cut and not call.args and call.raw is None else call.raw
     call_id = None if call.id is None else clean(str(call.id))
     call = Call(clean(call.name), call.args, call_id, raw)
-    if (why := why_no_call(_request(beside))) is not None:
+    why = why_no_call(_request(beside), names=[call.name], offered=tools)
+    if why is not None:
         return ReadCall(call, malformed(NOT_ALLOWED, why), is_made=False)
     return ReadCall(call, None if call.raw is None else _unread(call, tools, beside))
 

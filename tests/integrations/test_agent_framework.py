@@ -302,3 +302,30 @@ def test_what_may_be_no_call_becomes_none(forbids):
 def test_a_choice_that_is_an_object_counts():
     run_once(Once(of('{"name": "double", "arguments": {"n": 2}}')), tool_choice={"mode": "none"})
     assert ran == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("args", ['{"n": 2}', '{"n": "2"}'])
+def test_a_call_of_another_tool_than_was_asked_for_is_left_out(args, stream):
+    def halve(n: int) -> int:
+        """Halve a number."""
+        return n // 2
+
+    ran.clear()
+    client = Once(of(call(args)))
+    agent = af.Agent(client, tools=[double, halve], middleware=[MendingMiddleware()])
+    choice = {"mode": "required", "required_function_name": "halve"}
+
+    async def go() -> None:
+        answer = agent.run("hi", stream=stream, options={"tool_choice": choice})
+        await (answer.get_final_response() if stream else answer)
+
+    asyncio.run(go())
+    assert ran == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_that_one_part_alone_tells_counts(stream):
+    raw = {"type": "refusal", "refusal": "No."}
+    run_once(Once(of(af.Content.from_text(TEXT_CALL, raw_representation=raw))), stream=stream)
+    assert ran == []

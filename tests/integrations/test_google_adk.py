@@ -33,6 +33,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import FunctionTool
 from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.set_model_response_tool import SetModelResponseTool
 from google.genai import types
 
 from selfcorrect.integrations.google_adk import MendingPlugin
@@ -346,3 +347,16 @@ def test_a_text_is_a_call_only_where_the_request_allows_it(title, form):
 def test_what_may_be_no_call_becomes_none(forbids):
     made = {case: paid(case) for case in ATTACKS[forbids]}
     assert {case: amounts for case, amounts in made.items() if amounts != case.pays} == {}
+
+
+def test_the_answer_that_a_tool_of_adk_takes_is_no_call():
+    response, given, _ = whole(types.Part(text='{"action": "pay", "to": "ann", "amount": 5}'))
+    request, context, plugin = LlmRequest(), a_model_call(), MendingPlugin()
+    request.append_tools([FunctionTool(pay), SetModelResponseTool(Action)])
+
+    async def go() -> None:
+        await plugin.before_model_callback(callback_context=context, llm_request=request)
+        await plugin.after_model_callback(callback_context=context, llm_response=response)
+
+    asyncio.run(go())
+    assert response.content.parts == given.parts

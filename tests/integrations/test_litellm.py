@@ -289,3 +289,9 @@ def test_the_request_of_a_completion_reaches_the_callback(title):
         **asked,
     )
     assert amounts(asyncio.run(answer).choices[0].message) == case.pays
+
+
+def test_a_call_that_its_provider_has_made_is_left_alone():
+    response = response_of(Message(tool_calls=[call(hosted=True), call(id="c2")]))
+    after = answered(response).choices[0].message.tool_calls
+    assert [each.function.arguments for each in after] == ['{"n": "2"}', '{"n": 2}']

@@ -280,7 +280,9 @@ def completing(case: Said) -> Model:
     return OpenAIChatCompletionsModel("m", AsyncOpenAI(api_key="none", http_client=client))
 
 
-def paid(case: Said, *, apart: bool = False, model: Model | None = None) -> tuple[int, ...]:
+def paid(
+    case: Said, *, apart: bool = False, model: Model | None = None, form: Any = Action
+) -> tuple[int, ...]:
     """The amounts with which `pay` runs in an agent whose model says this."""
     amounts: list[int] = []
     refusal = "I will not." if case.ended == "refusal" else ""
@@ -311,7 +313,7 @@ def paid(case: Said, *, apart: bool = False, model: Model | None = None) -> tupl
         model=MendedModel(model or Say()),
         tools=[pay],
         model_settings=ModelSettings(tool_choice="none") if case.choice else ModelSettings(),
-        output_type=AgentOutputSchema(Action) if case.form else None,
+        output_type=AgentOutputSchema(form) if case.form else None,
     )
     # A refusal, and an answer that is not in its form, end the run.
     with suppress(ModelRefusalError, ModelBehaviorError):
@@ -404,3 +406,8 @@ def test_what_the_runner_calls_and_what_the_model_has_of_its_own_reach_it():
     assert inner.base_url == "https://there"
     with pytest.raises(AttributeError, match="Inner"):
         _ = wrapper.nothing
+
+
+def test_an_answer_that_the_framework_wraps_is_no_call():
+    case = Said(SAID["a call in another form"].texts, form=True)
+    assert paid(case, form=list[Action]) == ()

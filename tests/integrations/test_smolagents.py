@@ -198,6 +198,7 @@ def test_what_may_be_no_call_becomes_none(forbids):
         ({}, True),
         ({"tool_choice": REMOVE_PARAMETER, "response_format": REMOVE_PARAMETER}, True),
         ({"tool_choice": "none"}, False),
+        ({"tool_choice": {"type": "function", "function": {"name": "double"}}}, False),
         ({"response_format": {"type": "json_object"}}, False),
     ],
 )
