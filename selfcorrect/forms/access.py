@@ -41,6 +41,12 @@ def has(value: Any, key: str) -> bool:
     return is_record(value) and getattr(value, key, _MISSING) is not _MISSING
 
 
+def dumped(value: Any) -> Any:
+    """A pydantic object as JSON, by the names of its protocol; anything else as it is."""
+    dump = getattr(value, "model_dump", None)
+    return value if dump is None else dump(mode="json", by_alias=True, exclude_none=True)
+
+
 def part(value: Any, path: Path) -> Any:
     """What stands at the end of a path, all of which is there."""
     for key in path:

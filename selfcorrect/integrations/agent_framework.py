@@ -42,13 +42,12 @@ class MendingMiddleware(ChatMiddleware):
         async def mended(response: Any) -> Any:
             request = _asked(context.options or {}, response, updates)
             parts = [part for each in response.messages for part in (each, *each.contents)]
-            messages: list[Any] = []
+            response.messages = []
             for part in await self._menders.answer(request, parts, _CONTENTS):
                 if isinstance(part, Message):
-                    messages.append(put(part, ("contents",), []))
+                    response.messages.append(put(part, ("contents",), []))
                 else:
-                    messages[-1].contents.append(part)
-            response.messages = messages
+                    response.messages[-1].contents.append(part)
             return response
 
         if context.stream:
@@ -61,8 +60,7 @@ class MendingMiddleware(ChatMiddleware):
 
 
 def _asked(options: Any, response: Any, updates: Any) -> Asked:
-    given = normalize_tools(options.get("tools"))
-    run = [each for each in given if isinstance(each, FunctionTool)]
+    run = [each for each in normalize_tools(options.get("tools")) if isinstance(each, FunctionTool)]
     tools = [{"name": each.name, "parameters": each.parameters()} for each in run]
     messages = (*response.messages, *updates)
     said = [part for each in messages for part in each.contents]

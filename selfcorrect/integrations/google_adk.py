@@ -9,6 +9,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import FunctionCall, Part
 
+from selfcorrect.forms.access import dumped
 from selfcorrect.integrations.menders import Asked, Items, Menders, asked
 
 _PARTS: Final = Items(
@@ -17,7 +18,7 @@ _PARTS: Final = Items(
     ("function_call", "id"),
     ("function_call", "name"),
     ("function_call", "args"),
-    lambda p: [p.text if p.text and not p.thought else _plain(p)],
+    lambda p: [p.text if p.text and not p.thought else dumped(p)],
 )
 
 
@@ -32,9 +33,8 @@ class MendingPlugin(BasePlugin):
         """Note what the model is asked, for as long as this call of it lives."""
         config, event = llm_request.config, callback_context.actions
         # Beside tools the form of the answer may be that of ADK's own tool.
-        answer = llm_request.tools_dict.get("set_model_response")
-        form = config.response_json_schema or config.response_schema
-        form = form or getattr(answer, "output_schema", None)
+        own = getattr(llm_request.tools_dict.get("set_model_response"), "output_schema", None)
+        form = own or config.response_json_schema or config.response_schema
         is_json = config.response_mime_type == "application/json"
         self._asked[id(event)] = asked(_offered(config), config.tool_config, form or is_json)
         finalize(event, self._asked.pop, id(event), None)
@@ -59,10 +59,6 @@ class MendingPlugin(BasePlugin):
         tool_args.clear()
         tool_args.update(mended)
         return None
-
-
-def _plain(part: Any) -> Any:
-    return part.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _offered(config: Any) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from selfcorrect.errors import SelfCorrectError, ToolReportedError
+from selfcorrect.forms.access import dumped
 from selfcorrect.plain import as_text
 from selfcorrect.protocols import Effect
 from selfcorrect.tools import ToolSpec
@@ -201,6 +202,5 @@ def _page(cursor: str) -> Any:
 
 def _said(value: Any) -> Mapping[str, Any]:
     """What an object of either major version of the SDK says, in the protocol's own words."""
-    dump = getattr(value, "model_dump", None)
-    said = value if dump is None else dump(mode="json", by_alias=True, exclude_none=True)
+    said = dumped(value)
     return said if isinstance(said, Mapping) else {}

@@ -13,7 +13,7 @@ from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mender import Mender
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
-from selfcorrect.forms.access import Path, put
+from selfcorrect.forms.access import Path, dumped, put
 from selfcorrect.forms.endings import is_marked_refused, reasons_said
 from selfcorrect.kernel.metadata import is_silent
 from selfcorrect.kernel.requests import REFUSED, Request, is_refusal, runs_elsewhere, why_no_call
@@ -84,9 +84,7 @@ def _form(answer: Any) -> JSON:
             return TypeAdapter(answer).json_schema()
         except (PydanticUserError, PydanticUndefinedAnnotation):
             return True  # there is a form, though nobody can check it
-    dump = getattr(answer, "model_dump", None)
-    form = answer if dump is None else dump(mode="json", by_alias=True, exclude_none=True)
-    return plain(as_json_schema(form))
+    return plain(as_json_schema(dumped(answer)))
 
 
 @dataclass(frozen=True, slots=True)

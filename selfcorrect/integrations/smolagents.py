@@ -53,16 +53,13 @@ class MendedModel(Delegating, models.Model):
         read = self._wrapped.parse_tool_calls(copy(message))
         if message.tool_calls:
             return read
+        made = [call.function for call in read.tool_calls if _PARTS.is_call(call)]
+        allows = getattr(message, "allows", Request())
+        keys = (self.tool_name_key, self.tool_arguments_key)
         # The framework's own parser takes any JSON object, whatever is said around it.
-        is_call = type(self._wrapped).parse_tool_calls is not models.Model.parse_tool_calls
-        if not is_call:
-            made, keys = read.tool_calls[0].function, (self.tool_name_key, self.tool_arguments_key)
-            is_call = is_just(message.content, Call(made.name, made.arguments), keys)
-        allows, made = (
-            getattr(message, "allows", Request()),
-            filter(_PARTS.is_call, read.tool_calls),
-        )
-        if not is_call or why_no_call(allows, (), names=[call.function.name for call in made]):
+        own = type(self._wrapped).parse_tool_calls is not models.Model.parse_tool_calls
+        is_call = own or is_just(message.content, Call(made[0].name, made[0].arguments), keys)
+        if not is_call or why_no_call(allows, (), names=[one.name for one in made]):
             raise ValueError("the text is an answer, or more than a call: write a call alone")
         return read
 
