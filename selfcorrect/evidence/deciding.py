@@ -13,6 +13,7 @@ from selfcorrect.evidence.faults.place import Places
 from selfcorrect.evidence.faults.settling import by_elimination, settle
 from selfcorrect.evidence.faults.values import by_breaking, category_by_schema
 from selfcorrect.evidence.keywords import category_of_constraint
+from selfcorrect.evidence.kinds.codes import TYPES
 from selfcorrect.evidence.kinds.facts import kind_of
 from selfcorrect.evidence.parts import ErrorReading, Part
 from selfcorrect.evidence.reading import read
@@ -31,6 +32,7 @@ Heard: TypeAlias = Literal["likely", "any"]
 _NUMBERS: Final = (int, float)
 _OWN_WORDS: Final = ("value_error", "assertion_error")
 """Codes of what a validator of the tool's own refused: its words alone say why."""
+_PLAIN: Final = ("enum", "const", "type", "pattern")
 _WAITS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.INTERNAL}
 """Kinds for which a wait beside the error's own sentence means something."""
 _OF_INPUT: Final = (ErrorKind.VALIDATION, ErrorKind.NOT_FOUND)
@@ -82,6 +84,8 @@ def decide(reading: ErrorReading, rules: Rules, witness: Heard = "likely") -> tu
 def _decided(part: Part, rules: Rules, *, acts: bool) -> Finding:
     found = _heard(part, rules, acts=acts)
     try:
+        if (stated := _by_constraint(found, part, rules)) is not found:
+            found = _placed(replace(stated, paths=part.finding.paths), part)
         own = next(openings(part.blind))
         if found.kind not in _WAITS and wait_in_text(own) is None:
             found = replace(found, retry_after=None)
@@ -168,6 +172,33 @@ def _first_said(finding: Finding, rules: Rules, tool: str | None) -> Finding:
         further = next((each for each in said if each.witness is not Source.NONE), first)
         first = first if further.kind in RETRYABLE else further
     return replace(first, text=finding.text)
+
+
+def _by_constraint(found: Finding, part: Part, rules: Rules) -> Finding:
+    """What a constraint that an error states says of it, where at most its class's name speaks.
+
+    "one of: a, b" of a `Throttled` is decided as an error whose code names the keyword.
+    """
+    keyword = next(iter(found.constraint), "")
+    is_open = keyword in _PLAIN and found.category is Category.NONE
+    if not is_open or not _is_silent(found, part, rules):
+        return found
+    meant = rules.decide(Finding("", code=keyword), part.tool)
+    if meant.kind is not ErrorKind.VALIDATION:
+        return found
+    names = ("kind", "category", "rule", "ladder", "confidence")
+    return replace(found, **{name: getattr(meant, name) for name in names}, witness=Source.RULE)
+
+
+def _is_silent(found: Finding, part: Part, rules: Rules) -> bool:
+    """Whether nothing but the words of a class's name say what sort of error it is."""
+    if found.witness is Source.NONE:
+        return True
+    is_told = found.status is not None or found.code or found.witness is Source.MODEL
+    if is_told or found.kind in {TYPES.get(name) for name in found.types}:
+        return False
+    bare = replace(found, text=part.blind, types=(), kind=ErrorKind.INTERNAL)
+    return rules.decide(bare, None).witness is Source.NONE
 
 
 def _unmasked(value: str, blind: str, text: str) -> str:
