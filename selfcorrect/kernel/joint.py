@@ -54,7 +54,7 @@ _IDENTIFIES: Final = (
     _IDS
     | _CODES
     | {"address", "base64", "content", "email", "hash", "hex", "link", "mail", "number", "phone"}
-    | {"ticker", "token", "uri", "url"}
+    | {"token", "uri", "url"}
 )
 """Words that tell what no name is."""
 _LONGEST_CODE: Final = 3
@@ -252,6 +252,8 @@ def assigned(given: Mapping[str, JSON], about: Names, path: Path = ()) -> Assign
     claims = _spelled(unknown[:_MOST_KEYS], holes)
     ranks = dict.fromkeys(claims, 0)
     for key in [key for key in unknown if key not in claims][:_MOST_COMPARED]:
+        if any(about.words.mean(key, name) for name in declared if name in given):
+            continue  # it was written twice, and means nothing else
         price = {name: _price(key, given[key], name, holes, about) for name in holes}
         best = min(price.values(), default=_OFF)
         names = [name for name in holes if price[name] < best + LEAD]
