@@ -126,7 +126,8 @@ class _Judging:
             inner = without_schema(self.step, written, runs, path)
             if inner is not written:
                 self.say(INFERRED, 2, path)
-            written = inner
+            written = self.step.objects[path] = inner
+            self.step.renames.pop(path, None)  # of an object that was read otherwise before
             for key, value in runs.items():
                 if key not in written:
                     self.come.append(((*path, key), value))

@@ -51,7 +51,7 @@ def hints(name: str) -> bool:
     >>> hints("db_password"), hints("seats")
     (True, False)
     """
-    return _hints().search(name) is not None
+    return len(name) >= _JUDGED or _hints().search(name) is not None
 
 
 def announces(name: str, value: str) -> bool:
@@ -60,7 +60,7 @@ def announces(name: str, value: str) -> bool:
     >>> announces("db_password", "hunter"), announces("token", "invalid"), announces("PIN", "4711")
     (True, False, True)
     """
-    if len(name) < _JUDGED and not hints(name):
+    if not hints(name):
         return False
     text = f"{json.dumps(name)}: {json.dumps(value[:_JUDGED])}"
     return any(end > len(name) + 4 for _, end in (*_announced(text), *_marked(text)))

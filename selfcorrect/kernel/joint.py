@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from selfcorrect.kernel.likeness import (
+    BORDER,
     Naming,
     bare_tool,
     form_of,
@@ -43,18 +44,15 @@ _SHORTEST: Final = 4
 _ENDINGS: Final = "drs"
 """Letters that make another word of one at its end: a past, who does it, a plural."""
 _BETWEEN: Final = re.compile(r"[\W_]+")
-_BORDER: Final = re.compile(r"__|[.:/]")
 _DATES: Final = frozenset({"date", "time", "date-time"})
 
 _OPENING: Final = ("{", "[")
 """How a text begins that may hold several arguments."""
 _IDS: Final = frozenset({"id", "identifier", "key", "uuid"})
 _CODES: Final = frozenset({"abbreviation", "code", "iata", "icao", "iso", "symbol", "ticker"})
-_IDENTIFIES: Final = (
-    _IDS
-    | _CODES
-    | {"address", "base64", "content", "email", "hash", "hex", "link", "mail", "number", "phone"}
-    | {"ticker", "token", "uri", "url"}
+_IDENTIFIES: Final = frozenset(
+    {*_IDS, *_CODES, "address", "base64", "content", "email", "hash", "hex", "link", "mail"}
+    | {"number", "phone", "token", "uri", "url"}
 )
 """Words that tell what no name is."""
 _LONGEST_CODE: Final = 3
@@ -92,7 +90,7 @@ def is_garbled(written: str, name: str) -> bool:
     """
     if form_of(written).digits != form_of(name).digits or has_own_sign(written):
         return False
-    if _BORDER.split(written)[:-1] != _BORDER.split(name)[:-1]:
+    if BORDER.split(written)[:-1] != BORDER.split(name)[:-1]:
         return False  # another namespace may be another server's
     ours, theirs = tokens(written), tokens(name)
     one, other = _parts(written), _parts(name)
@@ -252,6 +250,8 @@ def assigned(given: Mapping[str, JSON], about: Names, path: Path = ()) -> Assign
     claims = _spelled(unknown[:_MOST_KEYS], holes)
     ranks = dict.fromkeys(claims, 0)
     for key in [key for key in unknown if key not in claims][:_MOST_COMPARED]:
+        if any(about.words.mean(key, name) for name in declared if name in given):
+            continue  # it was written twice, and means nothing else
         price = {name: _price(key, given[key], name, holes, about) for name in holes}
         best = min(price.values(), default=_OFF)
         names = [name for name in holes if price[name] < best + LEAD]

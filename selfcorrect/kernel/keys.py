@@ -47,7 +47,7 @@ def key_class(step: Step, written: Path, runs: Path, *, slips: bool) -> Safety |
         return INFERRED
     if is_spelled(key, name) or not slips:
         return EXACT if is_spelled(key, name) else None
-    taken = held(step.written.args, theirs)
+    taken = step.objects.get(theirs, {})
     names = [one for one in step.slot(theirs).names if one in taken]
     # A name that was written as well is meant by nothing else, unless it is the nearer one.
     edits = distance(key, name, LONGEST_TYPO)

@@ -200,7 +200,7 @@ def _is_part(ours: frozenset[str], theirs: frozenset[str], beside: Naming) -> bo
 _SPACES: Final = frozenset({"functions", "tools", "default_api"})
 _RESIDUE: Final = re.compile(r"\s*+(?:<[|\uff5c].*|\(\))", re.DOTALL)
 _NUMBERED: Final = re.compile(r":\d{1,4}\Z", re.ASCII)
-_BORDER: Final = re.compile(r"__|[.:/]")
+BORDER: Final = re.compile(r"__|[.:/]")
 _DISPATCHES: Final = frozenset(
     {"action", "agent", "api", "call", "dispatch", "dispatcher", "exec", "execute", "executor"}
     | {"func", "function", "handler", "invoke", "json", "name", "perform", "request", "router"}
@@ -282,7 +282,7 @@ def is_behind_namespace(bare: str, name: str) -> bool:
         return False
     if not (WORDS | NEGATIONS).isdisjoint(space):
         return False
-    last = _BORDER.split(name)[-1]
+    last = BORDER.split(name)[-1]
     return tokens(last) == ours or (len(ours) > 1 and any(word.isdigit() for word in space))
 
 

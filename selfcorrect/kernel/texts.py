@@ -228,16 +228,20 @@ def is_clean(value: Any) -> bool:
     >>> is_clean({"seats": 2}), is_clean(["fetch https://ann:pa55word@example.org"])
     (True, False)
     """
+    from selfcorrect.kernel.detectors import hints
+
     inside = [value]
     for item in inside:  # and whatever is added on the way
         if isinstance(item, str):
-            if redact(item) != item:
+            # Asked first what is known of both: each node of a run asks for all that it tells.
+            if item not in _CLEAN and redact(item) != item:
                 return False
         elif isinstance(item, dict):
             for key, child in item.items():
-                if type(child) in (str, int) and shown_at(key, child) is not child:
+                if type(key) is str and hints(key) and shown_at(key, child) is not child:
                     return False
-                inside += key, child
+            inside += item
+            inside += item.values()
         elif isinstance(item, list | tuple):
             inside += item
     return True

@@ -75,6 +75,7 @@ class Step:
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
         keys: Further keys of an id, a name and arguments, which a deployment declares.
         wanted: The tools that the request asks for, if it names some.
+        objects: By place, the object that was written there, or is read out of what was.
         renames: By object, what its unknown keys stand for together; found when it is asked for.
     """
 
@@ -100,6 +101,7 @@ class Step:
     edge: bool = False
     keys: Collection[str] = ()
     wanted: Sequence[str] = ()
+    objects: dict[Path, Mapping[str, JSON]] = field(default_factory=dict, compare=False)
     renames: dict[Path, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     @property

@@ -38,11 +38,6 @@ class Level:
     schemas: Alternatives
     names: Mapping[str, JSON]
 
-    @property
-    def absent(self) -> list[str]:
-        """The declared names under which nothing stands."""
-        return [name for name in self.names if name not in self.given]
-
 
 def is_of_keys(place: Place) -> bool:
     """Whether a place asks where a value belongs, not which."""

@@ -9,6 +9,7 @@ import pytest
 from selfcorrect import repair_call
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.joint import Names, assigned, is_garbled
+from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import Step
 from selfcorrect.model import Call, Safety
 from selfcorrect.schema.slots import slots_of
@@ -167,6 +168,36 @@ def test_two_keys_that_are_as_near_have_no_assignment():
 )
 def test_no_key_is_another_one(key, name):
     assert not is_garbled(key, name)
+
+
+def test_what_a_key_is_declared_to_mean_stands_there_already():
+    names = {"location": {"type": "string"}, "towns": {"type": "string"}}
+    known = Names(slots_of(schema(names)), words=Words({"town": "location"}))
+    assert assigned({"town": "x"}, known).names == {"town": "location"}
+    assert assigned({"location": "x", "town": "x"}, known).names == {}
+    assert assigned({"location": "x", "town": "x"}, Names(known.slot)).names == {"town": "towns"}
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        {"return_dae": "x", "seat_nmbers": 2},
+        '{"return_dae": "x", "seat_nmbers": 2}',
+        [{"return_dae": "x", "seat_nmbers": 2}],
+    ],
+    ids=["as it is", "in a text", "in a list"],
+)
+def test_keys_of_an_object_are_compared_however_it_was_written(box):
+    inner = {"return_date": {"type": "string"}, "seat_numbers": {"type": "integer"}}
+    tools = {"book": schema({"box": schema(inner, "return_date")}, "box")}
+    right = {"box": {"return_date": "x", "seat_numbers": 2}}
+    assert renamed_keys({"box": box}, right, tools) is Safety.INFERRED
+    swapped = {"box": {"return_date": 2, "seat_numbers": "x"}}
+    assert renamed_keys({"box": box}, swapped, tools) is Safety.LOSSY
+
+
+def renamed_keys(written, runs, tools):
+    return verdict(Call("book", written), Call("book", runs), tools)
 
 
 @pytest.mark.parametrize("effect", ["mutating", "read_only"])

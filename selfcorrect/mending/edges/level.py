@@ -58,8 +58,9 @@ def _is_argument(level: Level, found: JsonObject) -> bool:
     where = split(level.path)[1:]
     objects = [
         name
-        for name in level.absent
-        if name not in found
+        for name in level.names
+        if name not in level.given
+        and name not in found
         and any("object" in types_of(one) for one in at(level.tool.schema, [*where, name]) or ())
     ]
     gone = (key for key in islice(level.given, _MOST) if key not in found)
