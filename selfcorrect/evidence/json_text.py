@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from selfcorrect.model import JSON
@@ -14,6 +15,7 @@ from selfcorrect.words import word_list
 _LONGEST: Final = 70 * 1024
 _TRIES: Final = 6
 _DEEPEST: Final = 60
+_OPENING: Final = re.compile(r"[{\[]")
 _BRACKETS: Final = re.compile(r"[{}()\[\]]")
 _PARTS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[{}()\[\]]", re.DOTALL)
 """Texts of Python, and brackets outside of them."""
@@ -39,14 +41,8 @@ def find_json(text: str) -> Embedded | None:
         return None
     if text[:1] == '"' and (inner := _parse(text)) and isinstance(inner[0], str):
         return find_json(inner[0])
-    position = -1
-    for _ in range(_TRIES):
-        starts = [
-            at for at in (text.find("{", position + 1), text.find("[", position + 1)) if at >= 0
-        ]
-        if not starts:
-            return None
-        position = min(starts)
+    for opening in islice(_OPENING.finditer(text), _TRIES):
+        position = opening.start()
         parsed = _parse(text[position:])
         if parsed is None:
             continue

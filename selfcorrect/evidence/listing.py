@@ -80,15 +80,14 @@ def _pydantic(lines: list[str]) -> Iterator[Finding]:
         return
     path: str | None = None
     for line in lines[start + 1 :]:
+        place = (pointer(path),) if path and _PATH_ONLY.match(path) else ()
         if not line[0].isspace():
             path = line.strip()
         elif (match := _DETAIL.search(line)) is not None:
-            place = (pointer(path),) if path and _PATH_ONLY.match(path) else ()
             code = match[1] or match[2]
             yield Finding(line[: match.start()].strip(), code=code, paths=place)
             path = path if line.startswith("    ") else None
         elif path is not None and not line.strip().startswith(("For further", "[type=")):
-            place = (pointer(path),) if _PATH_ONLY.match(path) else ()
             yield Finding(line.strip(), paths=place)
             path = None
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from selfcorrect.model import JSON
@@ -180,9 +181,8 @@ def _find(text: str, needle: str) -> Iterator[int]:
         before, after = text[start - 1 : start], text[end : end + 1]
         alone = len(needle) >= 2 and (not text[:start].strip() or not text[end:].strip(" .!"))
         closed = before in _OPENERS and after in _CLOSERS and before != "" and after != ""
-        free = needle[0] not in "{[" or len(needle) > 2 or alone
         free = (
-            free
+            (needle[0] not in "{[" or len(needle) > 2 or alone)
             and not (_wordy(before) and _wordy(needle[0]))
             and not (_wordy(after) and _wordy(needle[-1]))
         )
@@ -207,9 +207,7 @@ def _quoted_parts(
     long = [(value, paths) for value, paths in values.items() if len(value) > 8][:20]
     if not long:
         return
-    for count, match in enumerate(_QUOTED.finditer(text)):
-        if count >= 200:
-            return
+    for match in islice(_QUOTED.finditer(text), 200):
         group = match.lastindex or 0
         piece = match[group]
         if len(piece) < 3 or text[match.end() : match.end() + 2].lstrip()[:1] == ":":

@@ -41,9 +41,6 @@ _DEEPEST: Final = 6
 _MOST: Final = 50
 _CODE: Final = re.compile(r"[A-Za-z][\w.:/-]{1,79}\Z")
 _PHRASES: Final = "|".join(re.escape(status.phrase) for status in HTTPStatus if status >= 400)
-_STATUSES: Final = frozenset(
-    status.phrase.replace(" ", "").lower() for status in HTTPStatus if status >= 400
-)
 _SUMMARY: Final = re.compile(
     rf"\W*(?:\d{{3}} )?(?:{_PHRASES}"
     r"|(?:\w+ ){0,3}(?:validation|arguments?|request|input|form body|body|data|parameters?)"
@@ -217,18 +214,9 @@ def _status(body: Mapping[str, JSON]) -> int | None:
 def _paths(body: Mapping[str, JSON]) -> tuple[str, ...]:
     for key in _FIELDS:
         value = body.get(key)
-        if key == "name" and _names_error(value, body):
+        if key == "name" and str(value)[:1].isupper():  # the error's own: `NotFound`, `BAD_INPUT`
             continue
         odd = isinstance(value, str) and (len(value) > 200 or " " in value or "://" in value)
         if not odd and (path := as_path(value)):
             return (path,)
     return ()
-
-
-def _names_error(value: JSON, body: Mapping[str, JSON]) -> bool:
-    """Whether a name is that of the error: `NOT_FOUND`, `TypeError`, `MethodNotAllowed`."""
-    if not isinstance(value, str):
-        return False
-    symbol = value.isupper() and "_" in value
-    classy = value.endswith(("Error", "Exception")) or value.lower() in _STATUSES
-    return symbol or classy or "className" in body

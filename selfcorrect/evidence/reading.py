@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from selfcorrect.evidence import structured
@@ -25,7 +26,7 @@ from selfcorrect.evidence.masking import Masked
 from selfcorrect.evidence.messages import over, put_back, read_body, read_text
 from selfcorrect.evidence.parts import ErrorReading, Part, part_of
 from selfcorrect.evidence.replies import reply_class
-from selfcorrect.evidence.statuses import behind_a_gateway, status_in_text
+from selfcorrect.evidence.statuses import status_in_text
 from selfcorrect.evidence.waits.fields import wait_in_headers
 from selfcorrect.evidence.waits.prose import wait_in_text
 from selfcorrect.foreign import is_plain, told, unreadable
@@ -43,7 +44,6 @@ UNKNOWN: Final = "ArgumentUnknown"
 """The class in front of an error's own where an argument's name is said to be unknown."""
 OUT_OF_ORDER: Final = "ArgumentsOutOfOrder"
 """The class in front of an error's own where one argument has to come before another."""
-_GATEWAY: Final = 502
 _WRAPPERS: Final = ("ToolException", "ToolError", "ToolExecutionError", "ToolInvocationError")
 _LOOKUPS: Final = ("KeyError", "IndexError", "AttributeError", "LookupError")
 Sentence: TypeAlias = tuple[Finding, Masked | None]
@@ -170,15 +170,11 @@ def _until_group(layers: Sequence[Facts]) -> Sequence[Facts]:
 
 def _telling(layers: Sequence[Facts]) -> Facts:
     """The exception whose text says most: not a mere wrapper, if what it wraps says what it is."""
-    first = layers[0]
-    alone = Finding("", types=first.types, status=first.status, code=first.code)
-    if kind_of(alone) is not ErrorKind.INTERNAL:
-        return first
-    for layer in layers[1:]:
-        inner = Finding("", types=layer.types, status=layer.status, code=layer.code)
-        if kind_of(inner) is not ErrorKind.INTERNAL and layer.text:
+    for layer in layers:
+        alone = Finding("", types=layer.types, status=layer.status, code=layer.code)
+        if kind_of(alone) is not ErrorKind.INTERNAL and (layer.text or layer is layers[0]):
             return layer
-    return first
+    return layers[0]
 
 
 def _of_answer(first: Facts, arguments: JSON) -> tuple[str, ...]:
@@ -220,8 +216,8 @@ def _told(finding: Finding, part: Part, now: datetime | None) -> Finding:
     status, wait = finding.status, finding.retry_after
     if not isinstance(status, str) and not (isinstance(status, int) and status >= 300):
         status = status_in_text(next(openings(blind))) or status
-    if status == _GATEWAY:
-        status = behind_a_gateway(blind) or status
+    if status == HTTPStatus.BAD_GATEWAY:  # what it passed on says more
+        status = status_in_text(blind, most=499) or status
     seen = finding.witness if status == finding.status else Source.NONE
     finding = replace(
         finding,

@@ -35,29 +35,16 @@ _FORMS: Final = tuple(
 _LONGEST: Final = 600
 
 
-def status_in_text(text: str) -> int | None:
-    """The HTTP error status that the text names first, or None.
+def status_in_text(text: str, most: int = 599) -> int | None:
+    """The HTTP error status, `most` at most, that the text names first, or None.
 
     >>> status_in_text("502 Server Error: Bad Gateway for url: http://x/")
     502
     >>> status_in_text("took 502 ms") is None
     True
-    """
-    return next((status for _, status in _statuses(text)), None)
-
-
-def behind_a_gateway(text: str) -> int | None:
-    """The status 4xx that a gateway's own text gives for what it passed on, or None.
-
-    >>> behind_a_gateway("Bad Gateway: upstream responded with 404: no such user")
+    >>> status_in_text("502 Bad Gateway: upstream responded with 404", most=499)
     404
     """
-    return next((status for _, status in _statuses(text) if 400 <= status < 500), None)
-
-
-def _statuses(text: str) -> list[tuple[int, int]]:
-    """Where statuses stand in a text, and what they are, the first in front."""
-    text = text[:_LONGEST]
-    return sorted(
-        (match.start(), int(match[1])) for form in _FORMS for match in form.finditer(text)
-    )
+    found = (match for form in _FORMS for match in form.finditer(text[:_LONGEST]))
+    said = ((match.start(), status) for match in found if (status := int(match[1])) <= most)
+    return min(said, default=(0, None))[1]

@@ -7,6 +7,7 @@ from typing import Final
 
 from selfcorrect.evidence.faults.names import CLOSE, COMMON, MARK, NO_NAMES, OPEN, WAYS, way
 from selfcorrect.evidence.faults.place import HEADS, Places
+from selfcorrect.model import ABSENT
 from selfcorrect.pointer import join, split
 from selfcorrect.text import normal
 
@@ -80,7 +81,7 @@ def _further(text: str, position: int) -> list[str]:
 
 def _filled(path: str, place: Places) -> bool:
     value = place.value(path)
-    return value not in (None, "", [], {}) and type(value).__name__ != "_Absent"
+    return value not in (ABSENT, None, "", [], {})
 
 
 _CLASS: Final = re.compile(r"\A[A-Z][A-Za-z0-9]{0,60}\.(?=[a-z_]\w{0,60}\Z)")

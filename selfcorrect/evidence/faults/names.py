@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from selfcorrect.evidence.faults.place import Places
@@ -131,9 +131,7 @@ def unknown_names(text: str) -> list[str]:
 
 def _mentions(text: str) -> Iterator[tuple[str, float]]:
     for weight, pattern in WAYS:
-        for count, match in enumerate(pattern.finditer(text)):
-            if count >= 40:
-                break
+        for match in islice(pattern.finditer(text), 40):
             for name in match["n"].split(", "):
                 yield name, weight
 

@@ -183,16 +183,11 @@ def _missing(finding: Finding, text: str, sure: list[str], place: Places) -> lis
         return empty
     by_rule = by_schema(finding, place)
     found = absent(text, place)
-    if by_rule and (not found or {split(p)[-1] for p in found} <= {split(p)[-1] for p in by_rule}):
-        return [
-            path
-            for path in by_rule
-            if not found or split(path)[-1] in {split(p)[-1] for p in found}
-        ]
-    if found:
-        return found
-    if place.lacking:
-        return [join(name) for name in place.lacking]
+    names = {split(path)[-1] for path in found}
+    if by_rule and names <= {split(path)[-1] for path in by_rule}:
+        return [path for path in by_rule if not names or split(path)[-1] in names]
+    if found or place.lacking:
+        return found or [join(name) for name in place.lacking]
     nothing = [path for path in place.top if place.value(path) in (None, "")]
     if len(nothing) == 1:
         return nothing

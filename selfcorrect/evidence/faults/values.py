@@ -96,8 +96,8 @@ def by_got_type(text: str, place: Places) -> list[str]:
 
 def by_noun(text: str, place: Places) -> list[str]:
     """Places whose name, without `_id` and the like, is a word of the text: "order not found"."""
-    spoken = {singular(word.lower()) for word in re.findall(r"[A-Za-z]+", text[:2000])}
     glued = {word.lower() for word in re.findall(r"[A-Za-z]+", text[:2000])}
+    spoken = {*map(singular, glued)}
     scores: dict[str, float] = {}
     for path, value in place.leaves:
         if isinstance(value, Mapping):

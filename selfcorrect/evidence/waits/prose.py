@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final
 
 from selfcorrect.evidence.waits.values import (
@@ -74,16 +75,13 @@ def wait_in_text(text: str, now: datetime | None = None) -> float | None:
     """
     if (match := _LATER.search(text[:4000])) is not None:
         return round(float(match[1].replace(",", ".")) * UNITS[match[2].lower()], 6)
-    for count, match in enumerate(_ASKS.finditer(text)):
-        if count >= _MOST:
-            break
+    for match in islice(_ASKS.finditer(text), _MOST):
         before = text[max(0, match.start() - 24) : match.start()]
         counted = _COUNTED.search(before) and match[0][:3].lower() in ("ret", "re-", "try", "att")
         if _NEGATED.search(before) or counted:
             continue
         tail = text[match.end() : match.end() + 120]
-        soft = _SOFT.match(tail)
-        rest = tail[soft.end() :] if soft else tail
+        rest = _SOFT.sub("", tail, count=1)
         seconds = duration(rest)
         if seconds is None:
             seconds = until(rest, now or datetime.now(UTC))
