@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from selfcorrect.effects import UNDECLARED, destroys
 from selfcorrect.model import JSON, Call, Extent
-from selfcorrect.protocols import Tool
+from selfcorrect.protocols import Effect, Tool
 from selfcorrect.text import normal
 
 MOST_CALLS: Final = 1_000
@@ -94,7 +95,7 @@ class JsonRead:
         deviations: What was not strict JSON, in the order in which it was met.
         rivals: Other values that the same text could stand for, because a closing bracket is
             missing; only a schema can rule them out.
-        unclosed: How many containers, the outermost and its last members, the text ends in.
+        unclosed: How many containers the text ends in.
     """
 
     value: JSON
@@ -103,17 +104,6 @@ class JsonRead:
     deviations: tuple[Deviation, ...] = ()
     rivals: tuple[JSON, ...] = ()
     unclosed: int = 0
-
-    @property
-    def open(self) -> frozenset[int]:
-        """The ids of the containers that the text ends in."""
-        found: list[int] = []
-        value: Any = self.value
-        while len(found) < self.unclosed and isinstance(value, dict | list):
-            found.append(id(value))
-            inner = value.values() if isinstance(value, dict) else value
-            value = next(reversed(inner), None)
-        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +125,6 @@ class ToolCallKeys:
         usual = ToolCallKeys()
         known = {*usual.id, *usual.name, *usual.arguments}
         return frozenset({*self.id, *self.name, *self.arguments} - known)
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What is known of the end of a text.
-
-    Attributes:
-        closers: Closing brackets may be missing there, and be added.
-        complete: The model stopped by itself, so that a number at the very end is complete.
-    """
-
-    closers: bool = True
-    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +197,13 @@ class Reader(Protocol):
 def without_residue(name: str) -> str:
     """A name without what a chat template left behind it: `ls<|channel|>commentary` is `ls`."""
     return _RESIDUE.sub("", name).strip()
+
+
+def effect_of(tool: Tool | None) -> Effect:
+    """What a tool may do; one that nobody knows may change something."""
+    if tool is None:
+        return UNDECLARED
+    return "destructive" if destroys(tool) else tool.effect
 
 
 def reads(tool: Tool | None) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from selfcorrect.kernel.covering import GOES_ON, covers_arguments
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import Arguments, from_text
-from selfcorrect.reading.contract import Offered
-from selfcorrect.reading.endings import ending_of
+from selfcorrect.reading.contract import Fault, Offered, effect_of
 from selfcorrect.reading.python_calls import PythonCalls
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -22,13 +23,22 @@ def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = 
     >>> read_arguments('{"q": "x', None).fault.what
     'cut off inside a string'
     """
-    ending = ending_of(finish_reason)
-    read = from_text(text, tool, ending)
+    end = ended(finish_reason)
+    read = _read(text, tool, end)
+    if read.value is None or not read.deviations:
+        return read
+    name = "" if tool is None else tool.name
+    said = covers_arguments(text, read.value, effect_of(tool), end, name)
+    return Arguments(None, (), Fault(len(text), GOES_ON, cut=True)) if said.is_cut else read
+
+
+def _read(text: str, tool: Tool | None, end: bool | None) -> Arguments:
+    read = from_text(text, tool, end)
     if read.fault is None or tool is None:
         return read
     code = f"{tool.name}({text})" if _KEYWORDS.match(text) else text.strip()
     offered = Offered({tool.name: tool})
-    calls = PythonCalls(ending)(code, offered)
+    calls = PythonCalls()(code, offered)
     if len(calls) != 1 or (calls[0].start, calls[0].end) != (0, len(code)):
         return read
     call = calls[0]

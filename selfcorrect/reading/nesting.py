@@ -57,7 +57,6 @@ class Nesting(Scalars):
     """One pass over one text, as far as what is open there is concerned.
 
     Attributes:
-        closers: Closing brackets that are missing at the very end may be added.
         pos: Where the pass is.
         compared: Characters of objects that were compared for keys written twice.
         implied: A closing bracket was missing before another one.
@@ -67,11 +66,10 @@ class Nesting(Scalars):
         unclosed: How many containers the text ends in.
     """
 
-    __slots__ = ("closers", "compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
+    __slots__ = ("compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
 
-    def __init__(self, text: str, *, closers: bool, final_number: bool, whole: bool) -> None:
-        super().__init__(text, final_number=final_number, whole=whole)
-        self.closers = closers
+    def __init__(self, text: str, *, whole: bool) -> None:
+        super().__init__(text, whole=whole)
         self.pos = 0
         self.compared = 0
         self.implied = False
@@ -203,7 +201,7 @@ class Nesting(Scalars):
     def finish(self) -> None:
         """The text ends inside containers, behind a complete value."""
         missing = "".join(frame.closer for frame in reversed(self.stack))
-        if not self.closers or self.implied:
+        if self.implied:
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
         self.note(self.size, f"missing {missing!r} at the end", Oddity.CLOSER_MISSING)
         self.pos = self.size
