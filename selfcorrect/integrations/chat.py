@@ -86,7 +86,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
     """
     raw = _raw_arguments(message)
     reason = finish_reason(message)
-    is_cut = reason is not None and ended(reason) is False and not is_refusal(reason)
+    is_cut = ended(reason) is False and not is_refusal(reason)
     found: list[Written] = []
     seen = set(known)
     for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):

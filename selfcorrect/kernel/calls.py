@@ -8,7 +8,7 @@ outside of the calls nothing stands but tokens of their forms, or what is allowe
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
@@ -88,11 +88,11 @@ def _said(text: str, span: tuple[int, int], calls: Sequence[Extent], step: Step)
         found = covers_calls(piece, [(one.name, one.args or {})], acts=step.acts)
     else:
         found = covers(piece, one.value, acts=step.acts)
-        unclosed = _outermost(one.value, found.missing)
-        holding = _Holding(calls, step.keys, step.effect, unclosed)
+        holding = _Holding(calls, step.keys, step.effect)
         left = holding.left(one.value, 0) or ("" if holding.at >= len(calls) else text)
         safety = found.safety and worst([found.safety, *holding.classes])
-        found = replace(found, safety=safety, missing=holding.missing)
+        cut = any(_says(each, calls[-1].args) for each in _ends_in(one.value, found.missing))
+        found = replace(found, safety=safety, missing=cut)
         texts = holding.texts
     ends = [(one, cover, ended_all(step.ended, one.ended)) for one, cover in texts]
     if step.ended is False or not text[span[1] :].strip():
@@ -105,29 +105,28 @@ def _said(text: str, span: tuple[int, int], calls: Sequence[Extent], step: Step)
     return Cover(None, left) if left else found
 
 
-def _outermost(value: Any, count: int) -> frozenset[int]:
-    """The ids of so many containers in which a value ends, from the outermost on."""
-    found = list[int]()
-    while len(found) < count and isinstance(value, dict | list):
-        found.append(id(value))
+def _ends_in(value: Any, count: int) -> Iterator[JSON]:
+    """So many containers in which a value ends, from the outermost on."""
+    while count and isinstance(value, dict | list):
+        yield value
         inner = value.values() if isinstance(value, dict) else value
-        value = next(reversed(inner), None)
-    return frozenset(found)
+        value, count = next(reversed(inner), None), count - 1
+
+
+def _says(value: JSON, args: JsonObject | None) -> bool:
+    """Whether arguments stand in a container itself, or one of them does."""
+    args = args or {}
+    said = isinstance(value, dict) and any(each in value.items() for each in args.items())
+    return said or value in (args, [args])
 
 
 class _Holding:
     """The calls that a value holds, in their order, as far as they were met."""
 
-    def __init__(
-        self,
-        calls: Sequence[Extent],
-        keys: Collection[str],
-        effect: str,
-        unclosed: Collection[int] = (),
-    ) -> None:
-        self.calls, self.keys, self.effect, self.unclosed = calls, keys, effect, unclosed
+    def __init__(self, calls: Sequence[Extent], keys: Collection[str], effect: str) -> None:
+        self.calls, self.keys, self.effect = calls, keys, effect
         self.acts = effect != "read_only"
-        self.at = self.missing = 0
+        self.at = 0
         self.texts: list[tuple[Extent, Cover]] = []
         self.classes: list[Safety] = []
 
@@ -204,7 +203,6 @@ class _Holding:
                 # What is called so in the arguments may be a thing; nothing is destroyed for that.
                 inner = inner if self.effect != "destructive" else set()
                 if inner and {k: v for k, v in item.items() if k not in inner} == call.args:
-                    self._ends_in(item)
                     self.classes.append(Safety.INFERRED)
                     return {key}
             beside = {k for k in call.args if k in value and k not in (key, *names)}
@@ -217,7 +215,6 @@ class _Holding:
                 return {key, *names, *beside, *echoes, *self.keys}
         is_beside = all(k in value and value[k] == v for k, v in call.args.items())
         if names and is_beside and not any(isinstance(value[key], dict) for key in given):
-            self._ends_in(value)
             self.classes += [Safety.INFERRED] if call.args else []
             return {*names, *call.args, *self.keys}
         return None
@@ -225,16 +222,10 @@ class _Holding:
     def _gives(self, item: JSON, args: JSON) -> Safety | None:
         """How certain it is that what stands for arguments is these."""
         if item == args or (item is None and args == {}):
-            self._ends_in(item)
             return Safety.EXACT
         if isinstance(item, list):
-            self._ends_in(item)
             item = json.dumps(item, ensure_ascii=False)
         return self._read(covers(item, args, acts=self.acts)) if isinstance(item, str) else None
-
-    def _ends_in(self, given: JSON) -> None:
-        """Note whether the text ends inside the arguments of a call."""
-        self.missing |= id(given) in self.unclosed
 
     def _read(self, found: Cover, count: int = 1) -> Safety | None:
         """Note what comes of a text that calls stand in, or the arguments of one."""

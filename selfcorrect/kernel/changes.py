@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.covering import GOES_ON, covers_arguments
+from selfcorrect.kernel.covering import GOES_ON, Cover, covers
 from selfcorrect.kernel.inside import is_item, lists, size, unpacked
 from selfcorrect.kernel.keys import asks_for_all, held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
@@ -105,8 +105,9 @@ class _Judging:
             self.of_all(INFERRED, 4)
             return
         if step.written.name:
-            runs = step.runs
-            found = covers_arguments(raw, runs.args, step.effect, step.ended, runs.name)
+            found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
+            if found.goes_on(step.effect, step.ended):
+                found = Cover(None, is_cut=True)
         else:
             from selfcorrect.kernel.calls import whole  # only a text needs the forms
 

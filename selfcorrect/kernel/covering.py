@@ -87,18 +87,6 @@ def covers(text: str, value: JSON, *, acts: bool, name: str = "") -> Cover:
     return cursor.cover(said)
 
 
-def covers_arguments(
-    text: str, args: JsonObject, effect: str, ended: bool | None, name: str = ""
-) -> Cover:
-    """Lay arguments over their text, which may have gone on where it ends.
-
-    >>> covers_arguments('{"amount": 15', {"amount": 15}, "mutating", None).is_cut
-    True
-    """
-    found = covers(text, args, acts=effect != "read_only", name=name)
-    return Cover(None, is_cut=True) if found.goes_on(effect, ended) else found
-
-
 def covers_calls(text: str, calls: Sequence[tuple[str, JsonObject]], *, acts: bool) -> Cover:
     """Lay names and arguments over calls in code, or in the tags of a model's own form.
 

@@ -28,6 +28,7 @@ _BEFORE: Final = re.compile(
 """What may stand before the JSON: a fence, a tag, a word."""
 _FENCE: Final = re.compile(r"```\s*+\Z")
 _FIRST_KEY: Final = re.compile(r"\s*+\"[^\"\\\n]{1,200}\"\s*+:")
+UNCLEAR: Final = "a bracket is missing that could stand in several places"
 NO_ARGUMENTS: Final = "there are no arguments"
 
 
@@ -124,9 +125,7 @@ def surest(read: JsonRead, tool: Tool | None) -> JSON | Fault:
     if not read.rivals:
         return read.value
     place = next((d.offset for d in read.deviations if d.code is Oddity.CLOSER_MISSING), read.end)
-    unclear = Fault(
-        place, "a bracket is missing that could stand in several places", bool(read.unclosed)
-    )
+    unclear = Fault(place, UNCLEAR, read.unclosed)
     if tool is None or not isinstance(read.value, dict):
         return unclear
     forms = [form for form in (read.value, *read.rivals) if isinstance(form, dict)]

@@ -95,7 +95,7 @@ class JsonRead:
         deviations: What was not strict JSON, in the order in which it was met.
         rivals: Other values that the same text could stand for, because a closing bracket is
             missing; only a schema can rule them out.
-        unclosed: How many containers the text ends in.
+        unclosed: Whether the text ends inside it.
     """
 
     value: JSON
@@ -103,7 +103,7 @@ class JsonRead:
     end: int
     deviations: tuple[Deviation, ...] = ()
     rivals: tuple[JSON, ...] = ()
-    unclosed: int = 0
+    unclosed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,17 @@ class Offered(dict[str, Tool]):
             form = normal(name)
             self._forms[form] = None if form in self._forms else tool
 
+    def effect_of(self, name: str) -> Effect:
+        """What a call of this name may do, whichever tool is meant."""
+        tool = self.meant(name)
+        if tool is None:
+            all_read = {one.effect for one in self.values()} == {"read_only"}
+            return "read_only" if all_read else UNDECLARED
+        return "destructive" if destroys(tool) else tool.effect
+
     def only_reads(self, name: str) -> bool:
         """Whether a call of this name changes nothing, whichever tool is meant."""
-        tool = self.meant(name)
-        if tool is not None:
-            return reads(tool)
-        return bool(self) and all(map(reads, self.values()))
+        return self.effect_of(name) == "read_only"
 
     def meant(self, name: str) -> Tool | None:
         """The one tool whose name is equal but for case, separators, namespace and residue."""
@@ -197,13 +202,6 @@ class Reader(Protocol):
 def without_residue(name: str) -> str:
     """A name without what a chat template left behind it: `ls<|channel|>commentary` is `ls`."""
     return _RESIDUE.sub("", name).strip()
-
-
-def effect_of(tool: Tool | None) -> Effect:
-    """What a tool may do; one that nobody knows may change something."""
-    if tool is None:
-        return UNDECLARED
-    return "destructive" if destroys(tool) else tool.effect
 
 
 def reads(tool: Tool | None) -> bool:

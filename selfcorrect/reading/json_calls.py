@@ -14,7 +14,7 @@ from typing import Any, Final
 from selfcorrect.kernel.calls import is_holder
 from selfcorrect.kernel.standing import Standing, key_of
 from selfcorrect.model import JSON
-from selfcorrect.reading.arguments import surest
+from selfcorrect.reading.arguments import UNCLEAR, surest
 from selfcorrect.reading.contract import (
     ATTEMPT,
     MOST_CALLS,
@@ -134,11 +134,7 @@ class JsonCalls:
             same = [*map(key_of, calls)] == [*map(key_of, others)]
             if not others or same or _faults(others, tools) > _faults(calls, tools):
                 continue
-            unclear = Fault(
-                read.end,
-                "a bracket is missing that could stand in several places",
-                bool(read.unclosed),
-            )
+            unclear = Fault(read.end, UNCLEAR, read.unclosed)
             return [replace(call, args=None, fault=unclear) for call in calls]
         return calls
 
@@ -199,7 +195,7 @@ def _read(text: str, start: int) -> JsonRead | Fault:
         if isinstance(block, JsonRead):
             notes = tuple(each._replace(offset=start + each.offset) for each in block.deviations)
             end = start + block.end
-            return replace(block, start=start, end=end, deviations=notes, unclosed=0)
+            return replace(block, start=start, end=end, deviations=notes)
     return read
 
 

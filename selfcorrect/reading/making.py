@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.effects import destroys
 from selfcorrect.kernel.calls import whole
 from selfcorrect.kernel.covering import GOES_ON
 from selfcorrect.kernel.metadata import ended
@@ -22,7 +21,6 @@ from selfcorrect.reading.contract import (
     Fault,
     Oddity,
     Offered,
-    effect_of,
 )
 from selfcorrect.reading.outcome import Asked, Reading, broken_at, malformed, no_call_in
 from selfcorrect.schema.slots import slots_of
@@ -75,8 +73,7 @@ def _noted(calls: Iterable[Candidate], note: Deviation) -> Reading:
 
 
 def _destroy(calls: Iterable[Candidate], tools: Offered) -> bool:
-    found = (tools.meant(call.name) for call in calls)
-    return any(tool is not None and destroys(tool) for tool in found)
+    return any(tools.effect_of(call.name) == "destructive" for call in calls)
 
 
 def _is_cut(found: Found, tools: Offered, asked: Asked) -> bool:
@@ -86,7 +83,7 @@ def _is_cut(found: Found, tools: Offered, asked: Asked) -> bool:
         Call("", raw=text),
         last.call,
         slots_of({}),
-        effect="read_only" if tools.only_reads(last.name) else effect_of(tools.meant(last.name)),
+        effect=tools.effect_of(last.name),
         ended=ended(asked.finish_reason),
         extents=found.written,
         keys=asked.keys.own,

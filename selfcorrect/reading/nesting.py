@@ -63,7 +63,7 @@ class Nesting(Scalars):
         reopened: The opening bracket of a list was missing.
         stack: What is open, the innermost last.
         rivals: What else could stand where, because a bracket is missing.
-        unclosed: How many containers the text ends in.
+        unclosed: Whether the text ends inside containers.
     """
 
     __slots__ = ("compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
@@ -76,7 +76,7 @@ class Nesting(Scalars):
         self.reopened = False
         self.stack: list[Frame] = []
         self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
-        self.unclosed = 0
+        self.unclosed = False
 
     def push(self, pos: int) -> Frame:
         self.deeper(pos)
@@ -205,7 +205,7 @@ class Nesting(Scalars):
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
         self.note(self.size, f"missing {missing!r} at the end", Oddity.CLOSER_MISSING)
         self.pos = self.size
-        self.unclosed = len(self.stack)
+        self.unclosed = True
         while self.stack:
             self.rival()
             self.close(self.stack[-1])

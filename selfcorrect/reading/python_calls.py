@@ -121,7 +121,7 @@ class _Attempt:
                     return Candidate(name, None, start, end, fault=unclear, code=True)
                 call = _from_tree(tree, name, tool, start, end, notes)
                 if missing.strip(")") and call.args:
-                    args = _settled(call.args, tool, is_end=not text[end:].strip())
+                    args = _settled(call.args, tool)
                     if isinstance(args, Fault):
                         return replace(call, args=None, fault=replace(args, offset=end))
                     call = replace(call, args=args)
@@ -158,11 +158,11 @@ def _in_code(start: int) -> Deviation:
     return Deviation(start, "a call in code", Oddity.WRAPPING)
 
 
-def _settled(args: JsonObject, tool: Tool | None, *, is_end: bool) -> JsonObject | Fault:
+def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
     """The arguments, where a bracket that the last one lacks can stand in one place only."""
     last = next(reversed(list(args)))
     rivals = tuple({**args, last: other} for other in other_readings(args[last]))
-    settled = surest(JsonRead(dict(args), 0, 0, (), rivals, is_end), tool)
+    settled = surest(JsonRead(dict(args), 0, 0, (), rivals, unclosed=True), tool)
     return cast("JsonObject | Fault", settled)
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcorrect.kernel.covering import covers_arguments
+from selfcorrect.kernel.covering import covers
 from selfcorrect.reading.contract import JsonRead
 from selfcorrect.reading.tolerant_json import read_json
 
@@ -118,7 +118,7 @@ def test_what_has_no_one_reading_is_refused_here_only(text, why):
     assert why
     read = read_json(text)
     if isinstance(read, JsonRead):
-        assert covers_arguments(text, read.value, "mutating", ended=None).is_cut
+        assert covers(text, read.value, acts=True).goes_on("mutating", ended=None)
     json_repair.loads(text)
 
 

@@ -172,7 +172,7 @@ def test_nothing_cut_is_completed_where_the_end_is_known_to_be_missing(text):
 def test_a_number_at_the_very_end_is_read_and_said_to_be_unclosed(text):
     read = read_json(text)
     assert isinstance(read, JsonRead)
-    assert (read.value, read.unclosed) == ({"a": [1, 25]}, 2)
+    assert (read.value, read.unclosed) == ({"a": [1, 25]}, True)
     assert covers(text, read.value, acts=True).missing == 2
 
 

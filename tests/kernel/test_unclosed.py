@@ -38,7 +38,8 @@ OUTER = [JSON_CALL[:-1], f"[{JSON_CALL}", NESTED[:-1], NESTED[:-4]]
 CUT = [
     JSON_CALL[:-2], NESTED[:-5], json.dumps({"name": "pay", "arguments": INNER[:-1]}),
     "pay(to='ann', amount=15", "[pay(to='ann', amount=15", f"pay({INNER[:-1]}",
-    json.dumps({"name": "pay", **ARGS})[:-1],
+    json.dumps({"name": "pay", **ARGS})[:-1], '{"name": "pay", "arguments": [{"to": "ann", "amount": 15}',
+    '{"name": "pay", "arguments": {"to": "ann"}, "amount": 15',
 ]  # fmt: skip
 """The arguments are not closed."""
 EFFECTS = ("read_only", "mutating", "destructive")
@@ -80,9 +81,11 @@ def test_a_text_that_may_have_gone_on_holds_no_call(kind, text):
 
 
 ARGUMENTS = {
-    "whole": [INNER, str(ARGS), f"```json\n{INNER}\n```", f"pay({INNER})", "pay(to='ann', amount=15)"],
+    "whole": [INNER, str(ARGS), f"```json\n{INNER}\n```", f"pay({INNER})",
+        "pay(to='ann', amount=15)"],
     "cut": [INNER[:-1], str(ARGS)[:-1], f"{INNER[:-1]}\n",
-        f"pay({INNER[:-1]}", f"pay({INNER}"],
+        f"pay({INNER[:-1]}"],
+    "outer": [f"pay({INNER}"],
 }  # fmt: skip
 
 
