@@ -8,12 +8,12 @@ outside of the calls nothing stands but tokens of their forms, or what is allowe
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
-from selfcorrect.kernel.covering import Cover, covers, covers_calls
+from selfcorrect.kernel.covering import GOES_ON, Cover, covers, covers_calls
 from selfcorrect.kernel.forms import WRAPPERS as AROUND
 from selfcorrect.kernel.metadata import ended_all, is_said, left_out
 from selfcorrect.kernel.standing import classes, key_of, spoken, unquoted
@@ -54,7 +54,7 @@ def whole(step: Step, raw: str) -> Cover:
     behind = text[extents[-1].end :].strip() if extents else ""
     # One more call of the list was to come.
     if behind == "," and text.lstrip().startswith("[") and not step.ended:
-        return Cover(None, is_cut=True)
+        return Cover(None, GOES_ON)
     made = classes(text, extents, reads=not step.acts, edge=step.edge)
     key = key_of(step.runs)
     ours = [(one, safety) for one, safety in zip(extents, made, strict=True) if key_of(one) == key]
@@ -91,8 +91,8 @@ def _said(text: str, span: tuple[int, int], calls: Sequence[Extent], step: Step)
         holding = _Holding(calls, step.keys, step.effect)
         left = holding.left(one.value, 0) or ("" if holding.at >= len(calls) else text)
         safety = found.safety and worst([found.safety, *holding.classes])
-        cut = any(_says(each, calls[-1].args) for each in _ends_in(one.value, found.missing))
-        found = replace(found, safety=safety, missing=cut)
+        inside = _ends_inside(one.value, found.missing, calls[-1].args or {})
+        found = replace(found, safety=safety, missing=inside)
         texts = holding.texts
     ends = [(one, cover, ended_all(step.ended, one.ended)) for one, cover in texts]
     if step.ended is False or not text[span[1] :].strip():
@@ -101,23 +101,18 @@ def _said(text: str, span: tuple[int, int], calls: Sequence[Extent], step: Step)
         # Of a call of another tool is asked when that call is to run.
         effect = step.effect if one.name == step.runs.name else "read_only"
         if cover.goes_on(effect, ended):
-            return Cover(None, is_cut=True)
+            return Cover(None, GOES_ON)
     return Cover(None, left) if left else found
 
 
-def _ends_in(value: Any, count: int) -> Iterator[JSON]:
-    """So many containers in which a value ends, from the outermost on."""
-    while count and isinstance(value, dict | list):
-        yield value
-        inner = value.values() if isinstance(value, dict) else value
-        value, count = next(reversed(inner), None), count - 1
-
-
-def _says(value: JSON, args: JsonObject | None) -> bool:
-    """Whether arguments stand in a container itself, or one of them does."""
-    args = args or {}
-    said = isinstance(value, dict) and any(each in value.items() for each in args.items())
-    return said or value in (args, [args])
+def _ends_inside(value: Any, missing: int, args: JsonObject) -> bool:
+    """Whether one of so many outermost containers in which a value ends is of the arguments."""
+    while missing and isinstance(value, dict | list):
+        items = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+        if value in (args, [args]) or any(each in items for each in args.items()):
+            return True
+        value, missing = items[-1][1] if items else None, missing - 1
+    return False
 
 
 class _Holding:
@@ -229,7 +224,7 @@ class _Holding:
 
     def _read(self, found: Cover, count: int = 1) -> Safety | None:
         """Note what comes of a text that calls stand in, or the arguments of one."""
-        self.texts += [(one, found) for one in self.calls[self.at :][:count] if found.safety]
+        self.texts += [(one, found) for one in self.calls[self.at :][:count]]
         return found.safety
 
     def _in_code(self, value: str) -> str:

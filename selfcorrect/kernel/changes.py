@@ -107,13 +107,13 @@ class _Judging:
         if step.written.name:
             found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
             if found.goes_on(step.effect, step.ended):
-                found = Cover(None, is_cut=True)
+                found = Cover(None, GOES_ON)
         else:
             from selfcorrect.kernel.calls import whole  # only a text needs the forms
 
             found = whole(step, raw)
         left = quoted(found.left, 40)
-        more = GOES_ON if found.is_cut else f"the text says more than the call: {left}"
+        more = GOES_ON if found.left == GOES_ON else f"the text says more than the call: {left}"
         words = "" if found.safety else more
         self.of_all(found.safety or LOSSY, 4, words)
 

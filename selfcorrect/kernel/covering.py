@@ -37,17 +37,16 @@ class Cover:
 
     Attributes:
         safety: How certain it is that the text says just this; None if more or less is said.
-        left: What of the text is none of the values, from where it begins.
+        left: What of the text is none of the values, from where it begins; `GOES_ON` if nothing,
+            but more may have followed.
         missing: How many of the brackets that close the value the text ends without.
         is_open: Whether it ends without any bracket.
-        is_cut: Whether more may have followed where it ends.
     """
 
     safety: Safety | None
     left: str = ""
     missing: int = 0
     is_open: bool = False
-    is_cut: bool = False
 
     def goes_on(self, effect: str, ended: bool | None) -> bool:
         """Whether more may have followed; who ended by himself (`ended`) forgot a bracket."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from selfcorrect.kernel.covering import GOES_ON
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
@@ -73,6 +74,9 @@ def from_text(text: str, tool: Tool | None, end: bool | None) -> Arguments:
     read = read_json(inner)
     if isinstance(read, Fault):
         return Arguments(None, (), Fault(start + read.offset, read.what, read.cut))
+    # The kernel refuses it as well; here the report says that it was cut off, and where.
+    if read.unclosed and end is False:
+        return Arguments(None, (), Fault(start + read.end, GOES_ON, cut=True))
     return _in_body(read, start, notes, tool)
 
 

@@ -204,11 +204,6 @@ def without_residue(name: str) -> str:
     return _RESIDUE.sub("", name).strip()
 
 
-def reads(tool: Tool | None) -> bool:
-    """Whether a tool is declared to change nothing."""
-    return tool is not None and tool.effect == "read_only"
-
-
 def parameters(tool: Tool | None) -> Mapping[str, object]:
     """The schemas of a tool's parameters by name, in the order in which they are declared."""
     found = tool.schema.get("properties") if tool is not None else None

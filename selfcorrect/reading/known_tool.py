@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from selfcorrect.kernel.covering import GOES_ON, covers
 from selfcorrect.kernel.metadata import ended
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import Arguments, from_text
-from selfcorrect.reading.contract import Fault, Offered
+from selfcorrect.reading.contract import Offered
 from selfcorrect.reading.python_calls import PythonCalls
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -23,23 +22,11 @@ def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = 
     >>> read_arguments('{"q": "x', None).fault.what
     'cut off inside a string'
     """
-    end = ended(finish_reason)
-    name = "" if tool is None else tool.name
-    offered = Offered({} if tool is None else {name: tool})
-    read = _read(text, tool, offered, end)
-    if read.value is None or not read.deviations:
-        return read
-    effect = offered.effect_of(name)
-    if covers(text, read.value, acts=effect != "read_only", name=name).goes_on(effect, end):
-        return Arguments(None, (), Fault(len(text), GOES_ON, cut=True))
-    return read
-
-
-def _read(text: str, tool: Tool | None, offered: Offered, end: bool | None) -> Arguments:
-    read = from_text(text, tool, end)
+    read = from_text(text, tool, ended(finish_reason))
     if read.fault is None or tool is None:
         return read
     code = f"{tool.name}({text})" if _KEYWORDS.match(text) else text.strip()
+    offered = Offered({tool.name: tool})
     calls = PythonCalls()(code, offered)
     if len(calls) != 1 or (calls[0].start, calls[0].end) != (0, len(code)):
         return read

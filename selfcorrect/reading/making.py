@@ -11,7 +11,6 @@ from selfcorrect.kernel.covering import GOES_ON
 from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.standing import Standing, classes
 from selfcorrect.kernel.verdicts import Step
-from selfcorrect.model import Call
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading.choosing import Found, once
 from selfcorrect.reading.contract import (
@@ -53,7 +52,8 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     calls, text = found.calls, found.text
     reads = all(tools.only_reads(call.name) for call in calls)
     # The kernel refuses it as well; here such a text is handed on as the answer that it may be.
-    edge = policy.text == "edge" and (in_context or not _destroy(calls, tools))
+    destroys = any(tools.effect_of(call.name) == "destructive" for call in calls)
+    edge = policy.text == "edge" and (in_context or not destroys)
     certain = classes(text, found.written, reads=reads, edge=edge)
     if Standing(text, found.written).alone():
         return _noted(calls, Deviation(0, "markup around the call", Oddity.WRAPPING))
@@ -72,15 +72,11 @@ def _noted(calls: Iterable[Candidate], note: Deviation) -> Reading:
     return Reading(tuple(replace(each, deviations=(*each.deviations, note)) for each in calls))
 
 
-def _destroy(calls: Iterable[Candidate], tools: Offered) -> bool:
-    return any(tools.effect_of(call.name) == "destructive" for call in calls)
-
-
 def _is_cut(found: Found, tools: Offered, asked: Asked) -> bool:
     """Whether more may have followed in the last call, or behind it, as the kernel sees it."""
     text, last = found.text, found.calls[-1]
     step = Step(
-        Call("", raw=text),
+        last.call,
         last.call,
         slots_of({}),
         effect=tools.effect_of(last.name),
@@ -88,4 +84,4 @@ def _is_cut(found: Found, tools: Offered, asked: Asked) -> bool:
         extents=found.written,
         keys=asked.keys.own,
     )
-    return whole(step, text).is_cut
+    return whole(step, text).left == GOES_ON

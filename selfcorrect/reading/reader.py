@@ -35,9 +35,9 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
         return _from_text(given, tools, beside)
     if not isinstance(given, Mapping):
         raise UnusableInput(f"call must be an object or a text, not {type(given).__name__}")
-    cut = ended(beside.finish_reason) is False
-    if cut and beside.whole and not is_refusal(beside.finish_reason):
-        reason = beside.finish_reason
+    reason = beside.finish_reason
+    cut = ended(reason) is False
+    if cut and beside.whole and not is_refusal(reason):
         wrong = f"the answer in which the model planned the call was cut off ({reason})"
         raise UnusableInput(wrong)
     call = read_call_object(given)

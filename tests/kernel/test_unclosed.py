@@ -38,7 +38,8 @@ OUTER = [JSON_CALL[:-1], f"[{JSON_CALL}", NESTED[:-1], NESTED[:-4]]
 CUT = [
     JSON_CALL[:-2], NESTED[:-5], json.dumps({"name": "pay", "arguments": INNER[:-1]}),
     "pay(to='ann', amount=15", "[pay(to='ann', amount=15", f"pay({INNER[:-1]}",
-    json.dumps({"name": "pay", **ARGS})[:-1], '{"name": "pay", "arguments": [{"to": "ann", "amount": 15}',
+    json.dumps({"name": "pay", **ARGS})[:-1],
+    '{"name": "pay", "arguments": [{"to": "ann", "amount": 15}',
     '{"name": "pay", "arguments": {"to": "ann"}, "amount": 15',
 ]  # fmt: skip
 """The arguments are not closed."""
