@@ -191,11 +191,9 @@ def _read(text: str, start: int) -> JsonRead | Fault:
     """The value that starts here, where a missing closer may also be before a tag."""
     read = read_json(text, start, whole=False)
     if isinstance(read, Fault) and not read.cut and MARKUP_NEXT.match(text, read.offset):
-        block = read_json(text[start : read.offset], whole=False)
+        block = read_json(text[: read.offset], start, whole=False)
         if isinstance(block, JsonRead):
-            notes = tuple(each._replace(offset=start + each.offset) for each in block.deviations)
-            end = start + block.end
-            return replace(block, start=start, end=end, deviations=notes)
+            return replace(block, unclosed=False)
     return read
 
 
