@@ -252,13 +252,17 @@ def edit(path: str, before: JSON, after: JSON, reason: str) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where a call stands in a text; the JSON `value` that it was read from, if it was one."""
+    """Where a call stands in a text; the JSON `value` that it was read from, if it was one.
+
+    `ended`: whether the model ended it by itself, as the object says that it stands in.
+    """
 
     name: str
     args: JsonObject | None
     start: int = 0
     end: int = 0
     value: JSON = field(default=None, kw_only=True, repr=False)
+    ended: bool | None = field(default=None, kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from selfcorrect.batch.texts import CALL_SIGNS, mend_text
 from selfcorrect.batch.written import WANTED, One, Unusable, Written, cut_off, written
 from selfcorrect.forms.texts import call_id
 from selfcorrect.json_forms import finding_to_json, to_json
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
 from selfcorrect.kernel.standing import said_beside
 from selfcorrect.loop.context import RunContext, run_sync
 from selfcorrect.loop.loop import Loop
 from selfcorrect.model import Call, Category, ErrorKind, Finding, JsonObject
-from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.texts import read_calls
 from selfcorrect.report import FailureReport
@@ -111,7 +111,7 @@ class Mending:
         """The arguments of a call that fits as it stands, and that nothing else has to see."""
         if spec is None or not one.is_whole or not self.is_quick:
             return None
-        if reason is not None and not ending_of(reason).closers:
+        if ended(reason) is False:
             return None
         args = one.args
         if isinstance(args, str):
@@ -166,7 +166,7 @@ def _identified(found: Written, calls: Sequence[MendedCall]) -> list[MendedCall]
 def _before_last(beside: Mapping[str, Any], *, is_last: bool) -> Mapping[str, Any]:
     """What goes with a call: only the last one can have been cut off."""
     reason = beside.get("finish_reason")
-    if is_last or not isinstance(reason, str) or ending_of(reason).closers:
+    if is_last or not isinstance(reason, str) or ended(reason) is not False:
         return beside
     if is_refusal(reason):
         return beside  # what is refused is refused as a whole

@@ -30,11 +30,12 @@ from selfcorrect.forms.calls import (
 from selfcorrect.forms.endings import alternatives, is_marked_refused, reasons_in, reasons_said
 from selfcorrect.forms.langchain import is_answer, is_words, rewritten, said
 from selfcorrect.forms.texts import Words, words_in
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import Call
 from selfcorrect.plain import problem
-from selfcorrect.reading.contract import Ending, ToolCallKeys
-from selfcorrect.reading.endings import ending_in, ending_of
+from selfcorrect.reading.contract import ToolCallKeys
+from selfcorrect.reading.endings import ended_in
 from selfcorrect.reading.envelopes import read_call_object
 
 WANTED: Final = (
@@ -289,7 +290,7 @@ def _ended(value: Any) -> tuple[str | None, bool]:
     refused = next(filter(is_refusal, reasons), None)
     if refused is None and is_marked_refused(value):
         refused = REFUSED
-    return refused, any(not ending_of(each).closers for each in reasons)
+    return refused, any(ended(each) is False for each in reasons)
 
 
 def _of_value(given: Any) -> Written:
@@ -341,8 +342,8 @@ def _as_objects(calls: Sequence[Call | None]) -> Any:
 def _of_langchain(given: Any) -> Written:
     """A LangChain message; the chunks of a streamed one are nearer to what the model wrote."""
     told = {"response_metadata": getattr(given, "response_metadata", None)}
-    ending = ending_in(told, Ending())
-    reason = "length" if not ending.closers else "stop" if ending.complete else None
+    end = ended_in(told)
+    reason = "length" if end is False else "stop" if end else None
     if langchain.is_marked_refused(given):
         reason = REFUSED
     reason = next(filter(is_refusal, reasons_in(told)), reason)
@@ -368,7 +369,7 @@ def _of_langchain(given: Any) -> Written:
         for call in calls
     )
     # Arguments that somebody parsed show no cut any more.
-    cut = not ending.closers and not isinstance(calls[-1].get("args"), str)
+    cut = end is False and not isinstance(calls[-1].get("args"), str)
     return Written(
         partial(_into_langchain, given, calls), calls=ones, finish_reason=reason, cut=cut
     )

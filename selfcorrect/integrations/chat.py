@@ -17,11 +17,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from selfcorrect.forms import langchain
 from selfcorrect.forms.access import get, is_record
 from selfcorrect.forms.endings import reasons_in
-from selfcorrect.kernel.metadata import is_silent
+from selfcorrect.kernel.metadata import ended, is_silent
 from selfcorrect.kernel.requests import REFUSED, is_refusal
 from selfcorrect.model import JSON
 from selfcorrect.plain import TwoValues, digest, one_value
-from selfcorrect.reading.endings import ending_of
 
 OURS: Final = "selfcorrect"
 """The key under which a message's `response_metadata` tells what was mended or why not."""
@@ -75,9 +74,7 @@ def finish_reason(message: AIMessage) -> str | None:
         return refused
     if isinstance(metadata.get("incomplete_details"), Mapping):
         return "length"
-    return next(
-        (reason for reason in told if not ending_of(reason).closers), next(iter(told), None)
-    )
+    return next((reason for reason in told if ended(reason) is False), next(iter(told), None))
 
 
 def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> list[Written]:
@@ -89,7 +86,7 @@ def written_calls(message: AIMessage, known: frozenset[str] = frozenset()) -> li
     """
     raw = _raw_arguments(message)
     reason = finish_reason(message)
-    is_cut = reason is not None and not (ending_of(reason).closers or is_refusal(reason))
+    is_cut = ended(reason) is False and not is_refusal(reason)
     found: list[Written] = []
     seen = set(known)
     for place, call in enumerate((*message.tool_calls, *message.invalid_tool_calls)):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
-from selfcorrect.kernel.covering import Cover, covers, covers_calls
+from selfcorrect.kernel.covering import GOES_ON, Cover, covers, covers_calls
 from selfcorrect.kernel.forms import WRAPPERS as AROUND
-from selfcorrect.kernel.metadata import is_said, left_out
+from selfcorrect.kernel.metadata import ended_all, is_said, left_out
 from selfcorrect.kernel.standing import classes, key_of, spoken, unquoted
 from selfcorrect.kernel.verdicts import Step, worst
 from selfcorrect.kernel.wrappers import NAMERS
@@ -47,9 +48,13 @@ def whole(step: Step, raw: str) -> Cover:
     text = spoken(raw, extents)
     found = list[Cover]()
     for span, group in groupby(extents, key=lambda one: (one.start, one.end)):
-        found.append(_said(text[slice(*span)], list(group), step))
+        found.append(_said(text, span, list(group), step))
         if found[-1].safety is None:
             return found[-1]
+    behind = text[extents[-1].end :].strip() if extents else ""
+    # One more call of the list was to come.
+    if behind == "," and text.lstrip().startswith("[") and not step.ended:
+        return Cover(None, GOES_ON)
     made = classes(text, extents, reads=not step.acts, edge=step.edge)
     key = key_of(step.runs)
     ours = [(one, safety) for one, safety in zip(extents, made, strict=True) if key_of(one) == key]
@@ -70,30 +75,54 @@ def is_just(given: JSON, call: Call, keys: Collection[str] = ()) -> bool:
     >>> is_just({"name": "pay", "arguments": {"to": "ann"}, "approved": "no"}, pay)
     False
     """
-    holding = _Holding([Extent(call.name, call.args)], keys, acts=True)
+    holding = _Holding([Extent(call.name, call.args)], keys, "mutating")
     left = holding.left(loaded(given), 0)
     return not left and holding.at == 1 and worst(holding.classes) is Safety.EXACT
 
 
-def _said(text: str, calls: Sequence[Extent], step: Step) -> Cover:
+def _said(text: str, span: tuple[int, int], calls: Sequence[Extent], step: Step) -> Cover:
     """Whether a piece of text is some calls, and nothing else."""
-    one = calls[0]
-    if one.value is None or text.lstrip()[:1] not in ("{", "["):
-        return covers_calls(text, [(one.name, one.args or {})], acts=step.acts)
-    found = covers(text, one.value, acts=step.acts)
-    holding = _Holding(calls, step.keys, acts=step.acts)
-    left = holding.left(one.value, 0)
-    if left or holding.at < len(calls):
-        return Cover(None, left or text)
-    return found if found.safety is None else Cover(worst([found.safety, *holding.classes]))
+    piece, one, left = text[slice(*span)], calls[0], ""
+    texts = list[tuple[Extent, Cover]]()
+    if one.value is None or piece.lstrip()[:1] not in ("{", "["):
+        found = covers_calls(piece, [(one.name, one.args or {})], acts=step.acts)
+    else:
+        found = covers(piece, one.value, acts=step.acts)
+        holding = _Holding(calls, step.keys, step.effect)
+        left = holding.left(one.value, 0) or ("" if holding.at >= len(calls) else text)
+        safety = found.safety and worst([found.safety, *holding.classes])
+        inside = _ends_inside(one.value, found.missing, calls[-1].args or {})
+        found = replace(found, safety=safety, missing=inside)
+        texts = holding.texts
+    ends = [(one, cover, ended_all(step.ended, one.ended)) for one, cover in texts]
+    if step.ended is False or not text[span[1] :].strip():
+        ends.append((calls[-1], found, step.ended))
+    for one, cover, ended in ends:
+        # Of a call of another tool is asked when that call is to run.
+        effect = step.effect if one.name == step.runs.name else "read_only"
+        if cover.goes_on(effect, ended):
+            return Cover(None, GOES_ON)
+    return Cover(None, left) if left else found
+
+
+def _ends_inside(value: Any, missing: int, args: JsonObject) -> bool:
+    """Whether one of so many outermost containers in which a value ends is of the arguments."""
+    while missing and isinstance(value, dict | list):
+        items = [*(value.items() if isinstance(value, dict) else enumerate(value))]
+        if value in (args, [args]) or any(each in items for each in args.items()):
+            return True
+        value, missing = items[-1][1] if items else None, missing - 1
+    return False
 
 
 class _Holding:
     """The calls that a value holds, in their order, as far as they were met."""
 
-    def __init__(self, calls: Sequence[Extent], keys: Collection[str], *, acts: bool) -> None:
-        self.calls, self.keys, self.acts = calls, keys, acts
+    def __init__(self, calls: Sequence[Extent], keys: Collection[str], effect: str) -> None:
+        self.calls, self.keys, self.effect = calls, keys, effect
+        self.acts = effect != "read_only"
         self.at = 0
+        self.texts: list[tuple[Extent, Cover]] = []
         self.classes: list[Safety] = []
 
     def left(self, value: JSON, depth: int) -> str:
@@ -166,6 +195,8 @@ class _Holding:
             item = value[key]
             if not names and isinstance(item, dict):
                 inner = {k for k in NAMES if _is_name(item.get(k), call.name)}
+                # What is called so in the arguments may be a thing; nothing is destroyed for that.
+                inner = inner if self.effect != "destructive" else set()
                 if inner and {k: v for k, v in item.items() if k not in inner} == call.args:
                     self.classes.append(Safety.INFERRED)
                     return {key}
@@ -189,13 +220,19 @@ class _Holding:
             return Safety.EXACT
         if isinstance(item, list):
             item = json.dumps(item, ensure_ascii=False)
-        return covers(item, args, acts=self.acts).safety if isinstance(item, str) else None
+        return self._read(covers(item, args, acts=self.acts)) if isinstance(item, str) else None
+
+    def _read(self, found: Cover, count: int = 1) -> Safety | None:
+        """Note what comes of a text that calls stand in, or the arguments of one."""
+        self.texts += [(one, found) for one in self.calls[self.at :][:count]]
+        return found.safety
 
     def _in_code(self, value: str) -> str:
         """Calls in code that are strings: `["find(q='x')"]`."""
         rest = [(one.name, one.args or {}) for one in self.calls[self.at :][:_MOST_IN_CODE]]
         for count in range(1, len(rest) + 1):
-            said = covers_calls(value, rest[:count], acts=self.acts).safety
+            found = covers_calls(value, rest[:count], acts=self.acts)
+            said = self._read(found, count)
             if said is not None:
                 self.classes.append(said)
                 self.at += count

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.kernel.covering import covers
+from selfcorrect.kernel.covering import GOES_ON, Cover, covers
 from selfcorrect.kernel.inside import is_item, lists, size, unpacked
 from selfcorrect.kernel.keys import asks_for_all, held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
@@ -106,12 +106,15 @@ class _Judging:
             return
         if step.written.name:
             found = covers(raw, step.runs.args, acts=step.acts, name=step.runs.name)
+            if found.goes_on(step.effect, step.ended):
+                found = Cover(None, GOES_ON)
         else:
             from selfcorrect.kernel.calls import whole  # only a text needs the forms
 
             found = whole(step, raw)
         left = quoted(found.left, 40)
-        words = "" if found.safety else f"the text says more than the call: {left}"
+        more = GOES_ON if found.left == GOES_ON else f"the text says more than the call: {left}"
+        words = "" if found.safety else more
         self.of_all(found.safety or LOSSY, 4, words)
 
     def of_all(self, safety: Safety, law: int, words: str = "") -> None:

@@ -19,6 +19,7 @@ from selfcorrect.text import spelling
 
 _CLOSER: Final = {"{": "}", "[": "]", "(": ")"}
 _CLOSERS: Final = re.compile(r"[}\]]")
+_OPENERS: Final = re.compile(r"[{\[(]")
 _SAME: Final = {"(": "[", ")": "]"}
 _PAIRS: Final = {'"': '"', "'": "'", "`": "`", "\u201c": "\u201d", "\u2018": "\u2019"}
 _WORD: Final = re.compile(r"[^\W\d][\w.-]*")
@@ -27,6 +28,7 @@ _OPEN: Final = re.compile(r"\?|\.\.\.|\u2026|[\"']\s*:")
 """What in a comment leaves something open, or out."""
 _SHOWN: Final = 60
 _NEAR: Final = 20
+GOES_ON: Final = "the arguments are not closed, so more may have followed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,24 @@ class Cover:
 
     Attributes:
         safety: How certain it is that the text says just this; None if more or less is said.
-        left: What of the text is none of the values, from where it begins.
+        left: What of the text is none of the values, from where it begins; `GOES_ON` if nothing,
+            but more may have followed.
+        missing: How many of the brackets that close the value the text ends without.
+        is_open: Whether it ends without any bracket.
     """
 
     safety: Safety | None
     left: str = ""
+    missing: int = 0
+    is_open: bool = False
+
+    def goes_on(self, effect: str, ended: bool | None) -> bool:
+        """Whether more may have followed; who ended by himself (`ended`) forgot a bracket."""
+        if ended or not self.is_open:
+            return False
+        # Nobody knows: what acts may do less than was meant, and what destroys may do more.
+        is_meant = effect == "read_only" or not self.missing
+        return ended is False or effect == "destructive" or not is_meant
 
 
 def covers(text: str, value: JSON, *, acts: bool, name: str = "") -> Cover:
@@ -105,6 +120,7 @@ class _Cursor:
         begun: Whether a value was found.
         tagged: Whether a tag is open up to its `>`.
         closed: Whether all was closed when the values ended.
+        framed: Whether a bracket stands before all values.
         opened: Whether the text opened a list that the value has not.
         reopened: How often the text and the value had other brackets.
     """
@@ -123,6 +139,7 @@ class _Cursor:
     begun: bool = False
     tagged: bool = False
     closed: bool = False
+    framed: bool = False
     opened: bool = False
     reopened: int = 0
 
@@ -130,7 +147,24 @@ class _Cursor:
         """What comes of it, where all was said or not."""
         if not is_said or self.is_amiss:
             return Cover(None, self.text[self.at :][:_SHOWN].strip())
-        return Cover(Safety.INFERRED if self.loose or self.open else Safety.EXACT)
+        missing = self._missing()
+        is_open = bool(missing or self.open)
+        return Cover(
+            Safety.INFERRED if self.loose or is_open else Safety.EXACT, "", missing, is_open
+        )
+
+    def _missing(self) -> int:
+        """How many of the brackets that close the value the text ends without."""
+        # The brackets of a call in code stand for those of its arguments.
+        if self.tags and self.open[:1] == [")"]:
+            return int(not self.text.rstrip().endswith(")"))
+        # Where all was closed that was opened, other brackets stand for those of the value.
+        if not self.open and (self.tags or self.framed or not self.begun):
+            return 0
+        due, at = _OPENERS.sub("", self.last), 0
+        for sign in _OPENERS.sub("", self.nested):
+            at = due.find(sign, at) + 1 or at
+        return len(due) - at
 
     def lay(self, value: JSON) -> bool:
         """Go past all keys and scalars of a value; False where one does not stand there."""
@@ -140,12 +174,13 @@ class _Cursor:
             if isinstance(atom, Bracket):
                 nested += atom.sign
                 continue
-            start, before = self.at, self.nested
+            start, before, due = self.at, self.nested, [*self.open]
             self.assigned = False
             end = self._find(atom)
             # Arguments of a call may go by position: such a value has no key.
             if end is None and is_key and (self.name or self.tags):
                 self.at, self.nested, self.loose, is_placed = start, before, True, True
+                self.open = due
                 continue
             # Where a key was written, it is the key of that value and no other.
             if (
@@ -157,6 +192,7 @@ class _Cursor:
             is_bare = isinstance(atom, str) and not self._is_sure(atom, end, is_key=is_key)
             # Without a separator before it, or quotes around it, more than one reading is near.
             self.loose |= not self.parted or (is_bare and atom != "")
+            self.framed |= is_first and self.nested != ""
             self.at, self.parted, is_first, is_placed = end, is_key, False, False
             self.begun = True
             nested, self.nested = "", ""

@@ -69,7 +69,10 @@ def form_of(key: str) -> Form:
 
 @lru_cache(maxsize=4_096)
 def _formed(key: str) -> Form:
-    words = (singular(SHORT_WORDS.get(word, word)) for word in tokens(key))
+    said = tokens(key)
+    # `no_fees` are none; `order_no` and `no_of_guests` are numbers.
+    short = {} if "no" in said[:-1] and "of" not in said else SHORT_WORDS
+    words = (singular(short.get(word, word)) for word in said)
     kept = tuple(word for word in words if word not in _STOP)
     digits = tuple(re.findall(r"\d+", key))
     return Form(normal(key), digits, plain_letters(key), kept, _spellings(key))

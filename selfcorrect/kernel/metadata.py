@@ -28,6 +28,22 @@ DONE_REASONS: Final = frozenset(
 """What they call it when the model had finished."""
 _LONGEST_NAME: Final = 40
 
+
+def ended(reason: str | None) -> bool | None:
+    """Whether a model ended by itself, as its reason for stopping says; None if that says nothing.
+
+    >>> ended("FinishReason.MAX_TOKENS"), ended("tool-calls"), ended(None)
+    (False, True, None)
+    """
+    said = spelled(reason)
+    return True if said in DONE_REASONS else False if said in CUT_REASONS else None
+
+
+def ended_all(*told: bool | None) -> bool | None:
+    """Whether a model ended by itself: where one of several says that it was cut off, it was."""
+    return False if False in told else True if True in told else None
+
+
 Check = Callable[[JSON], bool]
 
 

@@ -72,6 +72,7 @@ class Step:
         known: What the user, the system and the schema say, which does.
         source: The text that the call was read from, which keeps how its numbers were spelled.
         extents: Where the calls of a whole text stand in it, as its reader says.
+        ended: Whether the model ended the text by itself; None if nobody knows.
         edge: Whether a call in the first or last lines of a text is made, if its tool acts.
         keys: Further keys of an id, a name and arguments, which a deployment declares.
         wanted: The tools that the request asks for, if it names some.
@@ -98,6 +99,7 @@ class Step:
     known: Sequence[str] = ()
     source: str = ""
     extents: Sequence[Extent] = ()
+    ended: bool | None = None
     edge: bool = False
     keys: Collection[str] = ()
     wanted: Sequence[str] = ()

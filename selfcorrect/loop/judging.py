@@ -10,6 +10,7 @@ from selfcorrect.effects import destroys
 from selfcorrect.json_forms import call_from_json, to_json
 from selfcorrect.kernel.changes import judge
 from selfcorrect.kernel.likeness import tools_like
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.requests import tools_named
 from selfcorrect.kernel.spellings import Words
 from selfcorrect.kernel.verdicts import LAWS, Step, Verdict, worst
@@ -107,6 +108,7 @@ def judged(
         known=known(state, schema) if told_by else (),
         source=_source(state),
         extents=extents,
+        ended=ended(state["given"].get("finish_reason")),
         edge=_makes_at_edge(tool, state, context),
         keys=[key for one in rungs.values() for key in _own_keys(one)],
     )

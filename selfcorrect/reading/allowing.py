@@ -19,7 +19,7 @@ from selfcorrect.schema.checker import Checker
 def why_not_allowed(reading: Reading, request: Request, tools: Mapping[str, Tool]) -> str | None:
     """Why a text is an answer to its request and holds no call; None if it may hold one."""
     spans = (reading.text[call.start : call.end] for call in reading.calls)
-    read = [(span, read_json(span, final_number=True)) for span in spans]
+    read = [(span, read_json(span)) for span in spans]
     found: list[JSON] = [span if isinstance(each, Fault) else each.value for span, each in read]
     meant = [(call.name, Offered(tools).meant(call.name)) for call in reading.calls]
     wanted = tools_named(request.tool_choice)

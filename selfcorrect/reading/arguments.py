@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from selfcorrect.kernel.covering import GOES_ON
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.plain import canonical
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.contract import (
     Deviation,
-    Ending,
     Fault,
     JsonRead,
     Oddity,
     has,
     parameters,
-    reads,
 )
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.reading.tolerant_json import read_json
@@ -30,6 +29,7 @@ _BEFORE: Final = re.compile(
 """What may stand before the JSON: a fence, a tag, a word."""
 _FENCE: Final = re.compile(r"```\s*+\Z")
 _FIRST_KEY: Final = re.compile(r"\s*+\"[^\"\\\n]{1,200}\"\s*+:")
+UNCLEAR: Final = "a bracket is missing that could stand in several places"
 NO_ARGUMENTS: Final = "there are no arguments"
 
 
@@ -42,12 +42,12 @@ class Arguments:
     fault: Fault | None = None
 
 
-def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
+def as_arguments(value: JSON, tool: Tool | None, end: bool | None) -> Arguments:
     """The arguments object that the value beside a tool's name stands for."""
     if isinstance(value, Mapping):
         return Arguments(value)
     if isinstance(value, str):
-        read = from_text(value, tool, ending)
+        read = from_text(value, tool, end)
         note = Deviation(0, "arguments as a JSON string")
         return Arguments(read.value, (note, *read.deviations), read.fault)
     if value is None:
@@ -57,27 +57,26 @@ def as_arguments(value: JSON, tool: Tool | None, ending: Ending) -> Arguments:
     return _broken(0, f"the arguments are of type {type(value).__name__}, not an object")
 
 
-def from_text(text: str, tool: Tool | None, ending: Ending) -> Arguments:
+def from_text(text: str, tool: Tool | None, end: bool | None) -> Arguments:
     """Read the text of a call's arguments."""
     strict = strict_json(text)
     if strict is not None and isinstance(strict.value, dict):
         return Arguments(strict.value)
     if not text.strip():
-        return _from_nothing(tool, ending)
+        return _from_nothing(tool, end)
     if (half := _said_twice(text)) is not None:
-        once = from_text(half, tool, ending)
+        once = from_text(half, tool, end)
         note = Deviation(len(half), "the same arguments are written again")
         return replace(once, deviations=(*once.deviations, note))
     inner, start, notes = _body(text)
     if not inner:
         return _broken(0, "the arguments are not an object")
-    read = read_json(inner, closers=ending.closers, final_number=ending.complete or reads(tool))
+    read = read_json(inner)
     if isinstance(read, Fault):
         return Arguments(None, (), Fault(start + read.offset, read.what, read.cut))
-    # Only here it is known why the model stopped.
-    if read.unclosed and not (ending.complete or reads(tool)):
-        what = "the arguments are not closed, so more may have followed"
-        return Arguments(None, (), Fault(start + read.end, what, cut=True))
+    # The kernel refuses it as well; here the report says that it was cut off, and where.
+    if read.unclosed and end is False:
+        return Arguments(None, (), Fault(start + read.end, GOES_ON, cut=True))
     return _in_body(read, start, notes, tool)
 
 
@@ -99,8 +98,8 @@ def _in_body(
     return _broken(start, "the arguments are not an object")
 
 
-def _from_nothing(tool: Tool | None, ending: Ending) -> Arguments:
-    if not ending.closers:
+def _from_nothing(tool: Tool | None, end: bool | None) -> Arguments:
+    if end is False:
         return Arguments(None, (), Fault(0, "cut off before the arguments", cut=True))
     if tool is not None and tool.is_valid({}):
         return Arguments({}, (Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS),))
@@ -130,7 +129,7 @@ def surest(read: JsonRead, tool: Tool | None) -> JSON | Fault:
     if not read.rivals:
         return read.value
     place = next((d.offset for d in read.deviations if d.code is Oddity.CLOSER_MISSING), read.end)
-    unclear = Fault(place, "a bracket is missing that could stand in several places")
+    unclear = Fault(place, UNCLEAR, read.unclosed)
     if tool is None or not isinstance(read.value, dict):
         return unclear
     forms = [form for form in (read.value, *read.rivals) if isinstance(form, dict)]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from selfcorrect.effects import UNDECLARED, destroys
 from selfcorrect.model import JSON, Call, Extent
-from selfcorrect.protocols import Tool
+from selfcorrect.protocols import Effect, Tool
 from selfcorrect.text import normal
 
 MOST_CALLS: Final = 1_000
@@ -94,7 +95,7 @@ class JsonRead:
         deviations: What was not strict JSON, in the order in which it was met.
         rivals: Other values that the same text could stand for, because a closing bracket is
             missing; only a schema can rule them out.
-        unclosed: How many containers, the outermost and its last members, the text ends in.
+        unclosed: Whether the text ends inside it.
     """
 
     value: JSON
@@ -102,18 +103,7 @@ class JsonRead:
     end: int
     deviations: tuple[Deviation, ...] = ()
     rivals: tuple[JSON, ...] = ()
-    unclosed: int = 0
-
-    @property
-    def open(self) -> frozenset[int]:
-        """The ids of the containers that the text ends in."""
-        found: list[int] = []
-        value: Any = self.value
-        while len(found) < self.unclosed and isinstance(value, dict | list):
-            found.append(id(value))
-            inner = value.values() if isinstance(value, dict) else value
-            value = next(reversed(inner), None)
-        return frozenset(found)
+    unclosed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +125,6 @@ class ToolCallKeys:
         usual = ToolCallKeys()
         known = {*usual.id, *usual.name, *usual.arguments}
         return frozenset({*self.id, *self.name, *self.arguments} - known)
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What is known of the end of a text.
-
-    Attributes:
-        closers: Closing brackets may be missing there, and be added.
-        complete: The model stopped by itself, so that a number at the very end is complete.
-    """
-
-    closers: bool = True
-    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +165,17 @@ class Offered(dict[str, Tool]):
             form = normal(name)
             self._forms[form] = None if form in self._forms else tool
 
+    def effect_of(self, name: str) -> Effect:
+        """What a call of this name may do, whichever tool is meant."""
+        tool = self.meant(name)
+        if tool is None:
+            all_read = {one.effect for one in self.values()} == {"read_only"}
+            return "read_only" if all_read else UNDECLARED
+        return "destructive" if destroys(tool) else tool.effect
+
     def only_reads(self, name: str) -> bool:
         """Whether a call of this name changes nothing, whichever tool is meant."""
-        tool = self.meant(name)
-        if tool is not None:
-            return reads(tool)
-        return bool(self) and all(map(reads, self.values()))
+        return self.effect_of(name) == "read_only"
 
     def meant(self, name: str) -> Tool | None:
         """The one tool whose name is equal but for case, separators, namespace and residue."""
@@ -220,11 +202,6 @@ class Reader(Protocol):
 def without_residue(name: str) -> str:
     """A name without what a chat template left behind it: `ls<|channel|>commentary` is `ls`."""
     return _RESIDUE.sub("", name).strip()
-
-
-def reads(tool: Tool | None) -> bool:
-    """Whether a tool is declared to change nothing."""
-    return tool is not None and tool.effect == "read_only"
 
 
 def parameters(tool: Tool | None) -> Mapping[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,7 +22,6 @@ from selfcorrect.reading.beside import (
 from selfcorrect.reading.contract import (
     Candidate,
     Deviation,
-    Ending,
     Fault,
     Oddity,
     Offered,
@@ -30,7 +29,7 @@ from selfcorrect.reading.contract import (
     parameters,
     without_residue,
 )
-from selfcorrect.reading.endings import ending_in, lost
+from selfcorrect.reading.endings import ended_in, lost
 from selfcorrect.reading.strict import strict_json
 from selfcorrect.text import normal
 
@@ -72,13 +71,13 @@ def read_call_object(value: JSON, keys: ToolCallKeys | None = None) -> Call | No
         return None
     call = Call(name, {}, call_id)
     given = value[written] if written is not None else None
-    ending = ending_in(value, Ending())
-    is_lost = lost(value, given, ending) is not None
+    end = ended_in(value)
+    is_lost = lost(value, given, end) is not None
     if written is None and not is_lost:
         others = beside(value, keys)
         return replace(call, raw=as_text(others)) if others else call
     call = _with_arguments(call, given)
-    if is_lost or (call.raw is not None and not ending.closers):
+    if is_lost or (call.raw is not None and end is False):
         return Call("", {}, call_id, as_text(value))
     return call
 
@@ -106,16 +105,13 @@ def calls_in(
     value: JSON,
     tools: Offered,
     keys: ToolCallKeys,
-    ending: Ending,
-    unclosed: Collection[int] = (),
+    end: bool | None,
 ) -> tuple[Candidate, ...]:
     """The calls that a JSON value holds; none where it is something else.
 
-    A call has the name of a tool: which tool is meant is never told by arguments alone. Where it
-    is not known that the text is complete, the arguments of a tool that acts have to be closed
-    themselves; `unclosed` are the ids of the containers that are not.
+    A call has the name of a tool: which tool is meant is never told by arguments alone.
     """
-    return tuple(_Reader(tools, keys, ending, unclosed).calls(value, 0))
+    return tuple(_Reader(tools, keys, end).calls(value, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +120,7 @@ class _Reader:
 
     tools: Offered
     keys: ToolCallKeys
-    ending: Ending
-    unclosed: Collection[int] = ()
+    end: bool | None
     failed: bool = False
 
     @property
@@ -156,8 +151,7 @@ class _Reader:
 
     def inside(self, value: JsonObject, *, failed: bool = False) -> _Reader:
         """The reader for what stands in an object, which may say how its calls end."""
-        ending = ending_in(value, self.ending)
-        return replace(self, ending=ending, failed=failed or self.failed)
+        return replace(self, end=ended_in(value, self.end), failed=failed or self.failed)
 
     def kept(self, call: Candidate, value: JsonObject, depth: int) -> Candidate:
         """The call, unless its arguments are empty because they were lost on the way.
@@ -168,8 +162,8 @@ class _Reader:
             return call
         key = self.key_of(value)
         provided = depth > 0 or call.id is not None or "type" in value
-        ending = self.ending if provided else ending_in(value, Ending())
-        fault = lost(value, value[key] if key else None, ending, failed=self.failed)
+        end = self.end if provided else ended_in(value)
+        fault = lost(value, value[key] if key else None, end, failed=self.failed)
         return replace(call, args=None, fault=fault) if fault else call
 
     def wrapped(self, value: JsonObject, depth: int) -> Iterator[Candidate]:
@@ -188,7 +182,7 @@ class _Reader:
         if all(isinstance(given, dict) for given in value.values()):
             for name, given in value.items():
                 note = Deviation(0, "wrapped in the tool's name")
-                yield self.closed(self.candidate(name, given, {}, None, note), given)
+                yield self.candidate(name, given, {}, None, note)
 
     def direct(self, value: JsonObject) -> Candidate | None:
         """The object itself as a call."""
@@ -215,17 +209,7 @@ class _Reader:
             why = Deviation(0, "the arguments stand beside the name")
         else:
             why = Deviation(0, NO_ARGUMENTS, Oddity.NO_ARGUMENTS)
-        call = self.candidate(name, given, left, _text_under(value, self.ids), why)
-        return self.closed(call, value if args_key is None else given)
-
-    def closed(self, call: Candidate, given: JSON) -> Candidate:
-        """The call, unless its arguments end where the text does, which may have gone on."""
-        if id(given) not in self.unclosed or self.ending.complete:
-            return call
-        if call.args is None or self.tools.only_reads(call.name):
-            return call
-        fault = Fault(0, "the arguments are not closed, so more may have followed", cut=True)
-        return replace(call, args=None, fault=fault)
+        return self.candidate(name, given, left, _text_under(value, self.ids), why)
 
     def names_a_tool(self, key: str, value: JsonObject) -> bool:
         name = value.get(key)
@@ -239,12 +223,10 @@ class _Reader:
             inside = next((k for k in self.keys.name if isinstance(args.get(k), str)), None)
             if inside is not None:
                 tool = self.tools.meant(str(args[inside]))
-                # What is called so in the arguments may be a thing: it calls nothing that destroys.
-                is_safe = tool is not None and tool.effect != "destructive"
-                if tool is not None and is_safe and inside not in parameters(tool):
+                if tool is not None and inside not in parameters(tool):
                     rest = {key: item for key, item in args.items() if key != inside}
                     why = Deviation(0, "the name stands inside the arguments")
-                    return self.closed(self.candidate(str(args[inside]), rest, {}, None, why), args)
+                    return self.candidate(str(args[inside]), rest, {}, None, why)
         return None
 
     def candidate(
@@ -258,7 +240,7 @@ class _Reader:
         if why is not None:
             notes.append(why)
         tool: Tool | None = self.tools.meant(name)
-        read = as_arguments(given, tool, self.ending)
+        read = as_arguments(given, tool, self.end)
         args = read.value
         notes += read.deviations
         fault = read.fault
@@ -269,7 +251,7 @@ class _Reader:
                 what = "arguments beside the others"
                 notes.append(Deviation(0, what, Oddity.BESIDE))
                 args = {**args, **left}
-        return Candidate(name, args, 0, 0, tuple(notes), id_, fault)
+        return Candidate(name, args, 0, 0, tuple(notes), id_, fault, ended=self.end)
 
 
 def is_definition(value: JsonObject, given: JSON) -> bool:

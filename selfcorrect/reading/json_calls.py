@@ -14,13 +14,12 @@ from typing import Any, Final
 from selfcorrect.kernel.calls import is_holder
 from selfcorrect.kernel.standing import Standing, key_of
 from selfcorrect.model import JSON
-from selfcorrect.reading.arguments import surest
+from selfcorrect.reading.arguments import UNCLEAR, surest
 from selfcorrect.reading.contract import (
     ATTEMPT,
     MOST_CALLS,
     Candidate,
     Deviation,
-    Ending,
     Fault,
     JsonRead,
     Oddity,
@@ -57,12 +56,12 @@ class JsonCalls:
 
     Attributes:
         keys: Where the parts of a call are found.
-        ending: What is known of the end of the text.
+        end: Whether the model ended the text by itself; None if nobody knows.
         code: Reads calls that are written as code inside JSON strings.
     """
 
     keys: ToolCallKeys
-    ending: Ending
+    end: bool | None
     code: Reader
 
     def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
@@ -72,7 +71,7 @@ class JsonCalls:
         pos = 0
         while work > 0 and (opening := _OPEN.search(text, pos)) and len(found) <= MOST_CALLS:
             start = opening.start()
-            read = self._read(text, start, tools)
+            read = _read(text, start)
             work -= ATTEMPT
             if isinstance(read, JsonRead) and _GOES_ON.match(text, read.end):
                 read = self._closed_early(text, read, tools)
@@ -92,27 +91,14 @@ class JsonCalls:
             return (Candidate("", None, 0, len(text), fault=fault),)
         return (*found, *unread_calls(text, found, broken, tools, self.keys))
 
-    def _read(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
-        """The value that starts here, where a missing closer may also be before a tag."""
-        read = self._value(text, start, tools)
-        if isinstance(read, Fault) and not read.cut and MARKUP_NEXT.match(text, read.offset):
-            block = self._value(text[start : read.offset], 0, tools)
-            if isinstance(block, JsonRead):
-                notes = tuple(
-                    each._replace(offset=start + each.offset) for each in block.deviations
-                )
-                end = start + block.end
-                return replace(block, start=start, end=end, deviations=notes, unclosed=0)
-        return read
-
     def _closed_early(self, text: str, read: JsonRead, tools: Offered) -> JsonRead | Fault:
         """A call whose object goes on behind its closing bracket, which is one too many there."""
-        calls = calls_in(read.value, tools, self.keys, self.ending)
+        calls = calls_in(read.value, tools, self.keys, self.end)
         if not isinstance(read.value, dict) or not calls:
             return read
         unclear = Fault(read.end, "brackets that do not match")
         last = read.end - 1
-        again = self._value(f"{text[:last]} {text[read.end :]}", read.start, tools)
+        again = read_json(f"{text[:last]} {text[read.end :]}", read.start, whole=False)
         if isinstance(again, Fault) or not isinstance(again.value, dict):
             return unclear
         own = {*self.keys.id, *self.keys.name, *self.keys.arguments}
@@ -121,19 +107,6 @@ class JsonCalls:
             return unclear
         note = Deviation(last, _ONE_TOO_MANY, Oddity.CLOSER_TOO_MANY)
         return replace(again, deviations=(note, *again.deviations))
-
-    def _value(self, text: str, start: int, tools: Offered) -> JsonRead | Fault:
-        ending = self.ending
-        read = read_json(
-            text, start, whole=False, closers=ending.closers, final_number=ending.complete
-        )
-        if not isinstance(read, Fault) or not read.cut or ending.complete or not ending.closers:
-            return read
-        full = read_json(text, start, whole=False, final_number=True)
-        if isinstance(full, Fault):
-            return read
-        calls = calls_in(full.value, tools, self.keys, ending)
-        return full if calls and all(tools.only_reads(call.name) for call in calls) else read
 
     def _calls(self, text: str, read: JsonRead, tools: Offered) -> list[Candidate]:
         """The calls in a value that was read, with their place in the text."""
@@ -153,15 +126,15 @@ class JsonCalls:
 
     def _sure(self, read: JsonRead, tools: Offered) -> Sequence[Candidate]:
         """The calls in the value, if no other reading of the text holds other calls."""
-        calls = calls_in(read.value, tools, self.keys, self.ending, read.open)
+        calls = calls_in(read.value, tools, self.keys, self.end)
         if any(call.fault is not None for call in calls):
             return calls
         for rival in read.rivals:
-            others = calls_in(rival, tools, self.keys, self.ending)
+            others = calls_in(rival, tools, self.keys, self.end)
             same = [*map(key_of, calls)] == [*map(key_of, others)]
             if not others or same or _faults(others, tools) > _faults(calls, tools):
                 continue
-            unclear = Fault(read.end, "a bracket is missing that could stand in several places")
+            unclear = Fault(read.end, UNCLEAR, read.unclosed)
             return [replace(call, args=None, fault=unclear) for call in calls]
         return calls
 
@@ -194,8 +167,6 @@ class JsonCalls:
     def _with_name(self, name: str, back: int, read: JsonRead, tools: Offered) -> Candidate:
         note = Deviation(read.start, "the name stands before the arguments")
         value = surest(read, tools.meant(name))
-        if read.unclosed and not (self.ending.complete or tools.only_reads(name)):
-            value = Fault(read.end, "the arguments are not closed, so more may have followed", True)
         if isinstance(value, Fault):
             return Candidate(name, None, back, 0, (note,), fault=value)
         return Candidate(name, value, back, 0, (note,))
@@ -214,6 +185,16 @@ class JsonCalls:
                 return []
             found += (replace(call, deviations=(note, *call.deviations)) for call in calls)
         return found
+
+
+def _read(text: str, start: int) -> JsonRead | Fault:
+    """The value that starts here, where a missing closer may also be before a tag."""
+    read = read_json(text, start, whole=False)
+    if isinstance(read, Fault) and not read.cut and MARKUP_NEXT.match(text, read.offset):
+        block = read_json(text[: read.offset], start, whole=False)
+        if isinstance(block, JsonRead):
+            return replace(block, unclosed=False)
+    return read
 
 
 def _surely_inside(call: Candidate, read: JsonRead) -> Candidate:

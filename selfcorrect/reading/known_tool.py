@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.protocols import Tool
 from selfcorrect.reading.arguments import Arguments, from_text
 from selfcorrect.reading.contract import Offered
-from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.python_calls import PythonCalls
 
 _KEYWORDS: Final = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -22,13 +22,12 @@ def read_arguments(text: str, tool: Tool | None, *, finish_reason: str | None = 
     >>> read_arguments('{"q": "x', None).fault.what
     'cut off inside a string'
     """
-    ending = ending_of(finish_reason)
-    read = from_text(text, tool, ending)
+    read = from_text(text, tool, ended(finish_reason))
     if read.fault is None or tool is None:
         return read
     code = f"{tool.name}({text})" if _KEYWORDS.match(text) else text.strip()
     offered = Offered({tool.name: tool})
-    calls = PythonCalls(ending)(code, offered)
+    calls = PythonCalls()(code, offered)
     if len(calls) != 1 or (calls[0].start, calls[0].end) != (0, len(code)):
         return read
     call = calls[0]

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from selfcorrect.effects import destroys
+from selfcorrect.kernel.calls import whole
+from selfcorrect.kernel.covering import GOES_ON
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.standing import Standing, classes
+from selfcorrect.kernel.verdicts import Step
 from selfcorrect.protocols import TextPolicy
 from selfcorrect.reading.choosing import Found, once
 from selfcorrect.reading.contract import (
     MOST_CALLS,
     Candidate,
     Deviation,
-    Ending,
     Fault,
     Oddity,
     Offered,
-    has,
 )
-from selfcorrect.reading.outcome import Reading, broken_at, malformed, no_call_in
+from selfcorrect.reading.outcome import Asked, Reading, broken_at, malformed, no_call_in
+from selfcorrect.schema.slots import slots_of
 
-_GOES_ON: Final = "the text may go on where it ends"
 _NOT_MADE: Final = "the text holds a call; it was not made"
 
 
-def made(
-    found: Found, tools: Offered, ending: Ending, policy: TextPolicy, *, in_context: bool
-) -> Reading:
+def made(found: Found, tools: Offered, asked: Asked, *, in_context: bool) -> Reading:
     """The calls that are made, of those that were found, or why none is."""
     calls, text = found.calls, found.text
     if not calls:
@@ -43,9 +42,9 @@ def made(
         if talk and not tools.only_reads(broken.name):
             return Reading((), malformed("no_call", _NOT_MADE), wordy=True)
         return Reading((), broken_at(text, broken.fault), wordy=not standing.alone())
-    if not ending.complete and _may_go_on(text, calls, tools):
-        return Reading((), broken_at(text, Fault(len(text), _GOES_ON, cut=True)))
-    return _standing(found, tools, policy, in_context=in_context)
+    if _is_cut(found, tools, asked):
+        return Reading((), broken_at(text, Fault(len(text), GOES_ON, cut=True)))
+    return _standing(found, tools, asked.policy, in_context=in_context)
 
 
 def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: bool) -> Reading:
@@ -53,7 +52,8 @@ def _standing(found: Found, tools: Offered, policy: TextPolicy, *, in_context: b
     calls, text = found.calls, found.text
     reads = all(tools.only_reads(call.name) for call in calls)
     # The kernel refuses it as well; here such a text is handed on as the answer that it may be.
-    edge = policy.text == "edge" and (in_context or not _destroy(calls, tools))
+    destroys = any(tools.effect_of(call.name) == "destructive" for call in calls)
+    edge = policy.text == "edge" and (in_context or not destroys)
     certain = classes(text, found.written, reads=reads, edge=edge)
     if Standing(text, found.written).alone():
         return _noted(calls, Deviation(0, "markup around the call", Oddity.WRAPPING))
@@ -72,16 +72,16 @@ def _noted(calls: Iterable[Candidate], note: Deviation) -> Reading:
     return Reading(tuple(replace(each, deviations=(*each.deviations, note)) for each in calls))
 
 
-def _destroy(calls: Iterable[Candidate], tools: Offered) -> bool:
-    found = (tools.meant(call.name) for call in calls)
-    return any(tool is not None and destroys(tool) for tool in found)
-
-
-def _may_go_on(text: str, calls: Sequence[Candidate], tools: Offered) -> bool:
-    """Whether a text may be cut off behind its last call, or in a call that destroys something."""
-    behind = text[calls[-1].end :].strip()
-    if behind == "," and text.lstrip().startswith("["):
-        return True
-    tool = tools.meant(calls[-1].name)
-    added = has(calls[-1].deviations, Oddity.CLOSER_MISSING)
-    return not behind and added and tool is not None and destroys(tool)
+def _is_cut(found: Found, tools: Offered, asked: Asked) -> bool:
+    """Whether more may have followed in the last call, or behind it, as the kernel sees it."""
+    text, last = found.text, found.calls[-1]
+    step = Step(
+        last.call,
+        last.call,
+        slots_of({}),
+        effect=tools.effect_of(last.name),
+        ended=ended(asked.finish_reason),
+        extents=found.written,
+        keys=asked.keys.own,
+    )
+    return whole(step, text).left == GOES_ON

@@ -99,8 +99,9 @@ def by_name(
 def _value(
     raw: str, schema: object, place: int, said: _Said | None, *, last: bool
 ) -> tuple[JSON, list[Deviation]] | None:
-    read = read_json(raw, closers=False, final_number=True, unwrap=False)
-    if isinstance(read, JsonRead) and not raw[read.end :].strip("]} \t\r\n" if last else None):
+    read = read_json(raw, unwrap=False)
+    more = "]} \t\r\n" if last else None
+    if isinstance(read, JsonRead) and not (read.unclosed or raw[read.end :].strip(more)):
         if _swallows(raw, read) or _lacks_opener(read, schema):
             return None
         value = surest(read, None)

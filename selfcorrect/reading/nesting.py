@@ -57,28 +57,26 @@ class Nesting(Scalars):
     """One pass over one text, as far as what is open there is concerned.
 
     Attributes:
-        closers: Closing brackets that are missing at the very end may be added.
         pos: Where the pass is.
         compared: Characters of objects that were compared for keys written twice.
         implied: A closing bracket was missing before another one.
         reopened: The opening bracket of a list was missing.
         stack: What is open, the innermost last.
         rivals: What else could stand where, because a bracket is missing.
-        unclosed: How many containers the text ends in.
+        unclosed: Whether the text ends inside containers.
     """
 
-    __slots__ = ("closers", "compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
+    __slots__ = ("compared", "implied", "pos", "reopened", "rivals", "stack", "unclosed")
 
-    def __init__(self, text: str, *, closers: bool, final_number: bool, whole: bool) -> None:
-        super().__init__(text, final_number=final_number, whole=whole)
-        self.closers = closers
+    def __init__(self, text: str, *, whole: bool) -> None:
+        super().__init__(text, whole=whole)
         self.pos = 0
         self.compared = 0
         self.implied = False
         self.reopened = False
         self.stack: list[Frame] = []
         self.rivals: list[tuple[tuple[str | int, ...], JSON]] = []
-        self.unclosed = 0
+        self.unclosed = False
 
     def push(self, pos: int) -> Frame:
         self.deeper(pos)
@@ -203,11 +201,11 @@ class Nesting(Scalars):
     def finish(self) -> None:
         """The text ends inside containers, behind a complete value."""
         missing = "".join(frame.closer for frame in reversed(self.stack))
-        if not self.closers or self.implied:
+        if self.implied:
             self.fail(self.size, f"the text ends where {missing!r} is missing", cut=True)
         self.note(self.size, f"missing {missing!r} at the end", Oddity.CLOSER_MISSING)
         self.pos = self.size
-        self.unclosed = len(self.stack)
+        self.unclosed = True
         while self.stack:
             self.rival()
             self.close(self.stack[-1])

@@ -23,13 +23,11 @@ from selfcorrect.reading.contract import (
     MOST_CALLS,
     Candidate,
     Deviation,
-    Ending,
     Fault,
     JsonRead,
     Oddity,
     Offered,
     parameters,
-    reads,
 )
 from selfcorrect.reading.named_arguments import by_name, ends_in
 from selfcorrect.reading.python_literals import JSON_NAMES, NotLiteral, literals
@@ -51,15 +49,13 @@ class PythonCalls:
     """Calls as Python code.
 
     Attributes:
-        ending: What is known of the end of the text.
         request: What the user asked for; a name that stands there may be text without quotes.
     """
 
-    ending: Ending
     request: str = ""
 
     def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
-        reader = _Attempt(self.ending, self.request, assigned_names(text))
+        reader = _Attempt(self.request, assigned_names(text))
         return reader.calls(text, tools)
 
 
@@ -67,7 +63,6 @@ class PythonCalls:
 class _Attempt:
     """What is known of one text while its calls are read."""
 
-    ending: Ending
     request: str
     variables: frozenset[str]
 
@@ -113,20 +108,18 @@ class _Attempt:
         tool: Tool | None,
     ) -> Candidate | None:
         """The call that starts here, or None if it is a mere mention."""
-        fault: Fault | None = None
         if end and end - paren < _LONGEST and not _ODD_ESCAPE.match(text, paren, end):
             tree = _parse(text[paren:end] + missing)
             if tree is not None:
                 notes = [_in_code(start)]
                 if missing:
-                    fault = self._cut(text, end, missing, tool)
                     what = f"missing {missing!r}"
                     notes.append(Deviation(end, what, Oddity.CLOSER_MISSING))
                 if _is_mention(tree, tool):
                     return None
                 if (unclear := _goes_on(text, end, tree, tool)) is not None:
                     return Candidate(name, None, start, end, fault=unclear, code=True)
-                call = _from_tree(tree, name, tool, start, end, notes, fault)
+                call = _from_tree(tree, name, tool, start, end, notes)
                 if missing.strip(")") and call.args:
                     args = _settled(call.args, tool)
                     if isinstance(args, Fault):
@@ -136,14 +129,6 @@ class _Attempt:
                 again = self._slipped(text, start, paren, end, name, tool) if bare else None
                 return again if again is not None and _only_bare(again) else call
         return self._slipped(text, start, paren, 0 if missing else end, name, tool)
-
-    def _cut(self, text: str, end: int, missing: str, tool: Tool | None) -> Fault | None:
-        """Why brackets that are missing may not be added."""
-        if not self.ending.closers:
-            return Fault(end, f"{missing!r} is missing in a text that was cut off", cut=True)
-        if self.ending.complete or reads(tool) or text[end:].strip():
-            return None
-        return Fault(end, f"the arguments are not closed: {missing!r} is missing", cut=True)
 
     def _slipped(
         self, text: str, start: int, paren: int, closed: int, name: str, tool: Tool | None
@@ -177,7 +162,7 @@ def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
     """The arguments, where a bracket that the last one lacks can stand in one place only."""
     last = next(reversed(list(args)))
     rivals = tuple({**args, last: other} for other in other_readings(args[last]))
-    settled = surest(JsonRead(dict(args), 0, 0, (), rivals), tool)
+    settled = surest(JsonRead(dict(args), 0, 0, (), rivals, unclosed=True), tool)
     return cast("JsonObject | Fault", settled)
 
 
@@ -202,13 +187,13 @@ def _from_tree(
     start: int,
     end: int,
     notes: list[Deviation],
-    fault: Fault | None,
 ) -> Candidate:
     value: Mapping[str, JSON] | None = None
+    fault: Fault | None = None
     try:
         positional, named = literals(tree, notes, start)
         bound = by_position(positional, named, tool)
-        value, fault = bound.value, fault or bound.fault
+        value, fault = bound.value, bound.fault
         notes += bound.deviations
     except NotLiteral as error:
         fault = Fault(start, error.what)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from selfcorrect.errors import UnusableInput
 from selfcorrect.kernel.calls import is_just
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.requests import NOT_ALLOWED, Request, is_refusal, why_no_call
 from selfcorrect.model import Call, Finding
 from selfcorrect.plain import clean
@@ -15,7 +16,6 @@ from selfcorrect.ports import Beside, ReadCall
 from selfcorrect.protocols import TextPolicy, Tool
 from selfcorrect.reading.allowing import why_not_allowed
 from selfcorrect.reading.contract import ToolCallKeys
-from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import as_text, read_call_object
 from selfcorrect.reading.known_tool import read_arguments
 from selfcorrect.reading.outcome import Reading, malformed, refusal_of
@@ -35,9 +35,9 @@ def read_given(given: Any, tools: Mapping[str, Tool], beside: Beside) -> ReadCal
         return _from_text(given, tools, beside)
     if not isinstance(given, Mapping):
         raise UnusableInput(f"call must be an object or a text, not {type(given).__name__}")
-    cut = bool(beside.finish_reason) and not ending_of(beside.finish_reason).closers
-    if cut and beside.whole and not is_refusal(beside.finish_reason):
-        reason = beside.finish_reason
+    reason = beside.finish_reason
+    cut = ended(reason) is False
+    if cut and beside.whole and not is_refusal(reason):
         wrong = f"the answer in which the model planned the call was cut off ({reason})"
         raise UnusableInput(wrong)
     call = read_call_object(given)

@@ -28,17 +28,9 @@ _NUMBER_GOES_ON = re.compile(r"[ \t]*(?:[-+*%^&|=<>]|/(?![/*])|//[ \t]*[\d(])|[\
 
 
 class Scalars(Strings):
-    """One pass over one text, as far as values that hold no others are concerned.
+    """One pass over one text, as far as values that hold no others are concerned."""
 
-    Attributes:
-        final_number: A number at the very end counts as complete.
-    """
-
-    __slots__ = ("final_number",)
-
-    def __init__(self, text: str, *, final_number: bool, whole: bool) -> None:
-        super().__init__(text, whole=whole)
-        self.final_number = final_number
+    __slots__ = ()
 
     def space(self, pos: int) -> int:
         """The offset of what comes next, behind white space and comments."""
@@ -80,8 +72,6 @@ class Scalars(Strings):
             self.fail(pos, "a number with leading zeros, or not a decimal one")
         if _NUMBER_GOES_ON.match(self.text, end):
             self.fail(pos, "an expression or a unit: it is never evaluated")
-        if end >= self.size and not self.final_number:
-            self.fail(pos, "a number at the very end, which may be cut off", cut=True)
         try:
             if digits.isdigit() or digits.replace("_", "").isdigit():
                 value: JSON = int(raw)

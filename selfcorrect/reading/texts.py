@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from selfcorrect.kernel.calls import is_just
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.standing import unquoted
 from selfcorrect.kernel.thinking import without_thinking
 from selfcorrect.protocols import Form, TextPolicy, Tool
@@ -14,13 +15,11 @@ from selfcorrect.reading.choosing import choose
 from selfcorrect.reading.contract import (
     Candidate,
     Deviation,
-    Ending,
     Offered,
     Reader,
     ToolCallKeys,
     without_residue,
 )
-from selfcorrect.reading.endings import ending_of
 from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.json_calls import JsonCalls
 from selfcorrect.reading.making import made
@@ -75,7 +74,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     if policy.text == "off":
         return Reading((), malformed("no_call", "calls in texts are not read here"))
     forms = policy.forms
-    strict = _strict(text, tools, keys, ending_of(finish_reason))
+    strict = _strict(text, tools, keys, ended(finish_reason))
     if strict is not None and (forms is None or "json" in forms):
         return Reading((strict,), strict=True, written=(strict,), text=text)
     levels = 0
@@ -85,10 +84,9 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
         deep = f"JSON in JSON, deeper than {MOST_LEVELS} levels"
         return Reading((), malformed("malformed_json", deep))
     offered = Offered(tools)
-    ending = ending_of(finish_reason)
-    code = PythonCalls(ending, asked.request or "")
+    code = PythonCalls(asked.request or "")
     readers: Mapping[Form, Reader] = {
-        "json": JsonCalls(keys, ending, code),
+        "json": JsonCalls(keys, ended(finish_reason), code),
         "tags": TAGS,
         "elements": ELEMENTS,
         "react": react_calls,
@@ -99,7 +97,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
     seen = (call for reader in (*used, begun_calls) for call in reader(aloud, offered))
     found = choose(aloud, seen, offered)
     told = asked.in_context or asked.request is not None
-    reading = made(found, offered, ending, policy, in_context=told)
+    reading = made(found, offered, asked, in_context=told)
     reading = replace(reading, text=text, written=found.written)
     if not levels:
         return reading
@@ -109,7 +107,7 @@ def _read(text: str, tools: Mapping[str, Tool], asked: Asked) -> Reading:
 
 
 def _strict(
-    text: str, tools: Mapping[str, Tool], keys: ToolCallKeys, ending: Ending
+    text: str, tools: Mapping[str, Tool], keys: ToolCallKeys, end: bool | None
 ) -> Candidate | None:
     """The call that a strictly valid text is, if the kernel sees nothing else in it."""
     read = strict_json(text)
@@ -117,7 +115,7 @@ def _strict(
     if read is None or call is None or call.raw is not None:
         return None
     # Without arguments only the name of a tool tells a call from data.
-    is_call = call.args or (call.name in tools and ending.closers)
+    is_call = call.args or (call.name in tools and end is not False)
     is_named = call.name == without_residue(call.name)
     if not (is_call and is_named and is_just(text, call, keys.own)):
         return None

@@ -42,8 +42,6 @@ def read_json(
     start: int = 0,
     *,
     whole: bool = True,
-    closers: bool = True,
-    final_number: bool = False,
     unwrap: bool = True,
     levels: int = MOST_LEVELS,
 ) -> JsonRead | Fault:
@@ -54,9 +52,6 @@ def read_json(
         start: Where to begin; white space there is skipped.
         whole: The value has to be all that the text holds; what else is there gets reported.
             Otherwise reading stops behind the value.
-        closers: Closing brackets that are missing at the very end may be added. Pass False where
-            it is known that the text was cut off.
-        final_number: A number at the very end counts as complete.
         unwrap: A text that is a JSON string stands for the JSON in it.
         levels: How many strings may stand in one another for that.
 
@@ -68,7 +63,7 @@ def read_json(
     >>> read_json('{"city": "Os')
     Fault(offset=9, what='cut off inside a string', cut=True)
     """
-    scan = _Scan(text, closers=closers, final_number=final_number, whole=whole)
+    scan = _Scan(text, whole=whole)
     try:
         read: JsonRead | Fault = scan.read(start, unwrap=unwrap, levels=levels)
     except Unreadable as error:
@@ -89,7 +84,7 @@ def _unescaped(scan: _Scan, start: int) -> JsonRead | None:
     inner = strict_json(f'"{body}"')
     if inner is None:
         return None
-    again = _Scan(inner.value, closers=scan.closers, final_number=scan.final_number, whole=True)
+    again = _Scan(inner.value, whole=True)
     again.note(start, "escaped once too often")
     try:
         return again.read(0, unwrap=True, levels=MOST_LEVELS)
@@ -134,9 +129,7 @@ class _Scan(Nesting):
         self.note(begin, "JSON inside a JSON string")
         if not levels:
             self.fail(begin, f"JSON in JSON, deeper than {MOST_LEVELS} levels")
-        inner = read_json(
-            value, closers=self.closers, final_number=self.final_number, levels=levels - 1
-        )
+        inner = read_json(value, levels=levels - 1)
         if isinstance(inner, Fault):
             self.fail(begin, f"a string that holds broken JSON: {inner.what}", cut=inner.cut)
         self.notes += [each._replace(offset=begin) for each in inner.deviations]

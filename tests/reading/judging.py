@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from selfcorrect.kernel.changes import judge
+from selfcorrect.kernel.metadata import ended
 from selfcorrect.kernel.verdicts import Step
 from selfcorrect.model import Call
 from selfcorrect.reading.texts import read_calls
@@ -12,11 +13,12 @@ from selfcorrect.schema.slots import slots_of
 def classes(text, tools, **more):
     """The class of each call that is made of a text."""
     reading = read_calls(text, tools, **more)
-    return {_class(text, call, tools, reading.written) for call in reading.calls}
+    end = ended(more.get("finish_reason"))
+    return {_class(text, call, tools, reading.written, end) for call in reading.calls}
 
 
-def _class(text, found, tools, extents):
+def _class(text, found, tools, extents, end):
     tool = tools.get(found.name)
     slot, effect = slots_of(tool.schema if tool else {}), tool.effect if tool else "mutating"
-    step = Step(Call("", raw=text), found.call, slot, [*tools], effect, extents=extents)
-    return judge(step).safety
+    written, said = Call("", raw=text), {"extents": extents, "ended": end}
+    return judge(Step(written, found.call, slot, [*tools], effect, **said)).safety

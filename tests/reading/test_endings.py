@@ -9,7 +9,7 @@ import json
 import pytest
 
 from selfcorrect import repair_call
-from selfcorrect.reading.endings import CUT_REASONS, DONE_REASONS, ending_of
+from selfcorrect.kernel.metadata import CUT_REASONS, DONE_REASONS, ended
 from selfcorrect.reading.envelopes import read_call_object
 from selfcorrect.reading.texts import read_calls
 from selfcorrect.tools import ToolSpec, tool_specs
@@ -175,6 +175,6 @@ def test_calls_that_come_as_objects(call, reason, outcome):
 def test_reasons_have_one_spelling():
     assert not CUT_REASONS & DONE_REASONS
     for reason in ("max-tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS", " length "):
-        assert not ending_of(reason).closers
+        assert ended(reason) is False
     for reason in (None, "", "x", "pause_turn"):
-        assert (ending_of(reason).closers, ending_of(reason).complete) == (True, False)
+        assert ended(reason) is None

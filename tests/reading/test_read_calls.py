@@ -308,7 +308,8 @@ def test_a_destructive_tool_is_not_called_by_talking_about_it(text):
     tagged = '<tool_call>{"name": "delete_all", "arguments": {"city": "Oslo"}}</tool_call>'
     assert calls(tagged) == [("delete_all", {"city": "Oslo"})]
     assert calls(f"Now.\n{tagged}") == []
-    assert calls('{"arguments": {"city": "Oslo", "name": "delete_all"}}') == []
+    inside = '{"arguments": {"city": "Oslo", "name": "delete_all"}}'
+    assert classes(inside, TOOLS) == {Safety.LOSSY}
 
 
 def test_calls_inside_arguments_are_not_calls():

@@ -71,7 +71,6 @@ REFUSED = [
     ('{"a":', "cut off before a value", True),
     ('{"a": [', "cut off before a value", True),
     ('{"a": tru', "'tru' is not a JSON value", True),
-    ('{"a": 12', "a number at the very end", True),
     ('{"a": 1, "a": 2}', "two different values", False),
     ('{"a": 1, "a": true}', "two different values", False),
     ('{"a": NaN}', "'NaN' is not a JSON value", False),
@@ -118,7 +117,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "value", "whats"), READ)
 def test_other_spellings_are_exact(text, value, whats):
-    read = read_json(text, final_number=True)
+    read = read_json(text)
     assert isinstance(read, JsonRead), read
     assert same(read.value, value)
     assert {each.what for each in read.deviations} >= whats
@@ -164,16 +163,17 @@ def test_offsets_point_at_the_place():
 
 @pytest.mark.parametrize("text", ['{"a": [1, 2', '{"a": [1, 2]', '{"a": "b"', '[{"a": true}'])
 def test_nothing_cut_is_completed_where_the_end_is_known_to_be_missing(text):
-    fault = read_json(text, closers=False, final_number=True)
-    assert isinstance(fault, Fault)
-    assert fault.cut
-
-
-def test_a_number_at_the_very_end_counts_where_the_caller_says_so():
-    read = read_json('{"a": [1, 25', final_number=True)
+    read = read_json(text)
     assert isinstance(read, JsonRead)
-    assert read.value == {"a": [1, 25]}
-    assert isinstance(read_json('{"a": [1, 25\n'), JsonRead)
+    assert covers(text, read.value, acts=False).goes_on("read_only", ended=False)
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, 25', '{"a": [1, 25\n'])
+def test_a_number_at_the_very_end_is_read_and_said_to_be_unclosed(text):
+    read = read_json(text)
+    assert isinstance(read, JsonRead)
+    assert (read.value, read.unclosed) == ({"a": [1, 25]}, True)
+    assert covers(text, read.value, acts=True).missing == 2
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def objects(texts=TEXTS):
 @given(values(TEXTS), st.booleans(), st.sampled_from([None, 2]))
 def test_valid_json_is_read_as_what_it_is(value, ascii_, indent):
     text = json.dumps(value, ensure_ascii=ascii_, indent=indent)
-    for read in (strict_json(text), read_json(text, final_number=True)):
+    for read in (strict_json(text), read_json(text)):
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
             continue  # JSON inside a string is read as what it stands for
         assert isinstance(read, JsonRead)

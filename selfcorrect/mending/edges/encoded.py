@@ -46,11 +46,11 @@ def _parsed(written: str) -> JSON:
         if isinstance(inner, str) and inner is not bare:
             written = inner
             continue
-        read = read_json(bare, closers=False)
+        read = read_json(bare)
         if isinstance(read, Fault):
             raise Unclear(f"the string is no JSON: {read.what}")
-        if read.rivals:
-            raise Unclear("the string could hold several things")
+        if read.rivals or read.unclosed:
+            raise Unclear("the string is not closed, or could hold several things")
         if not isinstance(read.value, dict | list):
             break
         return read.value
