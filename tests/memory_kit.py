@@ -6,7 +6,9 @@ done is never done again, what may have been done only if a person says so.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import sqlite3
 import sys
@@ -28,12 +30,20 @@ DAY = 86_400
 SEAMS = ["before begin", "after begin", "before the act", "after the act", "before settle"]
 SEAMS += ["after settle", "before put", "before put_writes"]
 """Where a process dies: around what it writes in the ledger, what it does, what it checkpoints."""
+VERDICTS = ["done", "not-done", "again"]
 SKEWS = [0, 2 * DAY, -2 * DAY]
 """How far the clock of the machine is off."""
 
 
+NUMBER = re.compile(r"as number (\d+)")
+
+
 class Lost(TimeoutError):
     """An answer that never came."""
+
+
+class Refused(ValueError):
+    """The tool answered in order to refuse, and did nothing."""
 
 
 class Store:
@@ -46,7 +56,8 @@ class Store:
     def __init__(self, dsn: str | None) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.root, self.dsn = Path(self.folder.name), dsn
-        self.acts, self.notes = self.root / "acts", self.root / "notes"
+        self.log = self.root / "log"
+        self.log.touch()
         self.ledger: Any = None
         self.saver: Any = None
         self.opens()
@@ -84,20 +95,24 @@ class Store:
         finally:
             connection.close()
 
-    def act(self) -> int:
-        """The tool does what it does; how often it did so far."""
-        with self.acts.open("a") as file:
-            file.write("x")
-        return self.count
+    def notes(self, **what: Any) -> None:
+        """What happens is told to whoever is alive afterwards."""
+        with self.log.open("a") as file:
+            file.write(json.dumps(what) + "\n")
+
+    def told(self, what: str | None = None) -> list[dict[str, Any]]:
+        """All that happened, or all of one kind."""
+        lines = map(json.loads, self.log.read_text().splitlines())
+        return [line for line in lines if what is None or what in line]
+
+    def act(self, amount: int) -> str:
+        """The tool does what it does, and says how often it did so far."""
+        self.notes(act=amount)
+        return f"paid {amount} as number {self.count}"
 
     @property
     def count(self) -> int:
-        return self.acts.stat().st_size if self.acts.exists() else 0
-
-    @property
-    def settled(self) -> int:
-        """How many calls processes that died have settled as done."""
-        return self.notes.stat().st_size if self.notes.exists() else 0
+        return len(self.told("act"))
 
     def dies(self, seam: str, work: Callable[[], Any]) -> None:
         """Does the work in another process, which is killed at the seam, if it gets there."""
@@ -129,7 +144,7 @@ def dead() -> None:
 
 @contextmanager
 def dying(store: Store, seam: str) -> Iterator[None]:
-    """This process dies at the seam; a call that it settled as done before is noted."""
+    """This process dies at the seam; what it settled before is noted."""
     def around(owner: Any, name: str) -> Any:
         known = getattr(owner, name)
 
@@ -137,22 +152,22 @@ def dying(store: Store, seam: str) -> Iterator[None]:
             if seam == f"before {name}":
                 dead()
             found = known(*args, **more)
-            if name == "settle" and args[1] == "done":
-                with store.notes.open("a") as file:
-                    file.write("x")
+            if name == "settle":
+                numbers = [int(each) for each in NUMBER.findall(str(args[2:]))]
+                store.notes(settled=numbers, status=args[1])
             if seam == f"after {name}":
                 dead()
             return found
 
         return patch.object(owner, name, seamed)
 
-    def acting(known: Any = store.act) -> int:
+    def acting(amount: int, known: Any = store.act) -> str:
         if seam == "before the act":
             dead()
-        found = known()
+        found = known(amount)
         if seam == "after the act":
             dead()
-        return int(found)
+        return str(found)
 
     with (
         around(store.ledger, "begin"),
@@ -181,13 +196,13 @@ class Truth:
 
     def __init__(self) -> None:
         self.done: dict[Any, Any] = {}
-        self.own: set[Any] = set()
+        self.own: dict[Any, Any] = {}
         self.lost: set[Any] = set()
         self.unsure: set[Any] = set()
         self.is_damaged = False
 
     def may(self, this: Any, equal: Any, *, again: bool) -> bool:
-        return this not in self.done and (again or not {this, equal} & (self.own | self.lost))
+        return this not in self.done and (again or not {this, equal} & (self.own.keys() | self.lost))
 
     def must(self, this: Any, equal: Any, *, again: bool) -> bool:
         """Whether nothing stands against it; a process that died may have left a mere intent."""
@@ -200,12 +215,30 @@ class Truth:
         self.unsure.discard(equal)
 
     def was_done(self, this: Any, value: Any) -> None:
-        self.own.discard(this)
+        self.own.pop(this, None)
         self.done[this] = value
 
     def was_lost(self, this: Any, equal: Any) -> None:
         self.lost.add(equal)
-        self.own.add(this)
+        self.own[this] = equal
+
+
+    def is_settled(self, store: Store, verdict: str) -> None:
+        """A person finds out what became of the one call that is in doubt, and says so."""
+        listed = store.ledger.intents(most=100, in_doubt=True)
+        if self.is_damaged or not len(listed) == len(self.own) == len(self.lost) == 1:
+            return
+        ((this, equal),) = self.own.items()
+        if equal not in self.lost:
+            return  # a person has let its equals be made: another one is listed
+        store.ledger.settle_doubt(listed[0].key, verdict, "ann")
+        self.own.clear()
+        self.lost.clear()
+        if verdict == "done":
+            self.was_done(this, None)
+            self.unsure.add(equal)  # who was told that nobody knows may be told so again
+        else:
+            self.unsure -= {this, equal}
 
 
 def dose(examples: int, steps: int = 12) -> settings:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
-from memory_kit import DAY, SEAMS, SKEWS, Lost, Store, Truth, dose, skewed
+from memory_kit import DAY, SEAMS, SKEWS, VERDICTS, Lost, Refused, Store, Truth, dose, skewed
 
 from selfcorrect import ToolSpec, build_graph, resume
 from selfcorrect.loop.context import AGAIN
@@ -16,6 +17,7 @@ THREADS, IDS = st.sampled_from(["t", "u"]), st.sampled_from(["c1", "c2", None])
 AMOUNTS = st.sampled_from([5, "5", 6])
 MESSAGES = st.sampled_from([None, None, "m1", "m2"])
 GIVEN = st.tuples(THREADS, IDS, AMOUNTS, MESSAGES)
+NIGHT = int(os.environ.get("NIGHT", "500"))
 COLUMNS = st.sampled_from(["status", "scope", "doubt", "value", "holder", "about", "checksum"])
 
 
@@ -29,12 +31,14 @@ class Memory(RuleBasedStateMachine):
         self.ending: type[BaseException] | None = None
         self.builds()
 
-    def pay(self, amount: int) -> int:
+    def pay(self, amount: int) -> str:
         """Pay."""
-        made = self.store.act()
+        if self.ending is Refused:
+            raise Refused("not today")
+        made = self.store.act(amount)
         if self.ending is not None:
             raise self.ending("no answer")
-        return made * 100 + amount
+        return made
 
     def builds(self) -> None:
         tool = ToolSpec.from_function(self.pay, effect="mutating")
@@ -50,7 +54,7 @@ class Memory(RuleBasedStateMachine):
 
     @rule(
         given=GIVEN,
-        ending=st.sampled_from([None, None, Lost, KeyboardInterrupt]),
+        ending=st.sampled_from([None, None, Lost, Refused, KeyboardInterrupt]),
         again=st.booleans(),
         skew=st.sampled_from(SKEWS),
     )
@@ -136,18 +140,9 @@ class Memory(RuleBasedStateMachine):
         with skewed(skew):
             self.store.ledger.forget(10 * DAY if self.store.dsn is None else DAY)
 
-    @rule(verdict=st.sampled_from(["done", "not-done", "again"]))
+    @rule(verdict=st.sampled_from(VERDICTS))
     def is_settled(self, verdict: str) -> None:
-        """A person found out what became of the one call that is in doubt."""
-        listed, truth = self.store.ledger.intents(most=100, in_doubt=True), self.truth
-        if len(listed) != 1 or len(truth.own) != 1 or truth.is_damaged or truth.unsure:
-            return
-        (this,) = truth.own
-        self.store.ledger.settle_doubt(listed[0].key, verdict, "ann")
-        truth.own.clear()
-        truth.lost.clear()
-        if verdict == "done":
-            truth.was_done(this, None)
+        self.truth.is_settled(self.store, verdict)
 
     def _asked(self, given: Any) -> dict[str, Any]:
         _, call_id, amount, message = given
@@ -192,32 +187,35 @@ class Memory(RuleBasedStateMachine):
             self.ending = None
         made = self.store.count - before
         assert made <= int(may), "made twice, or a doubt was forgotten"
-        assert made >= int(must), f"nothing stood against it: {out.get('failure')}"
+        assert made >= int(must and ending is not Refused), f"nothing stood against it: {out.get('failure')}"
         if again and this not in truth.done:
             truth.lifted(equal)
         truth.unsure.discard(this) if made else None
         if made and ending is not None:
             truth.was_lost(this, equal)
         elif made:
-            assert out["result"] == self.store.count * 100 + equal[1]
+            assert out["result"] == f"paid {equal[1]} as number {self.store.count}"
             truth.was_done(this, out["result"])
         elif this in truth.done and not out.get("failure"):
             assert out.get("result") == truth.done[this]
+        if ending is Refused:
+            truth.unsure.add(equal)  # what fails again and again is not made for ever
         assert out.get("failure") is None or not made or ending
 
     def _dies(self, number: int, seam: str, work: Any, *, again: bool) -> None:
         (this, equal), truth = self._names(number), self.truth
-        before, settled = self.store.count, self.store.settled
+        before, past = self.store.count, len(self.store.told("settled"))
         may = truth.may(this, equal, again=again)
         self.store.dies(seam, work)
         self.builds()
-        made, is_done = self.store.count - before, self.store.settled > settled
+        made = self.store.count - before
+        settled = {each["status"] for each in self.store.told("settled")[past:]}
         assert made <= int(may), "made twice, or a doubt was forgotten"
-        if again and made:
+        if "lifted" in settled:
             truth.lifted(equal)
         truth.unsure |= {this, equal}
-        if is_done:
-            truth.was_done(this, self.store.count * 100 + equal[1])
+        if "done" in settled:
+            truth.was_done(this, f"paid {equal[1]} as number {self.store.count}")
         elif made:
             truth.was_lost(this, equal)
 
@@ -245,4 +243,4 @@ def test_in_a_graph_with_postgres_nothing_is_made_twice_or_forgotten(postgres):
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_in_a_graph_all_night(kind, saved, request):
     dsn = request.getfixturevalue("postgres") if kind == "postgres" else None
-    run_state_machine_as_test(lambda: Memory(dsn, saved=saved), settings=dose(500))
+    run_state_machine_as_test(lambda: Memory(dsn, saved=saved), settings=dose(NIGHT))

@@ -219,6 +219,8 @@ class ToolCalls:
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
             note["key"] = call_key(Call(made["name"], made["args"]), spec)
             note["until"] = until
+            if host.intent is not None:
+                note["intent"] = host.intent
         if tokens := tokens_of(out):
             note["tokens"] = tokens
         if "raw" in call and host.made is not None:

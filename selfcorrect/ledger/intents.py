@@ -10,7 +10,7 @@ from typing import Any, Final
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holders import Holder
 from selfcorrect.ledger.owners import owner
-from selfcorrect.ledger.records import Row, row, sealed, split
+from selfcorrect.ledger.records import LIFTED, Row, row, sealed, split
 from selfcorrect.ledger.transactions import Transactions
 from selfcorrect.plain import clean
 
@@ -69,6 +69,15 @@ class Intents(Transactions):
                 cursor.execute(WRITE, astuple(sealed(replace(found, answered_by=_name(by)))))
 
         self._done(work)
+
+    def is_lifted(self, key: str) -> bool:
+        """Whether an intent is known as not done, or a person let its equals be made.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        found = self._done(lambda cursor: self._found(cursor, split(clean(key))[1]))
+        return found is not None and found.is_sound and found.status in LIFTED
 
     def settle_doubt(self, key: str, verdict: str, by: str) -> None:
         """Write what a person found out of a call in doubt; from now on that is so.

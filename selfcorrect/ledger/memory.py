@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import HELD, IN_DOUBT, split
+from selfcorrect.ledger.records import HELD, IN_DOUBT, LIFTED, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
@@ -80,6 +80,13 @@ class MemoryLedger:
                 for own, key in self._scopes.get(scope, {}).items()
                 if not ((held := self._open.get(own)) and is_at_it(held, asking))
             ]
+
+    def is_lifted(self, key: str) -> bool:
+        """Whether an intent is known as not done, or a person let its equals be made."""
+        own = split(key)[1]
+        with self._lock:
+            record = None if own in self._open else self._settled.get(own)
+        return record is not None and record.status in LIFTED
 
     def settle(self, key: str, status: str, value: JSON = None) -> None:
         """Write what came of an intent, and let it go."""

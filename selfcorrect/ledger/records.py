@@ -17,6 +17,8 @@ VERSION: Final = 3
 """Of the layout of a row; a row of a later version is refused, not guessed at. Rows of version 1
 have no scope, and keys under which equal calls can differ; until 3 the checksum was over less."""
 IN_DOUBT: Final = ("begun", "unknown")
+LIFTED: Final = ("not_done", "lifted")
+"""After these an equal call may be made."""
 
 HELD: Final = Record("held")
 _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")

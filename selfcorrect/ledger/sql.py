@@ -339,6 +339,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             # A doubt stays where it arose, also if another thread takes the intent up. Who answered
             # stays with what is not over; what is begun anew is answered for anew.
             more |= {"scope": found.scope, "answered_by": found.answered_by}
+            more["about"] = more.get("about") or found.about
         new = row(key, status, value, self._me.id, written=self._clock(cursor), **more)
         cursor.execute(WRITE, astuple(new))
 
