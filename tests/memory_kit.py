@@ -145,6 +145,7 @@ def dead() -> None:
 @contextmanager
 def dying(store: Store, seam: str) -> Iterator[None]:
     """This process dies at the seam; what it settled before is noted."""
+
     def around(owner: Any, name: str) -> Any:
         known = getattr(owner, name)
 
@@ -202,7 +203,9 @@ class Truth:
         self.is_damaged = False
 
     def may(self, this: Any, equal: Any, *, again: bool) -> bool:
-        return this not in self.done and (again or not {this, equal} & (self.own.keys() | self.lost))
+        return this not in self.done and (
+            again or not {this, equal} & (self.own.keys() | self.lost)
+        )
 
     def must(self, this: Any, equal: Any, *, again: bool) -> bool:
         """Whether nothing stands against it; a process that died may have left a mere intent."""
@@ -221,7 +224,6 @@ class Truth:
     def was_lost(self, this: Any, equal: Any) -> None:
         self.lost.add(equal)
         self.own[this] = equal
-
 
     def is_settled(self, store: Store, verdict: str) -> None:
         """A person finds out what became of the one call that is in doubt, and says so."""

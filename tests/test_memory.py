@@ -136,6 +136,17 @@ def test_again_lifts_a_doubt_and_nothing_else(ledger, saved, task, call_id):
     assert graph.invoke(given, on("t"))["result"] == 2
 
 
+def test_again_for_what_is_done_lifts_no_doubt_of_another_call(ledger):
+    world = World()
+    graph = world.graph(ledger=ledger)
+    graph.invoke(call("c1"), on("t"))
+    world.losses = 2
+    assert graph.invoke(call("c2"), on("t"))["failure"]["reason"] == "unknown_outcome"
+    assert resume(graph, call("c1"), on("t"), again=True)["result"] == 1
+    assert graph.invoke(call("c3"), on("t"))["failure"]["reason"] == "unknown_outcome"
+    assert len(world.paid) == 2
+
+
 def test_what_was_lifted_stays_unknown_for_itself(ledger):
     world = World(losses=1)
     graph = world.graph(ledger=ledger, checkpointer=InMemorySaver())

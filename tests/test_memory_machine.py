@@ -187,7 +187,9 @@ class Memory(RuleBasedStateMachine):
             self.ending = None
         made = self.store.count - before
         assert made <= int(may), "made twice, or a doubt was forgotten"
-        assert made >= int(must and ending is not Refused), f"nothing stood against it: {out.get('failure')}"
+        assert made >= int(must and ending is not Refused), (
+            f"nothing stood against it: {out.get('failure')}"
+        )
         if again and this not in truth.done:
             truth.lifted(equal)
         truth.unsure.discard(this) if made else None

@@ -175,9 +175,7 @@ class Talk(RuleBasedStateMachine):
         self.says_so(next(each for each in reversed(messages) if each.type == "ai"), person)
         return 1
 
-    def _made(
-        self, thread: str, work: Any, ending: Any, *, again: bool, shown: int = 0
-    ) -> None:
+    def _made(self, thread: str, work: Any, ending: Any, *, again: bool, shown: int = 0) -> None:
         self.ending, before = ending, len(self.store.told()) - shown
         try:
             work()
@@ -223,11 +221,7 @@ class Talk(RuleBasedStateMachine):
         assert {*acts} <= {amount for _, amount in said["calls"]}
         for amount in {amount for _, amount in said["calls"]}:
             equal = (thread, amount) if self.declared else (thread, amount, said["person"])
-            these = [
-                (thread, said["said"], n, each)
-                for n, each in said["calls"]
-                if each == amount
-            ]
+            these = [(thread, said["said"], n, each) for n, each in said["calls"] if each == amount]
             made = acts.count(amount)
             can = [this for this in these if truth.may(this, equal, again=again)]
             must = [this for this in these if truth.must(this, equal, again=again)]
