@@ -10,7 +10,8 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from selfcorrect import SelfCorrection, ToolSpec, build_graph
+from selfcorrect import Mender, SelfCorrection, ToolSpec, build_graph
+from selfcorrect.batch.recorded_calls import repair
 from selfcorrect.testing import ScriptedModel
 
 
@@ -99,3 +100,17 @@ def test_what_a_person_is_asked_about_has_not_failed(caplog, asks):
         out = agent.invoke({"messages": "?"}, {"configurable": {"thread_id": "t"}})
     assert ("__interrupt__" in out) is asks
     assert len(failed(caplog)) == (not asks)
+
+
+def test_a_call_that_waits_for_a_persons_answer_is_no_failure(caplog):
+    day = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}}
+    call = {"name": "book", "args": {"day": "03/04/2026"}}
+    tool = {"name": "book", "parameters": day}
+    with caplog.at_level(logging.WARNING, "selfcorrect"):
+        asked = Mender([tool]).call(call)
+        (recorded,) = repair([{"id": 1, "tools": [tool], "call": call}])
+        assert failed(caplog) == []
+        Mender([tool]).call({"name": "cook", "args": {}})
+    assert asked.outcome == recorded["outcome"] == "ask"
+    assert "nobody" not in f"{asked.detail}{recorded['detail']}"
+    assert len(failed(caplog)) == 1, "what nobody is asked about is told"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from selfcorrect.ledger import MemoryLedger
+from selfcorrect.loop.context import SystemTime
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.proxy.frames import made
 from selfcorrect.proxy.relay import Relay
@@ -76,8 +77,14 @@ class Bank:
         await self.inbox.put(Come(made(told)))
 
 
+class Clock:
+    now = 1e6
+
+
 class Hand:
     """A client by hand."""
+
+    tools: Tools
 
     def __init__(self, bank: Bank) -> None:
         self.inbox, self.got = Inbox(), asyncio.Queue[Any]()
@@ -107,7 +114,8 @@ def with_a_client(work: Any) -> None:
     async def run() -> None:
         bank = Bank()
         hand = Hand(bank)
-        relay = Relay(hand, bank, Tools(Policy(load_map("mcp_servers")), "t"))
+        hand.tools = Tools(Policy(load_map("mcp_servers")), "t")
+        relay = Relay(hand, bank, hand.tools)
         running = asyncio.create_task(relay.run())
         await hand.asks("tools/list")
         await work(hand, bank)
@@ -166,6 +174,51 @@ def test_a_refusal_by_the_protocol_is_bounded_as_one_by_the_tool(told, status, c
         assert bank.made.count(("pay", {"cents": 5})) == 3, "within bounds"
 
     refusing(told, status, work)
+
+
+@pytest.mark.parametrize("told", ["isError", {"code": -32603, "message": "HTTP 401"}])
+def test_what_was_refused_too_often_rests_and_is_a_new_call_then(told, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(SystemTime, "monotonic", lambda _: clock.now)
+
+    async def work(hand: Hand, bank: Bank) -> None:
+        bank.says, bank.status = (bank.says, 200) if told == "isError" else (told, 401)
+        for turn in range(1, 4):
+            for _ in range(TIMES):
+                await hand.calls("list_bills")
+                await hand.calls("pay", cents=5)
+            assert bank.made.count(("pay", {"cents": 5})) == 3 * turn
+            clock.now += 15 * 60
+
+    with_a_client(work)
+
+
+@pytest.mark.parametrize(
+    "broken", [{}, {"inputSchema": None}, {"inputSchema": {"properties": {"a": {"type": "x"}}}}]
+)
+def test_a_tool_without_a_usable_schema_is_remembered_too(broken):
+    async def work(hand: Hand, bank: Bank) -> None:
+        bank.tools = [{"name": "pay", **broken}, LOOK]
+        await hand.asks("tools/list")
+        for _ in range(TIMES):
+            assert (await hand.calls("pay", cents=5))["isError"]
+        assert bank.made == [("pay", {"cents": 5})]
+        bank.says = {"content": []}
+        assert await hand.calls("pay", cents="6") == bank.says
+        assert bank.made[-1] == ("pay", {"cents": "6"})
+
+    with_a_client(work)
+
+
+def test_a_person_who_speaks_opens_what_was_refused_too_often():
+    async def work(hand: Hand, bank: Bank) -> None:
+        for _ in range(TIMES):
+            await hand.calls("pay", cents=5)
+        hand.tools.hear_person()
+        await hand.calls("pay", cents=5)
+        assert bank.made.count(("pay", {"cents": 5})) == 4
+
+    refusing({"code": -32603, "message": "HTTP 401"}, 401, work)
 
 
 def test_success_ends_the_count_of_refusals():

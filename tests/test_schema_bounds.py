@@ -217,7 +217,7 @@ def test_repeats_in_one_another_are_answered_in_bounded_time_or_not_at_all(
     ):
         started = time.process_time()
         search(text)
-        assert time.process_time() - started < 1, len(text)
+        assert time.process_time() - started < 3, len(text)
     compiled.cache_clear()
 
 
@@ -232,10 +232,10 @@ def test_no_host_takes_long_over_a_pattern(pattern):
         for ask in (mender.call, lambda each: graph.invoke({"call": each})):
             started = time.process_time()
             ask(call)
-            assert time.process_time() - started < 1, len(text)
+            assert time.process_time() - started < 3, len(text)
         started = time.process_time()
         assert [*repair([line])]
-        assert time.process_time() - started < 1, len(text)
+        assert time.process_time() - started < 3, len(text)
 
 
 def test_a_large_pattern_is_checked_on_texts_of_the_usual_size():

@@ -388,6 +388,13 @@ def test_ordinary_lines_are_left_alone() -> None:
         ('"C:\\\\Users\\\\ann\\\\x.csv"', '"…/x.csv"'),
         ("open file:///etc/shop/keys.toml", "open file://…/keys.toml"),
         ("PATH=/usr/bin:/usr/local/bin", "PATH=…/:…/bin"),
+        (
+            "[Errno 2] No such file or directory: '/app/x'",
+            "[Errno 2] No such file or directory: '…/x'",
+        ),
+        ("at pay (/code/shop/dist/pay.js:12:3)", "at pay (…/pay.js:12:3)"),
+        (r"\\files\ann$\My Files\x.csv is open", "…/x.csv is open"),
+        (r'{"t": "\\\\files\\x.csv"}', '{"t": "…/x.csv"}'),
     ],
 )
 def test_no_folder_of_another_host_reaches_the_model(text: str, shown: str) -> None:
@@ -402,6 +409,8 @@ def test_no_folder_of_another_host_reaches_the_model(text: str, shown: str) -> N
         "/api/v2/orders/7 and /users/ann/orders do not exist",
         "/args/lines/0/packs must be a number; see ~/x and ../etc/x",
         "and/or, 5/home/6, s3://bucket/tmp/x, a:/b, ratio 1:/2",
+        "/v1/pay and /app gave 3/4/2026, see http://x.example:80/v1/pay.json:1",
+        r"a\\b\c, \d+\w, '\\n\\n', one \\nfoo\\nbar\\nbaz, x = \\alpha and \\ b \ c",
     ],
 )
 def test_what_is_no_path_of_a_hosts_file_stays(text: str) -> None:
@@ -431,6 +440,7 @@ LONG = {
     "pointers": "~1~0/password=",
     "full width": "ｐａｓｓ＝",
     "brackets": "password:)))))(",
+    "machines": "\\\\a ",
 }
 
 

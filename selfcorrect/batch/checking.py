@@ -12,7 +12,7 @@ from selfcorrect.json_forms import (
     call_to_json,
     change_from_json,
 )
-from selfcorrect.loop.context import RunContext, Update
+from selfcorrect.loop.context import Node, RunContext, Update
 from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes.execute import failed
 from selfcorrect.loop.options import Options
@@ -21,11 +21,6 @@ from selfcorrect.loop.setup import DEFAULTS, assemble
 from selfcorrect.loop.walk import Walk
 from selfcorrect.model import Change, JsonObject
 from selfcorrect.state import CorrectionState
-
-
-def repair_loop(tools: Any, options: Options = DEFAULTS) -> Loop:
-    """A loop whose execute node only checks; build it once to mend many calls."""
-    return assemble(tools, options.checking(check_only))
 
 
 def check_only(state: CorrectionState, context: RunContext) -> Update:
@@ -43,6 +38,13 @@ def check_only(state: CorrectionState, context: RunContext) -> Update:
         "error": None,
         "trail": [{"ok": True}],
     }
+
+
+def repair_loop(tools: Any, options: Options = DEFAULTS, executor: Node = check_only) -> Loop:
+    """A loop whose execute node only checks; build it once to mend many calls."""
+    loop = assemble(tools, options.checking(executor))
+    loop.context.asked_later = True  # whoever mends with it gets the question
+    return loop
 
 
 @dataclass(frozen=True, slots=True)

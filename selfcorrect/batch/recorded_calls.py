@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from selfcorrect.batch.checking import check_only
+from selfcorrect.batch.checking import check_only, repair_loop
 from selfcorrect.batch.lines import Line, clip
 from selfcorrect.batch.mended import Mended, MendedCall
 from selfcorrect.batch.mending import mend
@@ -21,7 +21,6 @@ from selfcorrect.loop.loop import Loop
 from selfcorrect.loop.nodes.execute import failed
 from selfcorrect.loop.options import Options
 from selfcorrect.loop.progress import add
-from selfcorrect.loop.setup import assemble
 from selfcorrect.mapping.files import MapSource
 from selfcorrect.mapping.loading import load_map
 from selfcorrect.mapping.strategy_map import StrategyMap
@@ -159,8 +158,7 @@ def _checking(tools: tuple[str, ...], policy: StrategyMap) -> Loop:
 
 def _loop(tools: tuple[str, ...], policy: StrategyMap, executor: Node) -> Loop:
     made = [_tool(tool) for tool in tools]
-    dry = Options(strategies=policy, executor=executor, time=NoWaiting(), is_dry=True)
-    return assemble(made, dry)
+    return repair_loop(made, Options(strategies=policy, time=NoWaiting()), executor)
 
 
 @lru_cache(maxsize=256)

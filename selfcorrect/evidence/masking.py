@@ -24,7 +24,6 @@ PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _KEPT: Final = "-_./:@+"
 """Signs that shape dates, names, numbers and addresses; any other sign is masked too."""
 
-_WORD: Final = re.compile(r"\w+")
 _QUOTED: Final = re.compile(
     r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"|`([^`'\n]{1,200})[`']|‘([^’\n]{1,200})’"
     r"|“([^”\n]{1,200})”"
@@ -32,8 +31,6 @@ _QUOTED: Final = re.compile(
 _NAMELIKE: Final = re.compile(r"\w[./\\]\w|\A[./~]+\w|\w-\w*\.|@")
 _TOKENS: Final = 200
 _TRIES: Final = 4000
-_RUN: Final = 4
-"""So many words in a row, as they stand in an argument, are an echo of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +92,6 @@ def mask(text: str, arguments: JSON, shown: Callable[[str], str] = str) -> Maske
         spans += [(start, start + len(needle), paths, True) for start in _find(text, needle)]
     for needle, paths in _tokens(values):
         spans += [(at, at + len(needle), paths, False) for at in _find(text, needle)]
-    told = {paths for *_, paths, whole in spans if whole}
-    cut = {value: paths for value, paths in values.items() if paths not in told}
-    for start, end, paths in _runs(text, cut):
-        spans.append((start, end, paths, False))
     for start, end, paths in _quoted_parts(text, values):
         spans.append((start, end, paths, False))
     spans.sort(key=lambda span: (span[0], -span[1]))
@@ -249,32 +242,3 @@ def _stands(piece: str, value: str) -> bool:
         (_wordy(value[start - 1 : start]) and _wordy(piece[0]))
         or (_wordy(value[end : end + 1]) and _wordy(piece[-1]))
     )
-
-
-def _runs(
-    text: str, values: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Runs of words that stand in an argument in the same order: cut, wrapped or quoted anew."""
-    index: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for value, paths in values.items():
-        words = _WORD.findall(value)[:4000]
-        for start in range(len(words) - _RUN + 1):
-            index.setdefault(tuple(words[start : start + _RUN]), paths)
-    if not index:
-        return
-    found = list(_WORD.finditer(text))
-    begin: int | None = None
-    end = 0
-    where: tuple[str, ...] = ()
-    for start in range(len(found) - _RUN + 1):
-        here = index.get(tuple(match[0] for match in found[start : start + _RUN]))
-        if here is None:
-            continue
-        if begin is not None and found[start].start() > end:
-            yield begin, end, where
-            begin = None
-        if begin is None:
-            begin, where = found[start].start(), here
-        end = found[start + _RUN - 1].end()
-    if begin is not None:
-        yield begin, end, where

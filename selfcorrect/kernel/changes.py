@@ -13,7 +13,7 @@ from typing import Final
 
 from selfcorrect.kernel.covering import covers
 from selfcorrect.kernel.inside import is_item, lists, size, unpacked
-from selfcorrect.kernel.keys import held, key_class, marks, tool_class
+from selfcorrect.kernel.keys import asks_for_all, held, key_class, marks, tool_class
 from selfcorrect.kernel.likeness import is_spelled
 from selfcorrect.kernel.origins import about, is_blamed, taint
 from selfcorrect.kernel.requests import asks_for
@@ -344,7 +344,7 @@ class _Judging:
         slot = self.step.slot(path)
         if (origin := self.origin(path, value)) is not None:
             self.say(origin, 3, path)
-        elif slot.required and slot.gives(value):
+        elif slot.gives(value) and asks_for_all(self.step.slot, self.step.runs.args, path[:-1]):
             self.say(INFERRED, 3, path)
         else:
             self.say(LOSSY, 3, path, f"nobody wrote a value for {shown(path)}")

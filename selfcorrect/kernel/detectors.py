@@ -41,7 +41,7 @@ def spans(text: str, more: Iterable[Detector] = ()) -> list[Span]:
 
 @cache
 def _hints() -> re.Pattern[str]:
-    return re.compile(forms()["names"]["hints"], re.IGNORECASE)
+    return re.compile("|".join(forms()["names"]["hints"].split()), re.IGNORECASE)
 
 
 @lru_cache(maxsize=4_096)
@@ -144,16 +144,23 @@ def forms() -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
+def spelled_out(pattern: str) -> str:
+    """A pattern with each of its parts in the place of the part's name."""
+    parts = forms()["names"] | forms()["parts"]
+
+    def part(found: re.Match[str]) -> str:
+        known = parts.get(found[1])
+        return f"(?:{spelled_out(known)})" if known is not None else found[0]
+
+    return re.sub(r"<(\w+)>", part, pattern)
+
+
 @cache
 def _patterns() -> list[tuple[list[str], re.Pattern[str]]]:
     """The patterns of secrets that mark themselves, by a prefix of a vendor or where they stand."""
     known = forms()
     words = [(hints, rf"(?<![A-Za-z0-9])(?:{pattern})") for hints, pattern in known["words"]]
-    names = re.compile("<(chosen|issued|header)>")
-    places = [
-        (hints, names.sub(lambda found: known["names"][found[1]], pattern))
-        for hints, pattern in known["places"]
-    ]
+    places = [(hints, spelled_out(pattern)) for hints, pattern in known["places"]]
     return [(hints, re.compile(each)) for hints, each in (*known["anywhere"], *words, *places)]
 
 
@@ -180,7 +187,7 @@ def _marked(text: str) -> Iterator[Span]:
 def _names() -> re.Pattern[str]:
     names = forms()["names"]
     kinds = "|".join(
-        f"(?P<{kind}>{names[kind]})" for kind in ("chosen", "issued", "header", "weak")
+        f"(?P<{kind}>{spelled_out(names[kind])})" for kind in ("chosen", "issued", "header", "weak")
     )
     return re.compile(rf"(?i)(?:{kinds})(?P<rest>[\w\-]{{0,24}})")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from selfcorrect.kernel.joint import assigned, is_told_apart, renamed_tool
+from selfcorrect.kernel.joint import Slots, assigned, is_told_apart, renamed_tool
 from selfcorrect.kernel.likeness import (
     Naming,
     bare_tool,
@@ -101,6 +101,17 @@ def held(args: Mapping[str, JSON], path: Path) -> Mapping[str, JSON]:
     return found if isinstance(found, dict) else {}
 
 
+def asks_for_all(slots: Slots, args: Mapping[str, JSON], path: Path) -> bool:
+    """Whether an object must have all that is declared for it, and has nothing else.
+
+    What asks for one argument of several, and has a default for it, asks for somebody's word; and
+    an unknown key may be the missing one, misspelt.
+    """
+    names = slots(path).names
+    is_known = held(args, path).keys() <= {*names}
+    return is_known and all(slots((*path, name)).required for name in names)
+
+
 def tool_class(step: Step) -> Safety | None:
     """How certain the tool that would run is the one that was named; None where it is another."""
     written, runs = step.written.name, step.runs.name
@@ -109,7 +120,10 @@ def tool_class(step: Step) -> Safety | None:
     if alike is EXACT or step.effect == "destructive":
         return alike if alike is EXACT else None
     near = INFERRED if alike is None and _is_renamed(step) else alike
-    if near is not None and step.acts and not is_behind_namespace(bare_tool(written), runs):
+    if is_behind_namespace(bare_tool(written), runs):
+        # Of a name without its namespace, the arguments have to say that it is this tool's.
+        near = near if step.runs.args.keys() <= {*step.slot(()).names} else None
+    elif near is not None and step.acts:
         near = near if is_told_apart(written, runs) else None
     inner = [value for key, value in step.written.args.items() if key in NAMERS]
     if near is not None or (is_dispatcher(written) and inner == [runs]):

@@ -324,8 +324,8 @@ def _keeps_units(written: str, runs: str, listed: Sequence[JSON]) -> bool:
 _EMAILS: Final = frozenset({"email", "idn-email"})
 
 
-_PART: Final = re.compile(r"[+-]?\d+[.,]\d+", re.ASCII)
-_SAID: Final = re.compile(r"[^\w\s\-\u2010-\u2015./:,;()\[\]{}<>\"'`+]")
+_PART: Final = re.compile(r"[+-]?\d+[.,:/]\d+", re.ASCII)
+_SAID: Final = re.compile(r"[^\w\s\-\u2010-\u2015./:()\[\]{}<>\"'`+]")
 
 
 def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
@@ -342,14 +342,13 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
         return None
     is_marked = _marks(written) != _marks(runs)
     if is_marked and (_SAID.search(written) or _PART.fullmatch(written.strip())):
-        return None  # `?` and its like are no separators, nor is the point of 10.5
+        return None  # `?` and its like are no separators, nor what parts two numbers: 10.5
     # No code has any number of signs, and in a text separators are content.
     is_text = _between(runs) != _between(written) and slot.fits(runs * _MANY)
     if _is_regrouped(written, runs, slot) or (not slot.formats and is_text):
         return None
-    # A sign of its own in front of digits is content: -5 is not 5, and + names a country.
-    if written.strip()[:1] in "+-" and runs[:1] != written.strip()[:1]:
-        return None
+    if written.strip()[:1] == "-" != runs[:1]:
+        return None  # a sign of its own in front of digits is content
     # `Oslo` is a name; a code has no letters of its own kind.
     is_code = bool(slot.formats) or not written.strip().istitle()
     if theirs != ours and (is_no_value(ours) or (not is_code and runs.isupper())):
@@ -364,17 +363,22 @@ def _same_signs(written: str, runs: str, slot: Slot) -> Safety | None:
 
 
 def _signs_of(text: str) -> str:
-    return "".join(c for c in text if c.isalnum())
+    """Letters, digits, and `+`, which names a country."""
+    return "".join(c for c in text if c.isalnum() or c == "+")
 
 
 def _is_regrouped(written: str, runs: str, slot: Slot) -> bool:
-    """Whether what stood apart would not: 12-3456 is no 123-456, and nobody dials +44 (0)20."""
+    """Whether what stood apart would not: 12-3456 is no 123-456, and nobody dials +44 (0)20.
+
+    The groups of a number may all be one, words may not: `NEW YORK`.
+    """
     if runs[:1] == "+" and re.search(r"\(\s*0\s*\)", written):
         return True
     borders, apart = (
         {*accumulate(map(len, re.findall(r"[^\W_]+", one)[:-1]))} for one in (written, runs)
     )
-    return not slot.formats and bool(apart) and not borders <= apart
+    is_joined = not apart and any(map(str.isdigit, written))
+    return not (slot.formats or is_joined or borders <= apart)
 
 
 def _between(text: str) -> str:

@@ -205,11 +205,12 @@ def without_folders(text: str, known: Any) -> str:
 
 @cache
 def _folders() -> re.Pattern[str]:
-    from selfcorrect.kernel.detectors import forms
+    from selfcorrect.kernel.detectors import forms, spelled_out
 
     own = {sys.prefix, sys.base_prefix, str(Path.home()), str(Path.cwd()), *sys.path}
     ours = sorted((each for each in own if each.count("/") > 1), key=len, reverse=True)
-    return re.compile(f"({'|'.join(map(re.escape, ours))})/|{forms()['folders']}")
+    known = "|".join(map(spelled_out, forms()["folders"]))
+    return re.compile(f"({'|'.join(map(re.escape, ours))})/|{known}")
 
 
 def visible(text: str) -> str:

@@ -368,7 +368,7 @@ class Mending(AsyncHost):
             self._nobody()
             return
         told = self._question.answer(answer)
-        self.original.tools.hear()
+        self.original.tools.hear_person()
         if self._out is None:
             self._told = told
         elif told is True:

@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from selfcorrect.integrations.mcp import listed_tool
@@ -27,6 +26,10 @@ if TYPE_CHECKING:
 
 _MOST_PAGES: Final = 100
 _OWN: Final = f"{OURS}-"
+_ANY: Final = {"inputSchema": {"type": "object", "additionalProperties": True}}
+"""A tool whose schema is missing or unusable takes any arguments; its calls are remembered."""
+_REST: Final = 15 * 60.0
+"""Seconds after which a call that was refused too often is a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ def by_name(listed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: tool for tool in tools if isinstance(name := mapping(tool).get("name"), str)}
 
 
+def _none_refused() -> Live[tuple[int, int, float]]:
+    """Of each call what was heard when it was refused, how often it was, and when last."""
+    return Live((-1, 0, 0.0), REMEMBERED)
+
+
 @dataclass(slots=True)
 class Tools:
     """What one client knows of a server's tools, and what is known of its calls.
@@ -83,9 +91,7 @@ class Tools:
     given: dict[str, Mapping[str, Any]] | None = None
     failed: dict[str, JSON] = field(default_factory=dict)
     _heard: int = 0
-    _refused: Live[tuple[int, int, float]] = field(
-        default_factory=lambda: Live((-1, 0, 0), REMEMBERED)
-    )
+    _refused: Live[tuple[int, int, float]] = field(default_factory=_none_refused)
     _pages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _specs: dict[str, ToolSpec | None] = field(default_factory=dict)
     _loop: Loop | None = None
@@ -116,10 +122,14 @@ class Tools:
         given = (self.given or {}).get(name)
         return given is not None and given != (self.listed or {}).get(name)
 
-    def hear(self, key: str = "") -> None:
-        """Something new is known: a person has spoken, or a call succeeded, refused or not."""
+    def hear(self, key: str) -> None:
+        """A call succeeded, refused before or not: something new is known."""
         self._heard += 1
         self._refused.forget(key)
+
+    def hear_person(self) -> None:
+        """A person has spoken: whatever was refused may be made again."""
+        self._refused = _none_refused()
 
     def refuse(self, attempts: Iterable[Mapping[str, Any]], written: str) -> None:
         """Note which of these attempts of a tool that acts were refused.
@@ -128,18 +138,24 @@ class Tools:
             attempts: What was made.
             written: The key of the call that it was made of.
         """
+        now = self._now()
         for each in (one for one in attempts if one["outcome"] == "refused"):
             # After an `isError` nobody sees what the tool had done by then; a protocol's is seen.
-            until = inf if each["type"] == "ToolReportedError" else 0
+            heard = self._heard if each["type"] == "ToolReportedError" else -1
             for key in {each["key"], written}:
-                self._refused.keep(key, (self._heard, self._refused.of(key)[1] + 1, until))
+                self._refused.keep(key, (heard, self._times(key) + 1, now))
 
     def is_refused(self, key: str) -> bool:
         """Whether an equal call was refused, and nothing new is known since; or too often."""
-        heard, times, until = self._refused.of(key)
-        context = self.loop().context
-        is_same = heard == self._heard and context.time.now().timestamp() < until
-        return is_same or times >= context.limits.attempts
+        is_same = self._refused.of(key)[0] == self._heard
+        return is_same or self._times(key) >= self.loop().context.limits.attempts
+
+    def _times(self, key: str) -> int:
+        _, times, last = self._refused.of(key)
+        return times if self._now() - last < _REST else 0
+
+    def _now(self) -> float:
+        return self.loop().context.time.monotonic()
 
     @property
     def is_sure(self) -> bool:
@@ -174,13 +190,15 @@ class Tools:
         return self._loop
 
     def _usable(self, name: str) -> ToolSpec | None:
-        tool, policy = (self.listed or {})[name], self.policy
-        try:
-            spec = listed_tool(tool, _elsewhere, trusted=policy.trust, seconds=policy.timeout)
-            return assemble([spec], self._options()).context.tools[name]
-        except Exception as why:  # whatever a server calls a schema
-            tell_left_out(name, why)
-            return None
+        listed, policy = (self.listed or {})[name], self.policy
+        first = listed if listed.get("inputSchema") else {**listed, **_ANY}
+        for tool in (first, {**listed, **_ANY}):
+            try:
+                spec = listed_tool(tool, _elsewhere, trusted=policy.trust, seconds=policy.timeout)
+                return assemble([spec], self._options()).context.tools[name]
+            except Exception as why:  # whatever a server calls a schema
+                tell_left_out(name, why)
+        return None
 
     def _options(self) -> Options:
         # What a tool said goes to the client in its own words; the diagnosis does not repeat them.

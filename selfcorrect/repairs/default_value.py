@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from selfcorrect.kernel.keys import asks_for_all
 from selfcorrect.kernel.verdicts import FOLLOWS
 from selfcorrect.model import ABSENT, JSON, Call, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.pointer import join, look, split
+from selfcorrect.pointer import split
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import Place, place_of
-from selfcorrect.schema.subschema import at, declared, required, same
+from selfcorrect.schema.places import place_of
+from selfcorrect.schema.slots import slots_of
+from selfcorrect.schema.subschema import same
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +63,6 @@ class DefaultValue:
             return GiveUp(
                 "the schema gives no default" if not defaults else "there are two defaults"
             )
-        # Who asks for one argument of several, and has a default for it, asks for somebody's word.
-        claim = None if _is_strict(place) else Safety.LOSSY
-        return place.mend(defaults[0], "the schema's default", claim)
-
-
-def _is_strict(place: Place) -> bool:
-    """Whether the object around a place asks for all that it knows, and holds nothing else.
-
-    A key that it does not know might be the missing one, misspelt.
-    """
-    *around, _ = split(place.path)
-    schemas = at(place.tool.schema, around[1:]) or ()
-    known = declared(schemas)
-    held = look(place.call, join(*around))
-    return (
-        isinstance(held, Mapping)
-        and held.keys() <= known.keys()
-        and all(required(schemas, name) for name in known)
-    )
+        where = tuple(split(place.path)[1:-1])
+        is_asked = asks_for_all(slots_of(place.tool.schema), call.args, where)
+        return place.mend(defaults[0], "the schema's default", None if is_asked else Safety.LOSSY)

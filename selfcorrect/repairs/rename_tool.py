@@ -10,8 +10,6 @@ from selfcorrect.effects import destroys
 from selfcorrect.kernel.joint import assigned, renamed_tool
 from selfcorrect.kernel.likeness import (
     bare_tool,
-    is_behind_namespace,
-    is_dispatcher,
     tools_like,
 )
 from selfcorrect.kernel.verdicts import FOLLOWS
@@ -89,10 +87,6 @@ def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str
     found, has_same_words = tools_like(call.name, names)
     if has_same_words:
         return _only(found, "another spelling of a tool's name")
-    for name in found:
-        is_behind = is_behind_namespace(bare, name) and not _knows(tools[name], args)
-        if is_behind:
-            return None
     return _only(found, "a slip of the pen or a namespace in a tool's name")
 
 
@@ -139,13 +133,7 @@ def _knows(tool: Tool, args: JsonObject) -> bool:
 def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
     """The call of an offered tool that stands in the arguments of one that does not exist."""
     inner = read_call_object(call.args) if len(call.args) == 2 else None
-    if inner is None or inner.raw is not None or not is_dispatcher(call.name):
-        return None
-    # A name and arguments, and nothing else.
-    if any(value not in (inner.name, inner.args) for value in call.args.values()):
-        return None
-    tool = tools.get(inner.name)
-    if tool is None:
+    if inner is None or inner.raw is not None or inner.name not in tools:
         return None
     reason = "a call inside the arguments of a call"
     return Changed(

@@ -19,10 +19,11 @@ from selfcorrect.kernel.texts import quoted
 from selfcorrect.log import sink
 
 _BACKTRACKS: Final = 10_000
-_LONGEST_BACKTRACKED: Final = 10_000
-"""Characters of a text that may be gone through at every one of the steps."""
 _TAME: Final = 2**20
 """Bytes of an automaton that is quick for any text; counted repeats in one another need more."""
+_BACKTRACKED: Final = ((_TAME, 10_000), (10 * 2**20, 1_000))
+"""Bytes of the automata between the look-arounds, and the characters of a text that may be gone
+through at every one of the steps."""
 _WILD: Final = ((2**21, 1_000), (2**22, 200), (2**23, 100))
 """Bytes of a larger one, and the characters of a text that it goes through in a fifth of a second:
 what they cost together grows faster than either."""
@@ -63,11 +64,11 @@ def compiled(pattern: str) -> Pattern:
         with suppress(ValueError):
             found = _rust(pattern, jsonschema_rs.RegexOptions(size_limit=size)).is_valid
             return _bounded(pattern, longest, found) if longest else Pattern(found, linear=True)
-    try:
-        bounded = _rust(pattern, jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
-    except ValueError:
-        return _unchecked(pattern)
-    return _bounded(pattern, _LONGEST_BACKTRACKED, partial(_backtracked, bounded))
+    for size, longest in _BACKTRACKED:
+        options = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS, size_limit=size)
+        with suppress(ValueError):
+            return _bounded(pattern, longest, partial(_backtracked, _rust(pattern, options)))
+    return _unchecked(pattern)
 
 
 def _bounded(pattern: str, longest: int, search: Callable[[str], bool | None]) -> Pattern:

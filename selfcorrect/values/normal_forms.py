@@ -41,26 +41,16 @@ _DISPLAY_NAME: Final = re.compile(r"[^<>@]{1,100}<([^<>\s]{3,254})>")
 
 
 def _email(text: str) -> Iterator[str]:
-    bare = bare_text(text)
-    if bare[:7].lower() == "mailto:":
-        bare = bare[7:]
+    bare = bare_text(text).removeprefix("mailto:")
     yield bare
     yield bare.rstrip(".,;:!")
     if match := _DISPLAY_NAME.fullmatch(bare):
         yield match[1]
 
 
-_HEX: Final = re.compile(r"[0-9a-f]{32}")
-
-
 def _uuid(text: str) -> Iterator[str]:
-    bare = bare_text(text).lower().removeprefix("urn:uuid:")
-    if bare[:1] + bare[-1:] in ("{}", "()"):
-        bare = bare[1:-1]
-    digits = re.sub(r"[\s-]", "", bare)
-    if _HEX.fullmatch(digits):
-        groups = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        yield "-".join(groups)
+    digits = re.sub(r"\W", "", bare_text(text).lower().removeprefix("urn:uuid:"))
+    yield "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def _uri(text: str) -> Iterator[str]:
@@ -68,17 +58,13 @@ def _uri(text: str) -> Iterator[str]:
 
 
 def _ipv6(text: str) -> Iterator[str]:
-    bare = bare_text(text)
-    yield bare
-    if bare[:1] + bare[-1:] == "[]":
-        yield bare[1:-1]
+    yield bare_text(text).removeprefix("[").removesuffix("]")
 
 
 def _phone(text: str) -> Iterator[str]:
     """E.164, of a number that names its country."""
-    bare = re.sub(r"^tel:", "", bare_text(text), flags=re.IGNORECASE)
-    if re.fullmatch(r"\+[1-9][\d\s().\-/]{5,30}", bare, re.ASCII):
-        yield "+" + re.sub(r"\D", "", bare)
+    if "+" in text:
+        yield "+" + re.sub(r"\D", "", text)
 
 
 _NORMAL: Final[Mapping[str, Callable[[str], Iterator[str]]]] = {
@@ -95,34 +81,21 @@ _NORMAL: Final[Mapping[str, Callable[[str], Iterator[str]]]] = {
 def _of_pattern(text: str, pattern: str) -> Iterator[str]:
     """Spellings with the same letters and digits in the same order."""
     bare = bare_text(text)
-    yield bare
-    yield from _other_case(bare)
     if _DATE.fullmatch(bare):
+        yield bare
         return
-    joined = re.sub(r"[\s\-]", "", bare)
-    if any(char.isdigit() for char in bare):
-        yield joined
-        yield from _other_case(joined)
-    if "\\+" in pattern or "[+]" in pattern:
-        yield from _phone(text)
-    if re.fullmatch(r"\(?\d[\d\s_.()/\-]*", bare, re.ASCII):
-        grouped = _grouped(re.sub(r"\D", "", bare), pattern)
-        if grouped is not None:
-            yield grouped
+    for form in (bare, re.sub(r"[\s\-]", "", bare)):
+        yield from (form, form.upper(), form.lower())
+    yield from _phone(text)
+    grouped = _grouped(re.sub(r"[\W_]", "", bare), pattern)
+    if grouped is not None:
+        yield grouped
 
 
 _DATE: Final = re.compile(
     r"(?:\d{4}([-/. ])\d{1,2}\1\d{1,2}|\d{1,2}([-/. ])\d{1,2}\2\d{4})", re.ASCII
 )
 """A date: which of its numbers is the month no pattern can tell."""
-
-
-def _other_case(text: str) -> Iterator[str]:
-    if text.isascii():
-        yield text.upper()
-        yield text.lower()
-
-
 _PART: Final = re.compile(
     r"(?P<digits>(?:\\d|\[0-9\])\{(?P<size>\d{1,2})\})|(?P<one>\\d|\[0-9\])|(?P<mark>\\[-./()]|[-\s/])"
 )

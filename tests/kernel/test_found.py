@@ -109,6 +109,14 @@ OF_ANY_TOOL: Rows = (
     ({"code": {**TEXT, "pattern": r"^\d{3}$"}}, {"code": "10.5"}, {"code": "105"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{1,5}$"}}, {"code": "Ford"}, {"code": "FORD"}),
     ({"code": {**TEXT, "pattern": "^[A-Z]{3}$"}}, {"code": "any"}, {"code": "ANY"}),
+    ({"code": {**TEXT, "pattern": "^[A-Z]{4,12}$"}}, {"code": "NEW YORK"}, {"code": "NEWYORK"}),
+    ({"code": {**TEXT, "pattern": "^[a-z]{2,9}$"}}, {"code": "a  ny"}, {"code": "any"}),
+    ({"code": {**TEXT, "pattern": r"^\d{8}$"}}, {"code": "1234; 5678"}, {"code": "12345678"}),
+    ({"code": {**TEXT, "pattern": r"^\d{4}$"}}, {"code": "14:00"}, {"code": "1400"}),
+    ({"code": {**TEXT, "pattern": r"^\d{2}$"}}, {"code": "1/2"}, {"code": "12"}),
+    ({"to": {**TEXT, "pattern": r"^\+?\d{5,12}$"}}, {"to": "555 1234"}, {"to": "+5551234"}),
+    ({"to": {**TEXT, "pattern": r"^\+[1-9]\d{1,14}$"}}, {"to": "+1 555 1234, +1 555"},
+     {"to": "+155512341555"}),
     ({"code": {**TEXT, "pattern": r"^\d{3}-\d{3}$"}}, {"code": "12-3456"}, {"code": "123-456"}),
     ({"to": {**TEXT, "pattern": r"^\+[1-9]\d{1,14}$"}}, {"to": "+44 (0)20 7946 0958"},
      {"to": "+4402079460958"}),
@@ -242,6 +250,29 @@ def test_not_the_tool_that_was_named(written, runs, effect, facts):
     tool = made(runs, {"type": "object", "properties": PAY}, effect)
     level, reasons = ask((written, ARGS), (runs, ARGS), tool, (tool,), **facts)
     assert level not in RUNS_UNASKED, (level, reasons)
+
+
+@pytest.mark.parametrize(
+    ("required", "beside", "is_let"),
+    [
+        (["to", "unit"], {}, True),
+        (["unit"], {}, False),
+        (["to", "unit"], {"untis": "imperial"}, False),
+    ],
+)
+def test_a_default_runs_where_everything_has_to_be_said(required, beside, is_let):
+    known = {"to": TEXT, "unit": {**TEXT, "default": "metric"}}
+    tool = made("pay", {"type": "object", "properties": known, "required": required}, None)
+    written = {"to": "ann", **beside}
+    level, _ = ask(("pay", written), ("pay", {**written, "unit": "metric"}), tool, (tool,))
+    assert (level in RUNS_UNASKED) is is_let
+
+
+def test_a_namespace_is_left_out_of_no_tool_that_takes_other_arguments():
+    for key, is_let in (("to", True), ("expression", False)):
+        tool = made("interval.pay", {"type": "object", "properties": PAY}, "read_only")
+        level, _ = ask(("pay", {key: "ann"}), ("interval.pay", {key: "ann"}), tool, (tool,))
+        assert (level in RUNS_UNASKED) is is_let
 
 
 NO_VERDICT: tuple[tuple[Any, Any], ...] = (

@@ -71,6 +71,14 @@ def test_a_strict_schemas_default_runs_unasked_and_visibly(effect):
     )
 
 
+@pytest.mark.parametrize(("effect", "ran"), [("read_only", ["lossy"]), ("mutating", [])])
+def test_a_rule_lets_a_lossy_default_run_on_tools_that_read(effect, ran):
+    schema = {"properties": {"x": X, "y": Y}, "required": ["x"], "type": "object"}
+    tool = ToolSpec.from_schema({"name": "find", "parameters": schema}, effect=effect)
+    mended = repair_call({"name": "find", "args": {"y": "a"}}, [tool])
+    assert [change.safety.value for change in mended.changes] == ran
+
+
 def test_a_default_never_fills_a_sensitive_field_unasked():
     secret = {"type": "string", "default": "DE89", "x-sensitive": True}
     schema = {"properties": {"iban": secret}, "required": ["iban"]}

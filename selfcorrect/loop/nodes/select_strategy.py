@@ -189,7 +189,8 @@ class _Selection:
     def _needs_person(self, question: Mapping[str, Any]) -> dict[str, Any]:
         place = question.get("finding")
         about = [f": {_name(each)}" for index, each in enumerate(self.findings) if index == place]
-        detail = f"a person has to decide, and nobody can be asked here{''.join(about)}"
+        nobody = "" if self.context.asked_later else ", and nobody can be asked here"
+        detail = f"a person has to decide{nobody}{''.join(about)}"
         return _stopped("needs_person", detail, self.skipped) | {"question": dict(question)}
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Final
 
-from selfcorrect.kernel.dates import Clock
 from selfcorrect.mending.choice import Fit, candidate
 from selfcorrect.model import JSON, Category
 from selfcorrect.schema.places import Place
@@ -67,11 +66,8 @@ class Date:
     def _date(self, told: str, want: Place) -> str:
         if self.relative and (days := _RELATIVE.get(told.strip().lower())) is not None:
             return self._written(want.now().date() + timedelta(days=days), want)
-        found = read_moment(told)
-        if found.clock not in (None, Clock(0)):
-            raise Unclear("its time of day would be lost")
         try:
-            return self._written(day_of(found), want)
+            return self._written(day_of(read_moment(told)), want)
         except Unclear as why:
             each = {words: self._written(day, want) for words, day in why.readings.items()}
             raise Unclear(str(why), each) from None

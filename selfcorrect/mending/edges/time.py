@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from selfcorrect.kernel.dates import Clock
 from selfcorrect.mending.choice import Fit, candidate
-from selfcorrect.model import JSON, Category
+from selfcorrect.model import JSON
 from selfcorrect.schema.places import Place
 from selfcorrect.text import Unclear
 from selfcorrect.values.dates import clock_of, in_digits, read_moment
@@ -27,8 +27,6 @@ class Time:
         """Read a time and write it as it is asked for; no offset is made up, no second dropped."""
         if not isinstance(value, str):
             raise Unclear("the value is no text")
-        if not _wants_a_time(want):
-            raise Unclear("the schema does not ask for a time of day")
         clock = clock_of(read_moment(value))
         zoned = clock._replace(zone=clock.zone or self.timezone)
         for after in (*_forms(clock), *_forms(zoned)):
@@ -40,21 +38,9 @@ class Time:
         raise Unclear("no spelling of this time fits; its time zone may be missing")
 
 
-def _wants_a_time(want: Place) -> bool:
-    if "time" in want.formats or want.finding.category is Category.FORMAT_DATE:
-        return True
-    return any(isinstance(schema.get("pattern"), str) for schema in want.schemas)
-
-
 def _forms(clock: Clock) -> Iterator[str]:
-    """Spellings of a time, the full one first; none says less than the text did."""
+    """Spellings of a time, the full one first."""
     full, zone = in_digits(clock), clock.zone or ""
-    yield f"{full}{zone}"
-    if clock.second or clock.fraction:
-        return
-    yield f"{full[:5]}{zone}"
-    if not zone:
-        half = "PM" if clock.hour >= 12 else "AM"
-        twelve = f"{(clock.hour - 1) % 12 + 1:02}{full[2:5]}"
-        yield f"{twelve} {half}"
-        yield f"{twelve}{half}"
+    half = "PM" if clock.hour >= 12 else "AM"
+    twelve = f"{(clock.hour - 1) % 12 + 1:02}{full[2:5]}"
+    yield from (f"{full}{zone}", f"{full[:5]}{zone}", f"{twelve} {half}", f"{twelve}{half}")
