@@ -1,4 +1,4 @@
-"""What the state machines share: a place with ledger and checkpoints, deaths at every seam, a truth.
+"""What the state machines share: a ledger and checkpoints, deaths at every seam, a truth.
 
 The truth is written from what is promised, and from the real counter of what the tool did: what was
 done is never done again, what may have been done only if a person says so.

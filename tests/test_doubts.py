@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -85,6 +86,26 @@ def test_a_lost_call_whose_row_is_damaged_stays_in_doubt(tmp_path, damage, endin
         out = world.asks(path, call_id)
         assert out["failure"]["reason"] == "unknown_outcome"
     assert world.paid == 1
+
+
+PAIRS = list(combinations(["status", "scope", "doubt", "checksum", "version", "value"], 2))
+
+
+@pytest.mark.parametrize("one", ["'done'", "''", "NULL", "'7'"])
+@pytest.mark.parametrize("other", ["'done'", "''", "NULL", "'7'"])
+def test_two_damaged_columns_hide_no_doubt(tmp_path, one, other):
+    for number, (first, second) in enumerate(PAIRS):
+        path, world = tmp_path / f"{number}.db", World(TimeoutError)
+        world.asks(path, "c1")
+        try:
+            changed(path, f"{first} = {one}, {second} = {other}")
+        except sqlite3.IntegrityError:
+            continue  # the database itself refuses it
+        assert world.asks(path, "c2")["failure"]["reason"] == "unknown_outcome", (first, second)
+        ledger = SqliteLedger(path)
+        ledger.forget(-1)
+        assert [each.status for each in ledger.intents(in_doubt=True)] == ["damaged"]
+        ledger.close()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

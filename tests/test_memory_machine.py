@@ -29,11 +29,13 @@ class Memory(RuleBasedStateMachine):
         self.store, self.truth, self.saved = Store(dsn), Truth(), saved
         self.given: list[tuple[Any, ...]] = []
         self.ending: type[BaseException] | None = None
+        self.refusals = 0
         self.builds()
 
     def pay(self, amount: int) -> str:
         """Pay."""
         if self.ending is Refused:
+            self.refusals += 1
             raise Refused("not today")
         made = self.store.act(amount)
         if self.ending is not None:
@@ -74,9 +76,11 @@ class Memory(RuleBasedStateMachine):
             known = self.graph.get_state(config)
             if known.tasks:
                 number, config = self._labelled(known)
-            elif known.values and not again:
+            if known.interrupts or (known.values and not known.tasks and not again):
+                # What waits for a person's answer goes on waiting.
                 before = self.store.count
-                assert resume(self.graph, self._asked(given), config) == known.values
+                out = resume(self.graph, self._asked(given), config, again=again)
+                assert known.interrupts or out == known.values
                 assert self.store.count == before
                 return
         asked = self._asked(given)
@@ -119,7 +123,8 @@ class Memory(RuleBasedStateMachine):
         if (there := self._past(given[0], place)) is None:
             return
         number, config = self._numbered(given)
-        forked = self.graph.update_state(there.config, self._asked(given), as_node="__start__")
+        labelled = there.config | {"metadata": config["metadata"]}
+        forked = self.graph.update_state(labelled, self._asked(given), as_node="__start__")
         config["configurable"] |= forked["configurable"]
         self._made(number, lambda: self.graph.invoke(None, config), None, again=False)
 
@@ -177,6 +182,7 @@ class Memory(RuleBasedStateMachine):
 
     def _made(self, number: int, work: Any, ending: Any, *, again: bool) -> None:
         (this, equal), truth, before = self._names(number), self.truth, self.store.count
+        refusals = self.refusals
         may, must = (each(this, equal, again=again) for each in (truth.may, truth.must))
         self.ending, out = ending, {}
         try:
@@ -192,6 +198,8 @@ class Memory(RuleBasedStateMachine):
         )
         if again and this not in truth.done:
             truth.lifted(equal)
+            if self.refusals > refusals:
+                truth.own.pop(this, None)  # it was the one that a person let be made again
         truth.unsure.discard(this) if made else None
         if made and ending is not None:
             truth.was_lost(this, equal)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holders import Holder
 from selfcorrect.ledger.owners import owner
-from selfcorrect.ledger.records import LIFTED, Row, row, sealed, split
+from selfcorrect.ledger.records import Row, row, sealed, split
 from selfcorrect.ledger.transactions import Transactions
 from selfcorrect.plain import clean
 
@@ -24,7 +24,9 @@ WRITE: Final = (
     + ", ".join(f"{name} = excluded.{name}" for name in _NAMES[1:])
 )
 _NEWEST: Final = " ORDER BY written DESC, key LIMIT ?"
-_IN_DOUBT: Final = " WHERE status IN ('begun', 'unknown') OR doubt IS NOT NULL"
+_IN_DOUBT: Final = (
+    " WHERE status IN ('begun', 'unknown') OR doubt IS NOT NULL OR length(checksum) > 16"
+)
 VERDICTS: Final = {"done": "done", "not-done": "not_done", "again": "not_done"}
 """What a person may say of a call in doubt, and what the ledger then holds."""
 
@@ -70,14 +72,14 @@ class Intents(Transactions):
 
         self._done(work)
 
-    def is_lifted(self, key: str) -> bool:
-        """Whether an intent is known as not done, or a person let its equals be made.
+    def status_of(self, key: str) -> str | None:
+        """What is written of an intent; None where nothing is, or nothing that is sound.
 
         Raises:
             LedgerError: If the database cannot be read.
         """
         found = self._done(lambda cursor: self._found(cursor, split(clean(key))[1]))
-        return found is not None and found.is_sound and found.status in LIFTED
+        return found.status if found and found.is_sound else None
 
     def settle_doubt(self, key: str, verdict: str, by: str) -> None:
         """Write what a person found out of a call in doubt; from now on that is so.
@@ -135,7 +137,7 @@ class Intents(Transactions):
     def _found(self, cursor: Any, key: str) -> Row | None:
         cursor.execute(READ, (key,))
         values = cursor.fetchone()
-        return None if values is None else Row(*values)
+        return values and Row(*values)
 
 
 def _name(by: str) -> str:

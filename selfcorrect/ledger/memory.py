@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
 from selfcorrect.ledger.owners import Owner, is_at_it, owner
-from selfcorrect.ledger.records import HELD, IN_DOUBT, LIFTED, split
+from selfcorrect.ledger.records import HELD, IN_DOUBT, split
 from selfcorrect.model import JSON
 from selfcorrect.plain import copied
 from selfcorrect.protocols import Posted, Record
@@ -81,12 +81,11 @@ class MemoryLedger:
                 if not ((held := self._open.get(own)) and is_at_it(held, asking))
             ]
 
-    def is_lifted(self, key: str) -> bool:
-        """Whether an intent is known as not done, or a person let its equals be made."""
-        own = split(key)[1]
+    def status_of(self, key: str) -> str | None:
+        """How an intent ended; None where it did not, or nothing is known of it."""
         with self._lock:
-            record = None if own in self._open else self._settled.get(own)
-        return record is not None and record.status in LIFTED
+            record = self._settled.get(split(key)[1])
+        return record.status if record else None
 
     def settle(self, key: str, status: str, value: JSON = None) -> None:
         """Write what came of an intent, and let it go."""

@@ -17,8 +17,6 @@ VERSION: Final = 3
 """Of the layout of a row; a row of a later version is refused, not guessed at. Rows of version 1
 have no scope, and keys under which equal calls can differ; until 3 the checksum was over less."""
 IN_DOUBT: Final = ("begun", "unknown")
-LIFTED: Final = ("not_done", "lifted")
-"""After these an equal call may be made."""
 
 HELD: Final = Record("held")
 _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
@@ -28,8 +26,8 @@ _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
 class Row:
     """One intent as it is stored. `value` is JSON text; `checksum` is over all but itself.
 
-    What is in doubt names its scope twice, so that damage to either column, or to the status, hides
-    it from nobody.
+    What is in doubt names its scope three times, the last time behind its checksum: damage to any
+    two columns hides it from nobody.
     """
 
     key: str
@@ -117,4 +115,4 @@ def _checksum(made: Row) -> str:
     # What is damaged may be anything that a database can hold.
     is_first = made.version in (1, 2)
     text = json.dumps(known[:4] if is_first else known, ensure_ascii=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}{made.doubt or ''}"

@@ -172,7 +172,9 @@ class Questions(RuleBasedStateMachine):
             made = len(paid) - self.paid[thread]
             assert made == 1 or (made == 0 and thread in self.in_doubt), "paid once"
             assert len(self.taken[thread]) == 2
-            assert not made or all(a in taken for a, taken in zip(paid[-1], self.taken[thread], strict=True))
+            assert not made or all(
+                a in taken for a, taken in zip(paid[-1], self.taken[thread], strict=True)
+            )
         else:
             assert len(paid) == self.paid[thread]
             assert (now["id"] != before["id"]) is takes, "one answer a question"

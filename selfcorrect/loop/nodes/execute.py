@@ -7,12 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects import Outcome, acts, may_call_again
-from selfcorrect.errors import (
-    GraphSetupError,
-    LedgerError,
-    ToolReportedError,
-    is_control_flow,
-)
+from selfcorrect.errors import GraphSetupError, LedgerError, ToolReportedError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.kernel.outcomes import settled
 from selfcorrect.kernel.texts import excerpt
@@ -177,9 +172,8 @@ def _refused_before(this: _Execution, told: JSON) -> Update | None:
     Elsewhere who makes an equal call decides anew, and so does who makes it once more in one run.
     """
     state, number = this.state, this.number
-    if not this.context.host.is_begun_anew or not isinstance(told, Mapping):
-        return None
-    if told["attempt"]["number"] < number:
+    is_told = this.context.host.is_begun_anew and isinstance(told, Mapping)
+    if not is_told or told["attempt"]["number"] < number:
         return None
     return {
         "outcome": "failed",
@@ -343,11 +337,12 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
         return None
     key = context.key_of(call)
     item = past.get(key)
-    if item is None or item["times"] < MOST_TIMES:
-        return None
-    if item.get("until", float("inf")) <= context.time.now().timestamp():
-        return None
-    if any(attempt.get("key") == key for attempt in state["attempts"]):
+    if (
+        item is None
+        or item["times"] < MOST_TIMES
+        or item.get("until", float("inf")) <= context.time.now().timestamp()
+        or any(attempt.get("key") == key for attempt in state["attempts"])
+    ):
         return None
     detail = f"the same call failed in the same way in {item['times']} runs before this one"
     if item.get("run") == state["run"]:
