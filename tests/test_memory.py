@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import suppress
 from threading import Thread
 from typing import Annotated, Any, TypedDict
 
@@ -18,6 +19,7 @@ from selfcorrect.errors import AnsweredBefore
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
 from selfcorrect.loop.asking import naming
+from selfcorrect.loop.context import AGAIN
 
 TIMES = 3
 
@@ -25,7 +27,10 @@ TIMES = 3
 class World:
     """A tool that pays; its first answers are lost, as many as it is told."""
 
-    def __init__(self, losses: int = 0, effect: str = "mutating") -> None:
+    def __init__(
+        self, losses: int = 0, effect: str = "mutating", ending: type[BaseException] = TimeoutError
+    ) -> None:
+        self.ending = ending
         self.paid: list[tuple[str, int]] = []
         self.losses = losses
         self.effect: Any = effect
@@ -34,7 +39,7 @@ class World:
         """Pay."""
         self.paid.append((to, amount))
         if len(self.paid) <= self.losses:
-            raise TimeoutError("no answer")
+            raise self.ending("no answer")
         return len(self.paid)
 
     def graph(self, **options: Any) -> Any:
@@ -147,11 +152,14 @@ def test_again_for_what_is_done_lifts_no_doubt_of_another_call(ledger):
     assert len(world.paid) == 2
 
 
-def test_what_was_lifted_stays_unknown_for_itself(ledger):
-    world = World(losses=1)
+@pytest.mark.parametrize("ending", [TimeoutError, KeyboardInterrupt])
+def test_what_was_lifted_stays_unknown_for_itself(ledger, ending):
+    world = World(losses=1, ending=ending)
     graph = world.graph(ledger=ledger, checkpointer=InMemorySaver())
-    graph.invoke(call("c1"), on("t"))
-    assert resume(graph, call("c2"), on("t"), again=True)["result"] == 2
+    with suppress(KeyboardInterrupt):
+        graph.invoke(call("c1"), on("t"))
+    anew = {"configurable": {"thread_id": "t", AGAIN: True}}
+    assert graph.invoke(call("c2"), anew)["result"] == 2
     assert graph.invoke(call("c1"), on("t"))["failure"]["reason"] == "unknown_outcome"
     assert graph.invoke(call("c3"), on("t"))["result"] == 3
     travel(graph, on("t"))

@@ -92,7 +92,7 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         boxes = Toolboxes(chosen, declared)
         whole("SelfCorrection", "max_misses", max_misses)
         whole("SelfCorrection", "max_failed", max_failed)
-        if budget is not None and not isinstance(budget, AgentBudget):
+        if not isinstance(budget, AgentBudget | None):
             raise _wrong("budget must be AgentBudget(…)", budget)
         if on_trail is not None and not callable(on_trail):
             raise _wrong("on_trail must be callable", on_trail)

@@ -196,7 +196,9 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     # Of what a person lifted, its equals were made since: it is in doubt for itself alone.
     is_lifted = record.status == LIFTED
     await this.settle(LIFTED if is_lifted else "unknown", lost_value(record))
-    kept = {} if is_lifted else this.remember(this.key)
+    # Said even if it is empty: a state without it is of version 0.1, whose attempts tell.
+    known = {"lost": this.state.get("lost") or {}}
+    kept = known if is_lifted else this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
     detail += this.where(this.key)
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
@@ -313,8 +315,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     if ending.where is not None:
         noted["where"] = ending.where
     update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
-    counts = {**state["counts"], "rounds": 0}
-    update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
+    update["counts"] = add(add({**state["counts"], "rounds": 0}, "attempts"), "seconds", seconds)
     return update
 
 
