@@ -237,6 +237,12 @@ def storable(value: JSON) -> bool:
     return True
 
 
+def storable_form(value: Any) -> JSON:
+    """A result as JSON; as text, where a checkpoint could not hold it."""
+    result = plain(value)
+    return result if storable(result) else as_text(result)
+
+
 def _endless(value: Any) -> bool:
     """Whether something in the value may never end, or be too much to look at."""
     stack, seen = [value], 0

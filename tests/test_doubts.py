@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from itertools import combinations
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from typer.testing import CliRunner
 
 from selfcorrect import ToolSpec, build_graph
@@ -84,6 +86,26 @@ def test_a_lost_call_whose_row_is_damaged_stays_in_doubt(tmp_path, damage, endin
         out = world.asks(path, call_id)
         assert out["failure"]["reason"] == "unknown_outcome"
     assert world.paid == 1
+
+
+PAIRS = list(combinations(["status", "scope", "doubt", "checksum", "version", "value"], 2))
+
+
+@pytest.mark.parametrize("one", ["'done'", "''", "NULL", "'7'"])
+@pytest.mark.parametrize("other", ["'done'", "''", "NULL", "'7'"])
+def test_two_damaged_columns_hide_no_doubt(tmp_path, one, other):
+    for number, (first, second) in enumerate(PAIRS):
+        path, world = tmp_path / f"{number}.db", World(TimeoutError)
+        world.asks(path, "c1")
+        try:
+            changed(path, f"{first} = {one}, {second} = {other}")
+        except sqlite3.IntegrityError:
+            continue  # the database itself refuses it
+        assert world.asks(path, "c2")["failure"]["reason"] == "unknown_outcome", (first, second)
+        ledger = SqliteLedger(path)
+        ledger.forget(-1)
+        assert [each.status for each in ledger.intents(in_doubt=True)] == ["damaged"]
+        ledger.close()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -190,6 +212,34 @@ def test_a_doubt_is_found_by_its_call_and_settled(tmp_path, verdict, paid, damag
         assert out["result"] == (None if verdict == "done" else 2)
     assert world.paid == paid
     assert listed(path, "--settle", doubt.key, "again", "--by", "bob").exit_code == 2
+
+
+@pytest.mark.parametrize(("verdict", "paid"), [("not-done", 2), ("again", 2), ("done", 1)])
+def test_what_is_settled_in_the_ledger_holds_in_a_thread_that_remembers_the_loss(
+    tmp_path, verdict, paid
+):
+    world, ledger = World(TimeoutError), SqliteLedger(tmp_path / "ledger.db")
+    tool = ToolSpec.from_function(world.pay, effect="mutating")
+    graph = build_graph([tool], ledger=ledger, checkpointer=InMemorySaver())
+    calls = [{"name": "pay", "args": {"to": "ann"}, "id": each} for each in ("c1", "c2")]
+    graph.invoke({"call": calls[0]}, THREAD)
+    (doubt,) = ledger.intents(in_doubt=True)
+    ledger.settle_doubt(doubt.key, verdict, "eve")
+    for _ in range(2):
+        graph.invoke({"call": calls[1]}, THREAD)
+    assert world.paid == paid
+    ledger.close()
+
+
+def test_a_doubt_that_a_tool_was_asked_about_still_says_whose_it_is(tmp_path):
+    world, ledger = World(TimeoutError), SqliteLedger(tmp_path / "ledger.db")
+    tool = ToolSpec.from_function(world.pay, effect="mutating", verify=lambda args, key: None)
+    graph = build_graph([tool], ledger=ledger)
+    for call_id in ("c1", "c2"):
+        graph.invoke({"call": {"name": "pay", "args": {"to": "ann"}, "id": call_id}}, THREAD)
+    told = [each.about for each in ledger.intents(in_doubt=True)]
+    assert told == ["pay, thread order-17, call c1"]
+    ledger.close()
 
 
 @pytest.mark.parametrize(

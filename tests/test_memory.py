@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import suppress
 from threading import Thread
 from typing import Annotated, Any, TypedDict
 
@@ -18,6 +19,7 @@ from selfcorrect.errors import AnsweredBefore
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
 from selfcorrect.loop.asking import naming
+from selfcorrect.loop.context import AGAIN
 
 TIMES = 3
 
@@ -25,7 +27,10 @@ TIMES = 3
 class World:
     """A tool that pays; its first answers are lost, as many as it is told."""
 
-    def __init__(self, losses: int = 0, effect: str = "mutating") -> None:
+    def __init__(
+        self, losses: int = 0, effect: str = "mutating", ending: type[BaseException] = TimeoutError
+    ) -> None:
+        self.ending = ending
         self.paid: list[tuple[str, int]] = []
         self.losses = losses
         self.effect: Any = effect
@@ -34,7 +39,7 @@ class World:
         """Pay."""
         self.paid.append((to, amount))
         if len(self.paid) <= self.losses:
-            raise TimeoutError("no answer")
+            raise self.ending("no answer")
         return len(self.paid)
 
     def graph(self, **options: Any) -> Any:
@@ -136,11 +141,25 @@ def test_again_lifts_a_doubt_and_nothing_else(ledger, saved, task, call_id):
     assert graph.invoke(given, on("t"))["result"] == 2
 
 
-def test_what_was_lifted_stays_unknown_for_itself(ledger):
-    world = World(losses=1)
-    graph = world.graph(ledger=ledger, checkpointer=InMemorySaver())
+def test_again_for_what_is_done_lifts_no_doubt_of_another_call(ledger):
+    world = World()
+    graph = world.graph(ledger=ledger)
     graph.invoke(call("c1"), on("t"))
-    assert resume(graph, call("c2"), on("t"), again=True)["result"] == 2
+    world.losses = 2
+    assert graph.invoke(call("c2"), on("t"))["failure"]["reason"] == "unknown_outcome"
+    assert resume(graph, call("c1"), on("t"), again=True)["result"] == 1
+    assert graph.invoke(call("c3"), on("t"))["failure"]["reason"] == "unknown_outcome"
+    assert len(world.paid) == 2
+
+
+@pytest.mark.parametrize("ending", [TimeoutError, KeyboardInterrupt])
+def test_what_was_lifted_stays_unknown_for_itself(ledger, ending):
+    world = World(losses=1, ending=ending)
+    graph = world.graph(ledger=ledger, checkpointer=InMemorySaver())
+    with suppress(KeyboardInterrupt):
+        graph.invoke(call("c1"), on("t"))
+    anew = {"configurable": {"thread_id": "t", AGAIN: True}}
+    assert graph.invoke(call("c2"), anew)["result"] == 2
     assert graph.invoke(call("c1"), on("t"))["failure"]["reason"] == "unknown_outcome"
     assert graph.invoke(call("c3"), on("t"))["result"] == 3
     travel(graph, on("t"))

@@ -11,19 +11,12 @@ from selfcorrect.hints import switch, whole
 from selfcorrect.integrations.handled import AsyncHandler, Handler, Response
 from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.tool_calls import ToolCalls
-from selfcorrect.integrations.toolbox import (
-    DeclaredTools,
-    Toolboxes,
-)
+from selfcorrect.integrations.toolbox import DeclaredTools, Toolboxes
 from selfcorrect.integrations.turn_loop import TurnLoop
 from selfcorrect.loop.context import run_sync
 from selfcorrect.loop.options import OptionKeywords, Options
 from selfcorrect.model import JSON
-from selfcorrect.policies import (
-    AgentBudget,
-    EmptyResponsePolicy,
-    ToolNotFoundPolicy,
-)
+from selfcorrect.policies import AgentBudget, EmptyResponsePolicy, ToolNotFoundPolicy
 from selfcorrect.tools import tool_specs
 from selfcorrect.tools.running import awaited, called
 
@@ -97,15 +90,20 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
             name: tool.timeout for name, tool in declared.items() if tool.timeout is not None
         }
         boxes = Toolboxes(chosen, declared)
-        _check(max_misses, max_failed, on_trail, tool_not_found, on_empty, budget)
+        whole("SelfCorrection", "max_misses", max_misses)
+        whole("SelfCorrection", "max_failed", max_failed)
+        if not isinstance(budget, AgentBudget | None):
+            raise _wrong("budget must be AgentBudget(…)", budget)
+        if on_trail is not None and not callable(on_trail):
+            raise _wrong("on_trail must be callable", on_trail)
+        for name, policy in (("tool_not_found", tool_not_found), ("on_empty", on_empty)):
+            wanted = (getattr(policy, each, None) for each in ("fresh", "handle"))
+            if policy is not None and not all(map(callable, wanted)):
+                of = "a policy with fresh and handle, such as those of selfcorrect.policies"
+                raise _wrong(f"{name} must be {of}", policy)
         switch("SelfCorrection", "ask_person", ask_person)
         switch("SelfCorrection", "read_text", read_text)
-        self._calls = ToolCalls(
-            chosen,
-            boxes,
-            ask_person=ask_person,
-            on_trail=on_trail,
-        )
+        self._calls = ToolCalls(chosen, boxes, ask_person=ask_person, on_trail=on_trail)
         self._turns = TurnLoop(
             options=chosen,
             boxes=boxes,
@@ -167,29 +165,5 @@ class SelfCorrection(AgentMiddleware[Any, Any, Any]):
         return await self._turns.turn(request, handler, is_async=True)
 
 
-def _check(
-    max_misses: Any,
-    max_failed: Any,
-    on_trail: Any,
-    tool_not_found: Any,
-    on_empty: Any,
-    budget: Any,
-) -> None:
-    """Refuse settings that can never be meant.
-
-    Raises:
-        GraphSetupError: If there is one; it names the setting.
-    """
-    whole("SelfCorrection", "max_misses", max_misses)
-    whole("SelfCorrection", "max_failed", max_failed)
-    if budget is not None and not isinstance(budget, AgentBudget):
-        raise GraphSetupError(f"SelfCorrection: budget must be AgentBudget(…), not {budget!r:.80}")
-    if on_trail is not None and not callable(on_trail):
-        raise GraphSetupError(f"SelfCorrection: on_trail must be callable, not {on_trail!r:.80}")
-    for name, policy in (("tool_not_found", tool_not_found), ("on_empty", on_empty)):
-        wanted = ("fresh", "handle")
-        if policy is not None and not all(callable(getattr(policy, w, None)) for w in wanted):
-            raise GraphSetupError(
-                f"SelfCorrection: {name} must be a policy with fresh and handle, such as those of "
-                f"selfcorrect.policies, not {policy!r:.80}"
-            )
+def _wrong(what: str, given: object) -> GraphSetupError:
+    return GraphSetupError(f"SelfCorrection: {what}, not {given!r:.80}")

@@ -161,6 +161,7 @@ class Handled:
         known: Outcomes of executions that happened before this walk, in order.
         happened: Every outcome of this walk.
         made: The call that was made last.
+        intent: What the ledger calls it.
     """
 
     request: ToolCallRequest
@@ -169,6 +170,7 @@ class Handled:
     known: list[Ended]
     happened: list[Ended] = field(default_factory=list)
     made: dict[str, JSON] | None = None
+    intent: str | None = None
 
     @property
     def is_begun_anew(self) -> bool:
@@ -184,7 +186,7 @@ class Handled:
     ) -> Any:
         """The tool's value, out of what the handler answers."""
         del call_id  # the host's own id stays: it is what the answer is matched by
-        place = len(self.happened)
+        place, self.intent = len(self.happened), key
         known = self.known[place] if place < len(self.known) else None
         ended = known if known is not None else await self._ended(tool, args, key)
         self.happened.append(ended)

@@ -36,10 +36,10 @@ def messages_of(state: Any, key: str = "messages") -> list[Any]:
     return list(found or ())
 
 
-def lost_notes(state: Any) -> list[tuple[int, str]]:
-    """Where in the conversation a call was lost, and its key."""
+def lost_notes(state: Any) -> list[tuple[int, Mapping[str, Any]]]:
+    """Where in the conversation a call was lost, and what is noted of it."""
     return [
-        (place, str(note["key"]))
+        (place, note)
         for place, message in enumerate(messages_of(state))
         if message.type == "tool"
         and message.status == "error"
@@ -58,11 +58,15 @@ def lost_before(
     this = Call(call["name"], call["args"], call.get("id"))
     spoken = last_person(messages_of(request.state))
     key = call_key(this, spec)
-    for place, lost in lost_notes(request.state):
-        if lost == key and (spec.declared or place > spoken):
-            scope = Intent({"given": dict(given)}, context, this, spec).scope
-            return {scope: {"key": f"{scope}:{key}", "tool": spec.name}} if scope else {}
-    return {}
+    lost = [
+        # Who was told of the loss has no intent of its own: that of the loss says how it stands.
+        note.get("intent")
+        for place, note in lost_notes(request.state)
+        if note["key"] == key and (spec.declared or place > spoken)
+    ]
+    scope = Intent({"given": dict(given)}, context, this, spec).scope if lost else ""
+    intent = [*filter(None, [key, *lost])][-1]
+    return {scope: {"key": f"{scope}:{intent}", "tool": spec.name}} if scope else {}
 
 
 def stand_in(call: Mapping[str, Any]) -> str:

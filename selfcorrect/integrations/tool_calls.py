@@ -14,10 +14,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 
 from selfcorrect.effects import acts
-from selfcorrect.errors import (
-    HardFailure,
-    ToolExecutionError,
-)
+from selfcorrect.errors import HardFailure, ToolExecutionError
 from selfcorrect.integrations.chat import OURS, last_messages, refusal, request_of
 from selfcorrect.integrations.handled import (
     BESIDE,
@@ -129,7 +126,8 @@ class ToolCalls:
     ) -> Response:
         times = repeats(messages_of(request.state), request.tool_call)
         if is_too_often(times, self._boxes.limits):
-            return _repeated(request, times)
+            note: dict[str, JSON] = {"reason": "repeated_failure", "executed": False}
+            return refusal(request.tool_call, REFUSED.format(times), note)
         first: list[Ended] = []
         if (spec := self._ready(request)) is not None:
             ended = await attempt(request, handler, spec)
@@ -173,7 +171,11 @@ class ToolCalls:
             return await value if inspect.isawaitable(value) else value
         configurable = _configurable(request)
         host = kind(request, handler, box.tools, first)
-        changes: dict[str, Any] = {"host": host}
+        changes: dict[str, Any] = {
+            "host": host,
+            "again": configurable.get(AGAIN) is True,
+            "person": person_of(messages_of(request.state)),
+        }
         if self._ask_person and configurable.get(_CHECKPOINTER) is not None:
             key = _waiting_key(request, configurable)
             host.known = [*(self._waiting.of(key) or first)]
@@ -185,9 +187,6 @@ class ToolCalls:
         elif request.tool_call.get("id"):
             changes["thread"] = stand_in(request.tool_call)
             changes["earlier"] = equal_before(request, box.specs)
-        if configurable.get(AGAIN) is True:
-            changes["again"] = True
-        changes["person"] = person_of(messages_of(request.state))
         context = box.run.start(**changes)
         given = _given(request, configurable)
         given["lost"] = lost_before(request, given, context)
@@ -217,8 +216,8 @@ class ToolCalls:
             # By the call itself: the report's own copy hides what may not be shown.
             made = host.made or call
             spec = self._boxes.of(_tools_of(request)).specs.get(made["name"])
-            note["key"] = call_key(Call(made["name"], made["args"]), spec)
-            note["until"] = until
+            key = call_key(Call(made["name"], made["args"]), spec)
+            note |= {"key": key, "until": until, "intent": host.intent}
         if tokens := tokens_of(out):
             note["tokens"] = tokens
         if "raw" in call and host.made is not None:
@@ -264,13 +263,6 @@ def _configurable(request: ToolCallRequest) -> Mapping[str, Any]:
     return config.get("configurable") or {}
 
 
-def _repeated(request: ToolCallRequest, times: int) -> ToolMessage:
-    """The answer to a call that gave the same answer too often."""
-    return refusal(
-        request.tool_call, REFUSED.format(times), {"reason": "repeated_failure", "executed": False}
-    )
-
-
 def _noted(response: Response, note: Mapping[str, JSON], **changes: Any) -> Response:
     """The tool's own answer, whole, with what is noted of it."""
     if not note or not isinstance(response, ToolMessage):
@@ -297,17 +289,18 @@ def note_on(out: Mapping[str, Any]) -> dict[str, JSON]:
         note["changes"] = changes
     attempts: Sequence[Any] = failure.get("attempts") or ()
     if failure:
-        note["reason"] = failure["reason"]
-        note["detail"] = failure["detail"]
         findings = failure.get("findings") or ()
-        note["kind"] = next((item.get("kind") for item in findings), None)
-        note["wrong"] = "; ".join(
-            dict.fromkeys(filter(None, map(described, findings[:_MOST_TOLD])))
-        )
-        note["executed"] = bool(attempts)
         last: Mapping[str, Any] = attempts[-1] if attempts else {}
-        note["said"] = last.get("text")
-        note["retryable"] = bool(last.get("retryable") or last.get("retry_after"))
+        wrong = dict.fromkeys(filter(None, map(described, findings[:_MOST_TOLD])))
+        note |= {
+            "reason": failure["reason"],
+            "detail": failure["detail"],
+            "kind": next((item.get("kind") for item in findings), None),
+            "wrong": "; ".join(wrong),
+            "executed": bool(attempts),
+            "said": last.get("text"),
+            "retryable": bool(last.get("retryable") or last.get("retry_after")),
+        }
     return note
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -64,7 +64,7 @@ class Counters:
 
     def as_state(self) -> dict[str, JSON]:
         """The counters as plain JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(slots=True)
@@ -197,7 +197,9 @@ class Turn:
         message = self.messages[place] if place >= 0 else None
         if not isinstance(message, AIMessage) or message.id != held["message"]:
             return
-        own = [(call["id"], _bare(call)) for call in message.tool_calls]
+        names = ("name", "args", "id")
+        made: Sequence[Mapping[str, Any]] = message.tool_calls
+        own = [(call["id"], {name: call[name] for name in names}) for call in made]
         back = [(item["given"], item["call"]) for item in held["calls"]]
         whole = message.model_copy(update={"additional_kwargs": held["kwargs"]})
         new = rewritten(whole, [*own, *back], content=held["content"])
@@ -226,10 +228,6 @@ def _answer(
     return refusal(call, text, note)
 
 
-def _bare(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": call["name"], "args": call["args"], "id": call["id"]}
-
-
 def with_calls(message: AIMessage, calls: Sequence[Mended], content: Any = None) -> AIMessage:
     """A message that makes these calls, noting what was mended."""
     notes = {call.call["id"]: dict(call.note) for call in calls if call.note and call.is_ready}
@@ -254,8 +252,8 @@ def message_of(value: Any) -> AIMessage:
         return value
     if isinstance(value, str):
         return AIMessage(value)
-    kind = type(value).__name__
-    raise TypeError(f"on_model_error: an agent answers with an AIMessage or text, not {kind}")
+    wanted = "on_model_error: an agent answers with an AIMessage or text"
+    raise TypeError(f"{wanted}, not {type(value).__name__}")
 
 
 def as_response(response: Any) -> ModelResponse[Any]:

@@ -17,10 +17,7 @@ from selfcorrect.integrations.not_found import NotFound
 from selfcorrect.integrations.pausing import running_config
 from selfcorrect.integrations.spending import Over, Spending, not_made, over
 from selfcorrect.integrations.text_calls import calls_in_text
-from selfcorrect.integrations.toolbox import (
-    Toolbox,
-    Toolboxes,
-)
+from selfcorrect.integrations.toolbox import Toolbox, Toolboxes
 from selfcorrect.integrations.turn import (
     Counters,
     Turn,
@@ -42,10 +39,7 @@ from selfcorrect.models.held import held_call
 from selfcorrect.models.recovery import Answer
 from selfcorrect.models.recovery import Turn as ModelTurn
 from selfcorrect.models.transport import client_retries, wait_before
-from selfcorrect.policies import (
-    AgentBudget,
-    EmptyResponsePolicy,
-)
+from selfcorrect.policies import AgentBudget, EmptyResponsePolicy
 from selfcorrect.policies.empty_responses import FEEDBACK
 from selfcorrect.report import FailureReport
 

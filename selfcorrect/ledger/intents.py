@@ -24,7 +24,9 @@ WRITE: Final = (
     + ", ".join(f"{name} = excluded.{name}" for name in _NAMES[1:])
 )
 _NEWEST: Final = " ORDER BY written DESC, key LIMIT ?"
-_IN_DOUBT: Final = " WHERE status IN ('begun', 'unknown') OR doubt IS NOT NULL"
+_IN_DOUBT: Final = (
+    " WHERE status IN ('begun', 'unknown') OR doubt IS NOT NULL OR length(checksum) > 16"
+)
 VERDICTS: Final = {"done": "done", "not-done": "not_done", "again": "not_done"}
 """What a person may say of a call in doubt, and what the ledger then holds."""
 
@@ -69,6 +71,15 @@ class Intents(Transactions):
                 cursor.execute(WRITE, astuple(sealed(replace(found, answered_by=_name(by)))))
 
         self._done(work)
+
+    def status_of(self, key: str) -> str | None:
+        """What is written of an intent; None where nothing is, or nothing that is sound.
+
+        Raises:
+            LedgerError: If the database cannot be read.
+        """
+        found = self._done(lambda cursor: self._found(cursor, split(clean(key))[1]))
+        return found.status if found and found.is_sound else None
 
     def settle_doubt(self, key: str, verdict: str, by: str) -> None:
         """Write what a person found out of a call in doubt; from now on that is so.
@@ -126,7 +137,7 @@ class Intents(Transactions):
     def _found(self, cursor: Any, key: str) -> Row | None:
         cursor.execute(READ, (key,))
         values = cursor.fetchone()
-        return None if values is None else Row(*values)
+        return values and Row(*values)
 
 
 def _name(by: str) -> str:

@@ -81,6 +81,12 @@ class MemoryLedger:
                 if not ((held := self._open.get(own)) and is_at_it(held, asking))
             ]
 
+    def status_of(self, key: str) -> str | None:
+        """How an intent ended; None where it did not, or nothing is known of it."""
+        with self._lock:
+            record = self._settled.get(split(key)[1])
+        return record.status if record else None
+
     def settle(self, key: str, status: str, value: JSON = None) -> None:
         """Write what came of an intent, and let it go."""
         scope, key = split(key)

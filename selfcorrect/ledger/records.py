@@ -26,8 +26,8 @@ _DIGESTS: Final = re.compile("[0-9a-f]+:[0-9a-f]+")
 class Row:
     """One intent as it is stored. `value` is JSON text; `checksum` is over all but itself.
 
-    What is in doubt names its scope twice, so that damage to either column, or to the status, hides
-    it from nobody.
+    What is in doubt names its scope three times, the last time behind its checksum: damage to any
+    two columns hides it from nobody.
     """
 
     key: str
@@ -64,7 +64,7 @@ def split(key: str) -> tuple[str, str]:
 
 def row(key: str, status: str, value: JSON, holder: str, **more: Any) -> Row:
     """The row of an intent."""
-    text = None if value is None else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    text = None if value is None else json.dumps(value, separators=(",", ":"))
     doubt = more.get("scope") if status in IN_DOUBT else None
     return sealed(Row(clean(key), VERSION, status, text, holder, doubt=doubt, **more))
 
@@ -113,6 +113,5 @@ def _checksum(made: Row) -> str:
     del fields["checksum"]
     known = [*fields.values()]
     # What is damaged may be anything that a database can hold.
-    is_first = made.version in (1, 2)
-    text = json.dumps(known[:4] if is_first else known, ensure_ascii=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    text = json.dumps(known[:4] if made.version in (1, 2) else known, default=repr)
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}{made.doubt or ''}"

@@ -34,7 +34,8 @@ _IDLE_BEATS: Final = 10
 
 _MOST: Final = 100
 _DOUBTS: Final = (
-    f"{LIST} WHERE scope = ? AND status IN ('begun', 'unknown') UNION {LIST} WHERE doubt = ?"
+    f"{LIST} WHERE scope = ? AND status IN ('begun', 'unknown') UNION {LIST} WHERE doubt = ? "
+    f"UNION {LIST} WHERE length(checksum) > 16 AND substr(checksum, 17) = ?"
 )
 _FIRST: Final = "SELECT 1 FROM selfcorrect_intents WHERE scope IS NULL LIMIT 1"
 _HOLDER: Final = "SELECT id, host, pid, started, beat FROM selfcorrect_holders WHERE id = ?"
@@ -47,7 +48,8 @@ _ALIVE: Final = "UPDATE selfcorrect_holders SET beat = beat + 1 WHERE id = ?"
 _LEAVE: Final = "DELETE FROM selfcorrect_holders WHERE id = ?"
 _FORGET: Final = (
     "DELETE FROM selfcorrect_intents "
-    "WHERE written < ? AND status NOT IN ('begun', 'unknown') AND doubt IS NULL"
+    "WHERE written < ? AND status NOT IN ('begun', 'unknown') AND doubt IS NULL "
+    "AND length(checksum) = 16"
 )
 _LOOK: Final = "SELECT version, value FROM selfcorrect_board WHERE name = ?"
 _POST: Final = (
@@ -192,7 +194,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
         beats: _Beats = {}  # of now: what was seen before does not tell who died since
 
         def work(cursor: Cursor) -> dict[str, str]:
-            cursor.execute(_DOUBTS, (scope, scope))
+            cursor.execute(_DOUBTS, (scope,) * 3)
             found = [each for values in cursor.fetchall() if (each := Row(*values)).is_open]
             sight = self._sight(cursor, beats)
             return {each.key: self._seen(each, asking, sight) for each in found}
@@ -339,6 +341,7 @@ class SqlLedger(RecallCounting, Intents, ABC):
             # A doubt stays where it arose, also if another thread takes the intent up. Who answered
             # stays with what is not over; what is begun anew is answered for anew.
             more |= {"scope": found.scope, "answered_by": found.answered_by}
+            more["about"] = more.get("about") or found.about
         new = row(key, status, value, self._me.id, written=self._clock(cursor), **more)
         cursor.execute(WRITE, astuple(new))
 

@@ -39,6 +39,10 @@ INDEXES: Final = (
     WHERE doubt IS NOT NULL
     """,
     """
+    CREATE INDEX IF NOT EXISTS selfcorrect_marked ON selfcorrect_intents (substr(checksum, 17))
+    WHERE length(checksum) > 16
+    """,
+    """
     CREATE INDEX IF NOT EXISTS selfcorrect_first ON selfcorrect_intents (key) WHERE scope IS NULL
     """,
 )

@@ -245,8 +245,8 @@ class _Consultation:
             case InvalidArgs():
                 raw, text = self.call.raw, error.parse_error
             case DeserializationError() | ExecutionError():
-                raw = error.raw if isinstance(error, DeserializationError) else None
-                raw = raw if isinstance(raw, str) else None
+                known = getattr(error, "raw", None)
+                raw = known if isinstance(known, str) else None
                 cause = error.cause
                 text = as_text(cause) if cause is not None else "the arguments could not be read"
                 text = f"{type(cause).__name__}: {text}"

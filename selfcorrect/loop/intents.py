@@ -183,6 +183,10 @@ class Intent:
         if not acts(self.tool) or (not kept and getattr(store, "is_sure", False)) or not self.scope:
             return []
         keys = {str(kept[self.scope]["key"])} if self.scope in kept else set()
+        status_of = getattr(store, "status_of", None)
+        # A person may have told the ledger, which tells neither threads nor conversations.
+        told = await context.of_store(store, status_of, *keys) if keys and status_of else None
+        keys = set() if told in (LIFTED, "not_done") else keys
         places = [replace(self, context=replace(context, thread=each)) for each in context.earlier]
         for each in (self, *places):
             keys |= set(await context.of_store(store, store.doubts, each.scope))

@@ -173,14 +173,16 @@ def _check(table: Table) -> None:
         if first in ways.values() or (ENTRY in ways.values() and node != first):
             raise GraphSetupError(f"a run begins once: no edge leads back to {ENTRY!r}")
     if early := table.reachable((first,), without=ENTRY) & (ROUTES.keys() - {REPORT}):
-        wrong = f"before {ENTRY!r} there is no call: {first!r} leads to {min(early)!r}"
-        raise GraphSetupError(wrong)
+        raise GraphSetupError(
+            f"before {ENTRY!r} there is no call: {first!r} leads to {min(early)!r}"
+        )
     after = table.reachable((REPORT,))
     if END not in after:
         raise GraphSetupError("report_failure never ends: after the report comes the end")
     if back := after & (ROUTES.keys() - {REPORT}):
-        wrong = f"report_failure leads back to {min(back)!r}: after the report comes the end"
-        raise GraphSetupError(wrong)
+        raise GraphSetupError(
+            f"report_failure leads back to {min(back)!r}: after the report comes the end"
+        )
     for node in table.routes:
         if node not in after and REPORT not in table.reachable((node,)):
             raise GraphSetupError(f"from {node!r} no run can come to report_failure")

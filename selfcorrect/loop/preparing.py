@@ -74,9 +74,10 @@ async def prepared(
         return Prepared(counts, [("advised", _sentence(first, context)), ("gave_up", why)])
     made = [*(counts.get("made") or ())]
     keys = [context.key_of(step) for step in first.calls]
+    bound = _bound(first, counts, context)
     if not {*made, *context.under}.isdisjoint(keys) or len(set(keys)) < len(keys):
-        return Prepared(counts, [("gave_up", "the same call came first before, in this run")])
-    if (bound := _bound(first, counts, context)) is not None:
+        bound = "the same call came first before, in this run"
+    if bound is not None:
         return Prepared(counts, [("gave_up", bound)])
     counts = {**counts, "made": [*made, *keys]}
     if first.entry is not None:

@@ -27,12 +27,13 @@ def resume(
         What `graph.invoke` returns, or the values of the thread that has ended.
     """
     config = _with_word(config, again=again)
-    if not _is_kept(graph, config):
-        return graph.invoke(given, config)
-    known = graph.get_state(config)
-    if known.tasks:  # a step that was written and not yet taken up is no longer in `next`
-        return graph.invoke(None, config)
-    return known.values if known.values and not again else graph.invoke(given, config)
+    if _is_kept(graph, config):
+        known = graph.get_state(config)
+        if known.tasks:  # a step that was written and not yet taken up is no longer in `next`
+            given = None
+        elif known.values and not again:
+            return known.values
+    return graph.invoke(given, config)
 
 
 async def aresume(
@@ -40,12 +41,13 @@ async def aresume(
 ) -> Any:
     """Like `resume`, for graphs whose tools or checkpointer are async."""
     config = _with_word(config, again=again)
-    if not _is_kept(graph, config):
-        return await graph.ainvoke(given, config)
-    known = await graph.aget_state(config)
-    if known.tasks:
-        return await graph.ainvoke(None, config)
-    return known.values if known.values and not again else await graph.ainvoke(given, config)
+    if _is_kept(graph, config):
+        known = await graph.aget_state(config)
+        if known.tasks:  # a step that was written and not yet taken up is no longer in `next`
+            given = None
+        elif known.values and not again:
+            return known.values
+    return await graph.ainvoke(given, config)
 
 
 def _with_word(config: Mapping[str, Any] | None, *, again: bool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from selfcorrect.json_forms import call_from_json
 from selfcorrect.kernel import memory
 from selfcorrect.loop.context import RunContext
 from selfcorrect.model import JSON
-from selfcorrect.plain import copied, digest, plain
+from selfcorrect.plain import copied, plain
 from selfcorrect.state import FORMAT, CorrectionState
 
 BLANK: Final[dict[str, JSON]] = {
@@ -61,9 +61,7 @@ def _in_doubt_since_the_first_version(
         call = call_from_json(attempt["call"])
         tool = context.tools.get(call.name)
         if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
-            scope = Intent(state, context, call, tool).scope
-            key = f"{scope}:{digest(state['run'], call.id)}"
-            lost |= {scope: {"key": key, "tool": call.name}} if scope else {}
+            lost |= Intent(state, context, call, tool).remember("").get("lost", {})
     return {"lost": lost} if lost else {}
 
 

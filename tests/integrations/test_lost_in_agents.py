@@ -17,6 +17,7 @@ from langgraph.types import RetryPolicy
 from selfcorrect import NotDone, SelfCorrection, resume
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
+from selfcorrect.loop.context import AGAIN
 from selfcorrect.model import Result
 from selfcorrect.testing import ScriptedModel
 
@@ -220,6 +221,46 @@ def test_a_person_says_again_and_it_is_done_once_more(ledger: Any, saved: bool) 
     out = resume(agent, given, on("t"), again=True)
     assert answers(out["messages"])[-1].text == "paid 5.0 EUR to ann"
     assert len(world.paid) == 2
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_what_a_person_let_be_done_again_is_in_doubt_no_more(ledger: Any, saved: bool) -> None:
+    world, script = World(), [*(calling(ANN), "lost"), *(calling(ANN, id="c2"), "done")]
+    agent = create_agent(
+        ScriptedModel(script=[*script, calling(ANN, id="c3"), "done"]),
+        [world.tool(**EFFECT)],
+        middleware=[SelfCorrection(ledger=ledger)],
+        checkpointer=InMemorySaver() if saved else None,
+    )
+    said: list[Any] = []
+    for again in (False, True, False):
+        given = {"messages": [*([] if saved else said), HumanMessage("pay")]}
+        config = on("t") or {}
+        config["configurable"] |= {AGAIN: again}
+        said = agent.invoke(given, config)["messages"]
+    assert statuses(said) == ["error", "success", "success"]
+    assert len(world.paid) == 3
+
+
+@pytest.mark.parametrize(("verdict", "runs"), [("not-done", 2), ("again", 2), ("done", 1)])
+@pytest.mark.parametrize("saved", [True, False])
+def test_what_a_person_settles_in_the_ledger_holds_for_the_models_next_call(
+    tmp_path: Any, saved: bool, verdict: str, runs: int
+) -> None:
+    world, ledger = World(), SqliteLedger(tmp_path / "ledger.db")
+    script = [calling(ANN), calling(ANN, id="c1b"), "lost", calling(ANN, id="c2"), "done"]
+    agent = create_agent(
+        ScriptedModel(script=script),
+        [world.tool(**EFFECT)],
+        middleware=[SelfCorrection(ledger=ledger)],
+        checkpointer=InMemorySaver() if saved else None,
+    )
+    first = agent.invoke(please(), on("t"))["messages"]
+    (doubt,) = ledger.intents(in_doubt=True)
+    ledger.settle_doubt(doubt.key, verdict, "ann")
+    agent.invoke({"messages": [*([] if saved else first), HumanMessage("go on")]}, on("t"))
+    assert len(world.paid) == runs
+    ledger.close()
 
 
 @pytest.mark.parametrize("saved", [True, False])

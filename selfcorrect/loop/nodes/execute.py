@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from selfcorrect.effects import Outcome, may_call_again
-from selfcorrect.errors import (
-    GraphSetupError,
-    LedgerError,
-    ToolReportedError,
-    is_control_flow,
-)
+from selfcorrect.effects import Outcome, acts, may_call_again
+from selfcorrect.errors import GraphSetupError, LedgerError, ToolReportedError, is_control_flow
 from selfcorrect.json_forms import call_from_json, finding_to_json, to_json
 from selfcorrect.kernel.outcomes import settled
 from selfcorrect.kernel.texts import excerpt
@@ -33,7 +28,7 @@ from selfcorrect.loop.progress import add, stopped
 from selfcorrect.loop.recalls import of_tool
 from selfcorrect.loop.sparing import admitted, count_call, held_back, noted, returned
 from selfcorrect.model import JSON, Attempt, Call, Finding, Result
-from selfcorrect.plain import as_text, canonical, plain, storable
+from selfcorrect.plain import canonical, plain, storable_form
 from selfcorrect.protocols import Ledger, Record
 from selfcorrect.schema.equality import call_key
 from selfcorrect.sizes import too_large
@@ -91,7 +86,7 @@ def not_made(state: CorrectionState, context: RunContext) -> Update | None:
     ceiling = context.limits.ceiling
     if len(state["attempts"]) >= ceiling:
         return _stopped("attempts_exhausted", f"{ceiling} of at most {ceiling} executions")
-    if not may_call_again(Outcome.LOST, tool.effect) and (why := _is_barred(state)) is not None:
+    if acts(tool) and (why := _is_barred(state)) is not None:
         return _stopped(*why)
     return _known_to_fail(state, context, call)
 
@@ -108,12 +103,14 @@ async def _executed(
 
         state = await in_its_branch(state, context, call, tool)
     this = _Execution(state, context, call, tool, admission)
-    update, settled_before = await _remembered(this)
+    update, over = await _remembered(this)
     if update is None and this.ledger is not None:
         update = await _replayed(this, this.ledger)
     if update is not None:
         await returned(context, admission)
         return update
+    # Not before: what is done answers, and lifts no doubt of another call.
+    settled_before = await this.forget(over, LIFTED if context.again else "not_done")
     if admission is not None and admission.wait:
         await this.settle("not_done")
         return {**settled_before, **held_back(context, admission)}
@@ -133,25 +130,23 @@ def _is_barred(state: CorrectionState) -> tuple[str, str] | None:
     return None
 
 
-async def _remembered(this: _Execution) -> tuple[Update | None, Update]:
-    """The answer from memory, where an equal call may have been done; else what is now settled."""
-    doubts, status = await this.doubts(), LIFTED
-    if not this.context.again:
-        doubts, status = [key for key in doubts if key != this.key], "not_done"
-        for key in doubts:
-            found = await this.verified_doubt(key)
-            if isinstance(found, Result):
-                shown = {"replayed": True, "verified": True}
-                return _done(this, _kept(found.value), shown), {}
-            if found is not Outcome.NOT_DONE:
-                detail = "an equal call was made before, and nobody knows whether it was done"
-                return _in_doubt(this, detail + this.where(key)), {}
-    return None, await this.forget(doubts, status)
+async def _remembered(this: _Execution) -> tuple[Update | None, list[str]]:
+    """The answer from memory, where an equal call may have been done; else the doubts that end."""
+    doubts = [key for key in await this.doubts() if key != this.key]
+    for key in () if this.context.again else doubts:
+        found = await this.verified_doubt(key)
+        if isinstance(found, Result):
+            shown = {"replayed": True, "verified": True}
+            return _done(this, storable_form(found.value), shown), []
+        if found is not Outcome.NOT_DONE:
+            detail = "an equal call was made before, and nobody knows whether it was done"
+            return _in_doubt(this, detail + this.where(key)), []
+    return None, doubts
 
 
 async def _replayed(this: _Execution, ledger: Ledger) -> Update | None:
     """What an earlier intent of the same call means for this one; None: call the tool."""
-    repeatable = may_call_again(Outcome.LOST, this.tool.effect)
+    repeatable = not acts(this.tool)
     try:
         record = await this.begin(ledger)
     except LedgerError:
@@ -177,9 +172,8 @@ def _refused_before(this: _Execution, told: JSON) -> Update | None:
     Elsewhere who makes an equal call decides anew, and so does who makes it once more in one run.
     """
     state, number = this.state, this.number
-    if not this.context.host.is_begun_anew or not isinstance(told, Mapping):
-        return None
-    if told["attempt"]["number"] < number:
+    is_told = this.context.host.is_begun_anew and isinstance(told, Mapping)
+    if not is_told or told["attempt"]["number"] < number:
         return None
     return {
         "outcome": "failed",
@@ -194,7 +188,7 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     """Ask the tool what became of an execution in doubt; None: it did not happen, call it."""
     found = await this.verified(this.key, over=not record.lost)
     if isinstance(found, Result):
-        value = _kept(found.value)
+        value = storable_form(found.value)
         await this.settle("done", value)
         return _done(this, value, {"replayed": True, "verified": True})
     if found is Outcome.NOT_DONE:
@@ -202,7 +196,9 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     # Of what a person lifted, its equals were made since: it is in doubt for itself alone.
     is_lifted = record.status == LIFTED
     await this.settle(LIFTED if is_lifted else "unknown", lost_value(record))
-    kept = {} if is_lifted else this.remember(this.key)
+    # Said even if it is empty: a state without it is of version 0.1, whose attempts tell.
+    known = {"lost": this.state.get("lost") or {}}
+    kept = known if is_lifted else this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
     detail += this.where(this.key)
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
@@ -236,11 +232,11 @@ async def _call_tool(this: _Execution) -> Update:
         return await _tool_failed(this, error, max(0.0, context.time.monotonic() - started))
     except BaseException:
         await this.settle("unknown")
-        if not may_call_again(Outcome.LOST, tool.effect):
+        if acts(tool):
             this.remember(this.key)
         raise
     seconds = max(0.0, context.time.monotonic() - started)
-    result = _kept(value)
+    result = storable_form(value)
     if tool.is_error(result):
         return await _answered_no(this, result, seconds)
     trouble = await this.settle("done", result)
@@ -295,7 +291,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
         over = not isinstance(error, StillRunning)
         found = await this.verified(this.key, over=over)
         if isinstance(found, Result):
-            value = _kept(found.value)
+            value = storable_form(found.value)
             trouble = await this.settle("done", value)
             shown = {"verified": True} | ({"ledger": trouble} if trouble else {})
             await this.note(ok=None)
@@ -319,8 +315,7 @@ async def _tool_failed(this: _Execution, error: Exception, seconds: float) -> Up
     if ending.where is not None:
         noted["where"] = ending.where
     update["attempts"] = [*state["attempts"], to_json(attempt) | noted]
-    counts = {**state["counts"], "rounds": 0}
-    update["counts"] = add(add(counts, "attempts"), "seconds", seconds)
+    update["counts"] = add(add({**state["counts"], "rounds": 0}, "attempts"), "seconds", seconds)
     return update
 
 
@@ -343,11 +338,12 @@ def _known_to_fail(state: CorrectionState, context: RunContext, call: Call) -> U
         return None
     key = context.key_of(call)
     item = past.get(key)
-    if item is None or item["times"] < MOST_TIMES:
-        return None
-    if item.get("until", float("inf")) <= context.time.now().timestamp():
-        return None
-    if any(attempt.get("key") == key for attempt in state["attempts"]):
+    if (
+        item is None
+        or item["times"] < MOST_TIMES
+        or item.get("until", float("inf")) <= context.time.now().timestamp()
+        or any(attempt.get("key") == key for attempt in state["attempts"])
+    ):
         return None
     detail = f"the same call failed in the same way in {item['times']} runs before this one"
     if item.get("run") == state["run"]:
@@ -365,11 +361,6 @@ def _asked_first(tool: ToolSpec) -> bool:
     if tool.asks_first is not None:
         return tool.asks_first
     return tool.effect != "destructive"
-
-
-def _kept(value: Any) -> Any:
-    result = plain(value)
-    return result if storable(result) else as_text(result)
 
 
 def failed(source: str, findings: Sequence[Finding], shown: dict[str, Any]) -> dict[str, Any]:

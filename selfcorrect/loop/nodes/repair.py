@@ -45,7 +45,7 @@ from selfcorrect.model import (
     Terminal,
     Wait,
 )
-from selfcorrect.plain import as_text, clean, own_copy, plain, storable
+from selfcorrect.plain import clean, own_copy, plain, storable_form
 from selfcorrect.policies.safety import words_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.state import CorrectionState
@@ -266,9 +266,7 @@ class _Round:
                 self.note("gave_up", "the tool was called, and did not say that")
             case Result(value):
                 self.note("answered", "")
-                result = plain(value)
-                result = result if storable(result) else as_text(result)
-                self.final = {"outcome": "answered", "result": result}
+                self.final = {"outcome": "answered", "result": storable_form(value)}
             case Escalate(reason, severity):
                 self.note("escalated", reason)
                 why = excerpt(reason, _LONGEST)
