@@ -152,10 +152,10 @@ def dying(store: Store, seam: str) -> Iterator[None]:
         def seamed(*args: Any, **more: Any) -> Any:
             if seam == f"before {name}":
                 dead()
-            found = known(*args, **more)
-            if name == "settle":
+            if name == "settle":  # noted first: another thread may die as soon as it is written
                 numbers = [int(each) for each in NUMBER.findall(str(args[2:]))]
                 store.notes(settled=numbers, status=args[1])
+            found = known(*args, **more)
             if seam == f"after {name}":
                 dead()
             return found

@@ -152,6 +152,19 @@ def test_again_for_what_is_done_lifts_no_doubt_of_another_call(ledger):
     assert len(world.paid) == 2
 
 
+@pytest.mark.parametrize("verdict", ["again", "not-done"])
+def test_what_a_person_settled_is_no_doubt_of_a_thread_that_was_told_of_it(tmp_path, verdict):
+    world = World(losses=1, ending=KeyboardInterrupt)
+    kept = SqliteLedger(tmp_path / "ledger.db")
+    graph = world.graph(ledger=kept, checkpointer=InMemorySaver())
+    with pytest.raises(KeyboardInterrupt):
+        graph.invoke(call("c1"), on("t"))
+    assert graph.invoke(call("c2"), on("t"))["failure"]["reason"] == "unknown_outcome"
+    (doubt,) = kept.intents(in_doubt=True)
+    kept.settle_doubt(doubt.key, verdict, "ann")
+    assert graph.invoke(call("c3"), on("t"))["result"] == 2
+
+
 @pytest.mark.parametrize("ending", [TimeoutError, KeyboardInterrupt])
 def test_what_was_lifted_stays_unknown_for_itself(ledger, ending):
     world = World(losses=1, ending=ending)

@@ -51,18 +51,21 @@ def started(state: CorrectionState, context: RunContext) -> dict[str, Any]:
 def _in_doubt_since_the_first_version(
     state: CorrectionState, context: RunContext
 ) -> dict[str, JSON]:
-    """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts."""
-    if "lost" in state or not state.get("attempts"):
+    """What version 0.1 left in doubt on this thread: it kept no `lost`, only the attempts.
+
+    Written even if it is empty: what a later run tells of a doubt is no loss of its own.
+    """
+    if "lost" in state:
         return {}
     from selfcorrect.loop.intents import Intent
 
     lost: dict[str, JSON] = {}
-    for attempt in state["attempts"]:
+    for attempt in state.get("attempts") or ():
         call = call_from_json(attempt["call"])
         tool = context.tools.get(call.name)
         if attempt["outcome"] == "unknown" and tool is not None and acts(tool):
             lost |= Intent(state, context, call, tool).remember("").get("lost", {})
-    return {"lost": lost} if lost else {}
+    return {"lost": lost}
 
 
 def _origin(state: CorrectionState, context: RunContext) -> dict[str, JSON]:

@@ -196,9 +196,7 @@ async def _settled_doubt(this: _Execution, record: Record) -> Update | None:
     # Of what a person lifted, its equals were made since: it is in doubt for itself alone.
     is_lifted = record.status == LIFTED
     await this.settle(LIFTED if is_lifted else "unknown", lost_value(record))
-    # Said even if it is empty: a state without it is of version 0.1, whose attempts tell.
-    known = {"lost": this.state.get("lost") or {}}
-    kept = known if is_lifted else this.remember(this.key)
+    kept = {} if is_lifted else this.remember(this.key)
     detail = "an earlier execution of this call was begun, and nobody knows how it ended"
     detail += this.where(this.key)
     return {**kept, **_in_doubt(this, f"{detail}: {record.detail}" if record.detail else detail)}
