@@ -23,10 +23,6 @@ _LOGGER: Final = logging.getLogger("selfcorrect")
 _LOGGER.addHandler(logging.NullHandler())
 
 
-def _is_heard() -> bool:
-    return len(_LOGGER.handlers) > 1 or bool(logging.root.handlers)
-
-
 _LONGEST: Final = 8_000
 _WORD: Final = re.compile(r"[\w.:/@+\-\[\]]+", re.ASCII)
 """A text that needs no quotes to be told from what stands beside it."""
@@ -64,7 +60,8 @@ def _sink(level: int, name: str) -> Sink | None:
         if structlog.is_configured():
             emit = getattr(structlog.get_logger("selfcorrect"), name)
             return lambda event, values: emit(event, **one_line(values))
-    if _LOGGER.isEnabledFor(level) and _is_heard():
+    is_heard = len(_LOGGER.handlers) > 1 or logging.root.handlers
+    if _LOGGER.isEnabledFor(level) and is_heard:
         return lambda event, values: _LOGGER.log(level, "%s %s", event, _in_words(values))
     return None
 

@@ -71,7 +71,11 @@ def _says_error(value: Mapping[str, Any]) -> bool:
     if not _tells(value.get("error")):
         return False
     return all(
-        item is False or item is None or key in _OF_THE_ERROR or _is_id(key)
+        item is False
+        or item is None
+        or key in _OF_THE_ERROR
+        or key == "id"
+        or key.endswith(("_id", "Id", "ID"))
         for key, item in value.items()
         if key != "error"
     )
@@ -113,7 +117,3 @@ _SHAPES: Final = (
 def _tells(item: Any) -> bool:
     """Whether this says something: a text, or an object or a list with something in it."""
     return isinstance(item, str | Mapping | list) and bool(item)
-
-
-def _is_id(key: str) -> bool:
-    return key == "id" or key.endswith(("_id", "Id", "ID"))

@@ -85,7 +85,7 @@ AT_THE_TOP_OF = {
 LONGEST = 450
 """Lines of a file."""
 
-TOKENS = 415_400
+TOKENS = 413_749
 """Tokens of code of the whole package, at most; lowered when the package has become smaller."""
 
 CLASSES = (".EXACT", ".INFERRED")

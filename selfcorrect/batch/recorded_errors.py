@@ -92,6 +92,8 @@ def _findings(given: Mapping[str, Any], policy: StrategyMap) -> Sequence[Finding
 def _told(findings: Sequence[Finding], policy: StrategyMap) -> dict[str, Any]:
     """The first finding decides; the parameters are those of all."""
     first = findings[0]
+    # A guess is harmless, a promise that repeating helps is not.
+    sure = DEFAULT_SURE if policy.policy.sure is None else policy.policy.sure
     return {
         "kind": first.kind.value,
         "category": first.category.value,
@@ -99,16 +101,11 @@ def _told(findings: Sequence[Finding], policy: StrategyMap) -> dict[str, Any]:
         "constraint": dict(first.constraint) or None,
         "confidence": first.confidence,
         "witness": first.witness.value,
-        "retryable": is_retryable(first, policy) and first.confidence >= _sure(policy),
+        "retryable": is_retryable(first, policy) and first.confidence >= sure,
         "retry_after_s": first.retry_after,
         "rule": first.rule,
         "ladder": list(first.ladder),
     }
-
-
-def _sure(policy: StrategyMap) -> float:
-    """From which confidence it is said that repeating helps: a guess is harmless, a promise not."""
-    return DEFAULT_SURE if policy.policy.sure is None else policy.policy.sure
 
 
 _UNUSABLE: Final = "unusable"

@@ -90,7 +90,10 @@ def places(shape: Shape) -> Placed:
     """Where everything stands."""
     if shape.is_loop:
         return loop_places(shape)
-    sizes = {name: (_width(name), 24.0 if name in (START, END) else 36.0) for name in shape.nodes}
+    sizes = dict[str, tuple[float, float]]()
+    for name in shape.nodes:
+        width = max(56.0, 40.0 + 7.4 * min(len(label_of(name)), _LONGEST_LABEL))
+        sizes[name] = width, 24.0 if name in (START, END) else 36.0
     return layout(sizes, shape.edges)
 
 
@@ -107,10 +110,6 @@ def described(shape: Shape, marks: Marks) -> str:
 
 def _taken(edge: Edge, marks: Marks) -> int:
     return marks.ways.get((edge.source, edge.target), 0)
-
-
-def _width(name: str) -> float:
-    return max(56.0, 40.0 + 7.4 * min(len(label_of(name)), _LONGEST_LABEL))
 
 
 def _edge(

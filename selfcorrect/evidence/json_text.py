@@ -48,7 +48,9 @@ def find_json(text: str) -> Embedded | None:
             continue
         value, length = parsed
         before, after = text[:position].strip(), text[position + length :].strip(" \n.)'\"")
-        if not isinstance(value, dict | list) or not value or _scalars_only(value):
+        # A list of scalars is what an error names, not how it is put.
+        held = value if isinstance(value, list) else [value]
+        if not value or not any(isinstance(item, dict) for item in held):
             continue
         if not before or (len(after) <= 3 and _speaks(value)):
             return Embedded(value, before, after)
@@ -74,10 +76,6 @@ def _speaks(value: JSON) -> bool:
         or any(str(key).startswith("odata") for key in value)
         or (len(inner) == 1 and len(value) == 1 and _speaks(inner[0]))
     )
-
-
-def _scalars_only(value: JSON) -> bool:
-    return isinstance(value, list) and not any(isinstance(item, dict) for item in value)
 
 
 def _parse(text: str) -> tuple[JSON, int] | None:

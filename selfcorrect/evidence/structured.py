@@ -60,12 +60,8 @@ def _violations(error: BaseException) -> Iterator[Finding]:
         message[:_LONGEST],
         code=keyword,
         paths=tuple(paths),
-        constraint=_constraint(keyword, value),
+        constraint={} if keyword in (None, "", *_FRAMES) or value is None else {keyword: value},
     )
-
-
-def _constraint(keyword: str | None, value: JSON) -> dict[str, JSON]:
-    return {keyword: value} if keyword and value is not None and keyword not in _FRAMES else {}
 
 
 def _extra(error: BaseException, value: JSON) -> list[str]:

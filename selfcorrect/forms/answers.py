@@ -20,7 +20,7 @@ _MESSAGES: Final = (("role", "tool"), ("type", "tool"), ("type", "function_call_
 
 def answered(message: Any) -> Iterator[str]:
     """The ids of the calls that a message answers."""
-    for part in (message, *_parts(message)):
+    for part in (message, *(each for key in _BLOCKS for each in _listed(get(message, key)))):
         for where, key in (
             (part, "tool_call_id"),
             (part if get(part, "type") == "function_call_output" else None, "call_id"),
@@ -76,10 +76,6 @@ def with_answers(messages: Sequence[Any], place: int, made: Sequence[Any]) -> li
 def answer_of(form: CallForm) -> Make | None:
     """How the answer to a call of this form is written; None where no provider asks for one."""
     return next((make for name, make in _MADE.items() if FORMS[name] is form), None)
-
-
-def _parts(message: Any) -> list[Any]:
-    return [part for key in _BLOCKS for part in _listed(get(message, key))]
 
 
 def _listed(value: Any) -> Sequence[Any]:

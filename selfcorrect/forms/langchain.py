@@ -187,11 +187,14 @@ def _kwargs(
     listed = out.get("tool_calls")
     if not isinstance(listed, list):
         return out
-    out["tool_calls"] = [
-        item if item.get("id") in kept else _kwarg(item, calls[item["id"]])
-        for item in listed
-        if isinstance(item, Mapping) and (item.get("id") in calls or item.get("id") in kept)
-    ]
+    out["tool_calls"] = []
+    for item in listed:
+        old: Any = item.get("id") if isinstance(item, Mapping) else None
+        if old in kept:
+            out["tool_calls"].append(item)
+        elif old in calls:
+            made = _function(item.get("function"), calls[old])
+            out["tool_calls"].append({**item, "id": calls[old]["id"], "function": made})
     if not out["tool_calls"]:
         del out["tool_calls"]
     return out
@@ -202,10 +205,6 @@ def _renamed(value: Any, ids: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict) or value.keys().isdisjoint(ids):
         return value
     return {ids.get(key, key): item for key, item in value.items()}
-
-
-def _kwarg(item: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
-    return {**item, "id": call["id"], "function": _function(item.get("function"), call)}
 
 
 def _dumped(args: Any) -> str:

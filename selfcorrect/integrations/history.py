@@ -123,7 +123,7 @@ def repeats(messages: Sequence[BaseMessage], call: Mapping[str, Any]) -> int:
             answers.append(message.content if message.status != "error" else None)
     count = 0
     for answer in reversed(answers):
-        if answer is None or not _same(answer, answers[-1]):
+        if answer is None or _bare(answer) != _bare(answers[-1]):
             break
         count += 1
     return count
@@ -142,11 +142,6 @@ def nudged(response: Any, count: int, limits: Limits) -> Any:
     if not isinstance(said, str):
         return response
     return response.model_copy(update={"content": said + _NUDGE.format(count + 1)})
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two answers are the same, but for what was added to one of them here."""
-    return bool(_bare(one) == _bare(other))
 
 
 def _bare(content: Any) -> Any:

@@ -119,7 +119,8 @@ def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, bool]
     """What tools answered, by the id of the call, and whether it is an error."""
     if message["role"] == "tool" and isinstance(key := message.get("tool_call_id"), str):
         text = _text(message.get("content"))
-        yield key, (text, message.get("status") == "error" or _is_error(text))
+        is_error = message.get("status") == "error" or text.startswith(_SAID)
+        yield key, (text, is_error or is_error_value(text))
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         if isinstance(block, Mapping) and block.get("type") == "tool_result":
@@ -127,23 +128,18 @@ def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, bool]
             yield str(block.get("tool_use_id")), (text, bool(block.get("is_error")))
 
 
-def _is_error(text: str) -> bool:
-    return text.startswith(_SAID) or is_error_value(text)
-
-
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
         found = (each for each in content if isinstance(each, Mapping))
-        texts = [each.get("content" if _is_part(each) else "text") for each in found]
+        # OpenTelemetry has a text under `content`.
+        texts = [
+            each.get("text", each.get("content") if each.get("type") == "text" else None)
+            for each in found
+        ]
         return "\n".join(text for text in texts if isinstance(text, str))
     return "" if content is None else json.dumps(content, default=str)
-
-
-def _is_part(block: Mapping[str, Any]) -> bool:
-    """Whether this is a text as OpenTelemetry writes it."""
-    return block.get("type") == "text" and "text" not in block
 
 
 def _parsed(args: Any) -> JSON:

@@ -35,15 +35,12 @@ def _proposals(rule: MapRule, others: Sequence[MapRule]) -> Iterator[Mapping[str
     """The least first: another priority, `before`, both."""
     highest = min(rule.rule.rank, *(each.rule.rank for each in others))
     priority = {"priority": PRIORITIES[highest]} if highest < rule.rule.rank else {}
-    beside = [_name(each, rule) for each in others if each.rule.rank == highest]
+    near = [each for each in others if each.rule.rank == highest]
+    beside = [each.rule.id if each.source is rule.source else each.id for each in near]
     before = {"before": tuple(dict.fromkeys((*rule.rule.before, *beside)))}
     if priority:
         yield priority
     yield {**priority, **before}
-
-
-def _name(other: MapRule, rule: MapRule) -> str:
-    return other.rule.id if other.source is rule.source else other.id
 
 
 def _with(document: Document, rule: MapRule, said: Mapping[str, Any]) -> Document:

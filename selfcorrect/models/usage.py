@@ -30,14 +30,11 @@ def usage_of(answer: Any) -> Usage:
     said = getattr(answer, "usage_metadata", None)
     if not isinstance(said, Mapping):
         return Usage()
+    numbers = [said.get(key) for key in ("input_tokens", "output_tokens", "total_tokens")]
     into, out, total = (
-        _number(said.get(key)) for key in ("input_tokens", "output_tokens", "total_tokens")
+        min(each, _MOST_TOKENS) if type(each) is int and each > 0 else 0 for each in numbers
     )
     return Usage(into, out, max(total, into + out))
-
-
-def _number(value: Any) -> int:
-    return min(value, _MOST_TOKENS) if type(value) is int and value > 0 else 0
 
 
 def estimated(messages: Any) -> int:

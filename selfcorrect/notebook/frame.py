@@ -81,7 +81,8 @@ def _tell(frame: Frame, event: Mapping[str, Any], strategies: StrategyMap | None
     frame.changes += [change_row(change, refused=True) for change in listed(event, "refused")]
     frame.findings += [_finding(item, strategies) for item in listed(event, "findings")]
     frame.tried += [_tried(item) for item in listed(event, "tried")]
-    frame.tried += [_skipped(item) for item in listed(event, "skipped")]
+    for item in listed(event, "skipped"):
+        frame.tried.append(_tried({**item, "outcome": "skipped", "reason": item.get("why")}))
     errors = event.get("error")
     if isinstance(errors, list) and not frame.findings:
         frame.findings += [
@@ -200,10 +201,6 @@ def _tried(item: Mapping[str, Any]) -> dict[str, str]:
         "reason": plain_text(item.get("reason") or "", 200),
         "path": word(item, "path", 120),
     }
-
-
-def _skipped(item: Mapping[str, Any]) -> dict[str, str]:
-    return _tried({**item, "outcome": "skipped", "reason": item.get("why")})
 
 
 def _is_bad(event: Mapping[str, Any]) -> bool:

@@ -73,14 +73,10 @@ def _literal(node: ast.expr, depth: int, notes: list[Deviation], start: int) -> 
     if isinstance(node, ast.Name) and node.id in JSON_NAMES:
         notes.append(Deviation(start, "a JSON literal in code"))
         return JSON_NAMES[node.id]
-    if isinstance(node, ast.Call) and _is_dict(node):
-        return literals(node, notes, start)[1]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        # `dict(a=1)` is a literal in another spelling; `dict([…])` computes one.
+        return _refuse(node) if node.args else literals(node, notes, start)[1]
     return _refuse(node)
-
-
-def _is_dict(node: ast.Call) -> bool:
-    """Whether it is `dict(a=1)`: a literal in another spelling."""
-    return isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args
 
 
 def _constant(node: ast.Constant) -> JSON:

@@ -103,7 +103,11 @@ def try_rename(
         tools: The tools on offer; a name stands for a tool without arguments.
         args: The arguments of the call.
     """
-    specs = [_named(one) if isinstance(one, str) else one for one in tools]
+    nothing: JSON = {"type": "object", "properties": {}}
+    specs = [
+        ToolSpec.from_schema({"name": one, "parameters": nothing}) if isinstance(one, str) else one
+        for one in tools
+    ]
     offered = {spec.name: spec for spec in specs}
     finding = replace(unknown_tool(offered), category=Category.UNKNOWN_TOOL)
     context = RepairContext(tool=None, tools=offered)
@@ -127,10 +131,6 @@ def _judged(strategy: Strategy, call: Call, finding: Finding, context: RepairCon
             for c, o in zip(verdict.changes, answer.changes, strict=True)
         ]
     )
-
-
-def _named(name: str) -> ToolSpec:
-    return ToolSpec.from_schema({"name": name, "parameters": {"type": "object", "properties": {}}})
 
 
 def check_strategy(strategy: Strategy, cases: Iterable[Case] = ()) -> None:

@@ -68,12 +68,10 @@ REFUSED = [
     (Call("book_flight", {"origin": "OSL"}), "strictly"),
     (Call("book_flight", raw=""), "empty"),
     (Call("book_flight", raw='{"origin": "OS'), "cut off inside a string (line 1, column 12)"),
-    (Call("book_flight", raw='{"origin": "OSL", "passengers": 1'), "number at the very end"),
     (Call("book_flight", raw='{"origin": "OSL", "origin": "CDG"}'), "two different values"),
     (Call("book_flight", raw="from Oslo"), "not an object"),
     (Call("", raw="I would rather not."), "no call"),
     (Call("", raw='Sure: {"name": "book_flight", "arguments": {"origin": "OSL"}}'), "not made"),
-    (Call("book_flight", raw='{"origin": "OSL"'), "not closed"),
     (Call("", raw="[book_flight('OSL'), book_flight('CDG')]"), "2 calls"),
     (Call("", raw="<tool_call>{'name': 'book_flight', 'args': {'origin': 'OS"), "cut off"),
 ]
@@ -84,6 +82,17 @@ def test_what_has_no_one_reading_is_given_up(call, reason):
     repair = fix(call)
     assert isinstance(repair, GiveUp), repair
     assert reason in repair.reason
+
+
+@pytest.mark.parametrize("raw", ['{"origin": "OSL", "passengers": 1', '{"origin": "OSL"'])
+@pytest.mark.parametrize(("ended", "safety"), [(None, Safety.LOSSY), (True, Safety.INFERRED)])
+def test_what_is_not_closed_is_the_kernel_s_to_judge(raw, ended, safety):
+    call, tool = Call("book_flight", raw=raw), TOOLS["book_flight"]
+    repair = fix(call)
+    assert isinstance(repair, Changed)
+    runs = apply(call, repair.changes)
+    verdict = judge(Step(call, runs, slots_of(tool.schema), [*TOOLS], tool.effect, ended=ended))
+    assert verdict.safety is safety
 
 
 def test_nothing_is_completed_after_a_known_cut():

@@ -148,10 +148,10 @@ def _is_line(path: str) -> bool:
 
 
 def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
-    if finding.category is Category.SYNTAX:
-        free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
-        if len(free) == 1:
-            return free
+    free = [path for path in place.top if split(path)[-1].lower() in FREE_FORM]
+    free = free if len(free) == 1 else []
+    if finding.category is Category.SYNTAX and free:
+        return free
     got = by_got_type(text, place)
     if got and finding.category is Category.WRONG_TYPE:
         return got
@@ -167,7 +167,9 @@ def _by_value(finding: Finding, text: str, place: Places) -> list[str]:
         nouns = by_noun(text, place)
         if len(nouns) == 1:
             return [whole_list(nouns[0], place)]
-    return dated(place) if finding.category is Category.FORMAT_DATE else []
+    # A rule of a deployment's own may name no category.
+    by_name = {Category.NONE: free, Category.FORMAT_DATE: dated(place)}
+    return by_name.get(finding.category, [])
 
 
 def _marked(text: str, place: Places) -> list[str]:

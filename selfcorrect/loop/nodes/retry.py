@@ -19,7 +19,9 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     key = context.key_of(call)
     same = [attempt for attempt in state["attempts"] if attempt.get("key") == key]
     if (barred := state["barred"]) is not None:
-        return _stopped(barred["reason"], barred["detail"], **({} if same else _proposal(state)))
+        current = state["current"]
+        mended = {"proposal": {"name": current["name"], "args": current["args"]}}
+        return _stopped(barred["reason"], barred["detail"], **({} if same else mended))
     if bound := spent(counts, limits, "attempts"):
         return _stopped("attempts_exhausted", bound)
     if bound := spent(counts, limits, "seconds"):
@@ -79,11 +81,6 @@ def _floor(state: CorrectionState) -> float:
     last = attempts[-1] if attempts else {}
     same_tool = (last.get("call") or {}).get("name") == state["current"]["name"]
     return float(last.get("retry_after") or 0.0) if same_tool else 0.0
-
-
-def _proposal(state: CorrectionState) -> dict[str, Any]:
-    """The mended call, which the model or a person may make."""
-    return {"proposal": {key: state["current"][key] for key in ("name", "args")}}
 
 
 def _repeated(same: list[dict[str, Any]], asked_for: int) -> str | None:
