@@ -1,0 +1,1 @@
+"""A runtime that repairs failed tool calls of LLM agents."""

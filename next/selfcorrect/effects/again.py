@@ -1,0 +1,154 @@
+"""May this call run? The one place that decides what is executed again.
+
+`may_run` is pure: it gets what a ledger remembers, the tool's effect, what this run's executions
+came to, and the request. `execute` asks it before the tool is called, and the nodes that would
+prepare a repetition ask it before they pay for one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.model import JSON
+
+Status: TypeAlias = Literal["begun", "done", "not_done", "refused", "lost"]
+"""What became of an intent: an `Outcome`, or `begun` while nobody has written one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a ledger remembers of one call.
+
+    Attributes:
+        key: The identity: scope, message, id and equal call.
+        doubt: Equal for every call of one scope that asks the same, whatever its id.
+        tool: The tool's name.
+        status: What became of it.
+        value: The result of a call that is done.
+        alive: Whether its holder still runs; says something of a `begun` record only.
+        about: The arguments, for people; secrets cut out.
+        by: Who settled a doubt.
+    """
+
+    key: str
+    doubt: str
+    tool: str
+    status: Status = "begun"
+    value: JSON = None
+    alive: bool = False
+    about: str = ""
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of `may_run`.
+
+    Attributes:
+        key: The identity of the call.
+        vouch: For which outcome a handler, a rule or a person vouches that running the tool again
+            does no harm: `refused`, or `lost`, which covers both.
+        equal: How many equal successful calls run before somebody is asked.
+    """
+
+    key: str = ""
+    vouch: str | None = None
+    equal: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The tool is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """This very call is done: its value is the answer."""
+
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Somebody is asked first."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """This very call is being made by somebody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The tool is not called; `reason` is that of the report."""
+
+    reason: Literal["refused", "unknown_outcome"]
+
+
+Verdict: TypeAlias = Run | Replay | Hold | InProgress | Refuse
+
+_NO_DOUBT: Final = (None, Outcome.DONE, Outcome.NOT_DONE)
+
+
+def may_run(
+    history: Iterable[Record], effect: str, outcome: str | None, request: Request
+) -> Verdict:
+    """Decide whether a call runs.
+
+    Args:
+        history: Records with the identity of the call, and those with its doubt key.
+        effect: The tool's effect.
+        outcome: The gravest outcome of this run's executions of tools that act.
+        request: What is asked.
+    """
+    if not acts(effect):
+        return Run()
+    if outcome not in _NO_DOUBT and not _vouched(outcome, request):
+        return Refuse("unknown_outcome" if outcome == Outcome.LOST else "refused")
+    equal = 0
+    for record in history:
+        same = record.key == request.key
+        verdict = _of_same(record, request) if same else None
+        if verdict is None and _in_doubt(record) and not _vouched(Outcome.LOST, request):
+            verdict = Refuse("unknown_outcome")
+        if verdict is not None:
+            return verdict
+        equal += record.status == Outcome.DONE
+    if equal >= request.equal and request.vouch is None:
+        return Hold(f"{equal} equal calls of this tool have succeeded already. Run it once more?")
+    return Run()
+
+
+def _of_same(record: Record, request: Request) -> Verdict | None:
+    """Say what follows from a record of this very call, or None if its status forbids nothing."""
+    if record.status == Outcome.DONE:
+        return Replay(record.value)
+    if record.status == "begun" and record.alive:
+        return InProgress()
+    if record.status == Outcome.REFUSED and not _vouched(Outcome.REFUSED, request):
+        return Refuse("refused")
+    return None
+
+
+def _in_doubt(record: Record) -> bool:
+    # Equal calls that live holders make side by side are both meant.
+    return record.status == Outcome.LOST or (record.status == "begun" and not record.alive)
+
+
+def _vouched(outcome: str | None, request: Request) -> bool:
+    return request.vouch == Outcome.LOST or (
+        request.vouch is not None and outcome == Outcome.REFUSED
+    )
+
+
+def gravest(outcomes: Iterable[str]) -> str | None:
+    """Return the outcome that leaves most in doubt, or None where nothing was executed."""
+    found = set(outcomes)
+    return next((each for each in _GRAVITY if each in found), None)
+
+
+_GRAVITY: Final = (Outcome.LOST, Outcome.REFUSED, Outcome.DONE, Outcome.NOT_DONE)

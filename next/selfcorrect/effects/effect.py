@@ -1,0 +1,13 @@
+"""What calling a tool does to the world, as its author or a deployment declares it."""
+
+from typing import Final, Literal, TypeAlias
+
+Effect: TypeAlias = Literal["read_only", "idempotent", "mutating", "destructive"]
+EFFECTS: Final[tuple[Effect, ...]] = ("read_only", "idempotent", "mutating", "destructive")
+UNDECLARED: Final[Effect] = "mutating"
+"""A tool without a declared effect counts as one that acts."""
+
+
+def acts(effect: str) -> bool:
+    """Say whether one call more than meant would change something."""
+    return effect not in ("read_only", "idempotent")

@@ -1,0 +1,124 @@
+"""What one execution did. Structure decides; no word of an error's text is evidence.
+
+| outcome    | known by                                                                    |
+|------------|-----------------------------------------------------------------------------|
+| `done`     | a value that is no error, with its receipt where the tool declares one      |
+| `not_done` | `NotDone`; a refusal of an atomic tool; the tool's `verify`; a person       |
+| `refused`  | a status 4xx; an exception that is no fault of programming and no           |
+|            | transport's; an error that came as a value                                  |
+| `lost`     | everything else: a timeout, a connection, 408, 499, 5xx, a missing receipt, |
+|            | a fault of programming, a cancellation                                      |
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Final
+
+from selfcorrect.errors import NotDone
+
+
+class Outcome(StrEnum):
+    """What is known of what an execution did."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+def outcome_of(error: BaseException, *, atomic: bool) -> Outcome:
+    """Say what an execution did that raised.
+
+    Args:
+        error: What left the tool.
+        atomic: Whether the tool takes one step, so that what it refused it did not do.
+    """
+    if isinstance(error, NotDone):
+        return Outcome.NOT_DONE
+    layers = list(chain(error))
+    if not isinstance(error, Exception) or any(map(_is_lost, layers)):
+        return Outcome.LOST
+    unclear = any(status_of(each) in _UNCLEAR for each in layers)
+    return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what led to it, at most eight."""
+    current: BaseException | None = error
+    for _ in range(8):
+        if current is None:
+            return
+        yield current
+        hidden = current.__suppress_context__
+        current = current.__cause__ or (None if hidden else current.__context__)
+
+
+def status_of(error: object) -> int | None:
+    """Return the HTTP status that an exception or its response carries as a field, or None."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "status", "code"):
+            value: Any = getattr(holder, name, None)
+            if isinstance(value, str) and value.isdecimal() and len(value) == 3:
+                value = int(value)
+            # A status below 100 is an exit code or a count.
+            if type(value) is int and 100 <= value < 600:
+                return value
+    return None
+
+
+_NO_ANSWER: Final = frozenset({408, 499})
+_UNCLEAR: Final = frozenset({409, 412, 424})
+"""Statuses that may speak of an equal request before, or of a part of this one."""
+
+_PROGRAMMING: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    MemoryError,
+    NameError,
+    NotImplementedError,
+    RecursionError,
+    ReferenceError,
+    SyntaxError,
+    SystemError,
+    TypeError,
+    UnicodeError,
+)
+_FILES: Final = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+"""Errors of the operating system that answer; any other may be a connection that broke."""
+_NO_ANSWER_NAMES: Final = (
+    "Timeout",
+    "TimeoutError",
+    "TimeoutException",
+    "ConnectError",
+    "ConnectionError",
+    "NetworkError",
+    "TransportError",
+    "ProtocolError",
+    "IncompleteRead",
+    "Unavailable",
+    "OperationalError",
+    "InterfaceError",
+    "BrokenResourceError",
+    "ClosedResourceError",
+)
+"""How the classes end that clients raise where no answer came."""
+
+
+def _is_lost(error: BaseException) -> bool:
+    # A status is an answer, so it says more than the class that carries it.
+    if (status := status_of(error)) is not None:
+        return status >= 500 or status in _NO_ANSWER
+    if isinstance(error, OSError):
+        return not isinstance(error, _FILES)
+    if not isinstance(error, Exception) or isinstance(error, _PROGRAMMING):
+        return True
+    return any(base.__name__.endswith(_NO_ANSWER_NAMES) for base in type(error).__mro__)

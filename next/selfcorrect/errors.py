@@ -1,0 +1,85 @@
+"""The exceptions of the library, and the one that a tool's author raises."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+class SelfCorrectError(Exception):
+    """Base class of every exception that the library raises."""
+
+
+class GraphSetupError(SelfCorrectError):
+    """A part of the graph is unusable: a node, an edge, an outcome, an option or an update."""
+
+
+class ToolDefinitionError(GraphSetupError):
+    """A tool cannot be used as it is declared."""
+
+
+class MapError(SelfCorrectError):
+    """An error-strategy map is unusable.
+
+    Attributes:
+        problems: One sentence each; every one names file, rule and key.
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class LedgerError(SelfCorrectError):
+    """The ledger could not be opened, read or written."""
+
+
+class CorrectionFailed(SelfCorrectError):
+    """A run ended without a result, and the caller asked for exceptions.
+
+    Attributes:
+        report: The `FailureReport` of the run.
+    """
+
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class ToolExecutionError(CorrectionFailed):
+    """A tool still failed after every attempt.
+
+    Attributes:
+        first_cause: The first error.
+        last_cause: The last error.
+    """
+
+    first_cause: Exception | None = None
+    last_cause: Exception | None = None
+
+
+class ToolErrorTerminal(CorrectionFailed):
+    """An error of a kind that ends the run at once; its cause is that error."""
+
+
+class NotDone(Exception):
+    """Raised by a tool: nothing was done, so the call may be repaired and repeated."""
+
+
+class ToolReportedError(Exception):
+    """Stands for an error that a tool returned as its value."""
+
+
+def near_name(name: object, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the nearest known name, or an empty string."""
+    close = get_close_matches(str(name)[:100], list(known), 1, 0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """Return the sentence for a name that does not exist, with the near one or all of them.
+
+    >>> unknown_name("strategy", "wiat", ["wait", "give-up"])
+    "unknown strategy 'wiat'; did you mean 'wait'?"
+    """
+    names = sorted(known)
+    hint = near_name(name, names) or f"; available: {', '.join(names)[:500]}"
+    return f"unknown {what} {str(name)[:100]!r}{hint}"

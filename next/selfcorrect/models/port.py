@@ -1,0 +1,61 @@
+"""The one way to a chat model: messages in, text or calls out, every call and token counted."""
+
+import inspect
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from selfcorrect.model import JSON, JsonDict, JsonObject
+
+
+@dataclass(slots=True)
+class ModelPort:
+    """Asks a model.
+
+    Attributes:
+        model: A LangChain chat model.
+        is_async: Whether the run is async.
+        calls: Calls made through this port.
+        tokens: Tokens that they cost, as far as the model says so.
+    """
+
+    model: Any
+    is_async: bool = False
+    calls: int = field(default=0, init=False)
+    tokens: int = field(default=0, init=False)
+
+    async def ask_json(self, system: str, user: str) -> JsonDict | None:
+        """Return the JSON object that the model answers, or None where it answers none."""
+        text = text_of(await self.ask(self.model, system, user))
+        begin, end = text.find("{"), text.rfind("}")
+        try:
+            found: JSON = json.loads(text[begin : end + 1])
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
+        """Return the first call that the model makes, its text where it makes none."""
+        answer = await self.ask(self.model.bind_tools(list(tools)), system, user)
+        calls = getattr(answer, "tool_calls", None) or getattr(answer, "invalid_tool_calls", None)
+        return calls[0] if calls else text_of(answer)
+
+    async def ask(self, model: Any, system: str, user: str) -> Any:
+        """Return the model's message."""
+        self.calls += 1
+        messages = [("system", system), ("human", user)]
+        answer = await model.ainvoke(messages) if self.is_async else model.invoke(messages)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        self.tokens += (getattr(answer, "usage_metadata", None) or {}).get("total_tokens", 0)
+        return answer
+
+
+def text_of(message: Any) -> str:
+    """Return the text of a message, its other blocks left out."""
+    content = getattr(message, "content", message)
+    if isinstance(content, list):
+        parts = [part.get("text", "") if isinstance(part, dict) else part for part in content]
+        return "".join(str(part) for part in parts)
+    return str(content)

@@ -1,0 +1,1 @@
+"""The eight nodes of the graph, one in each file."""

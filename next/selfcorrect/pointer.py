@@ -1,0 +1,96 @@
+"""JSON Pointers (RFC 6901) into a call: find, read and change a place."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict
+
+ARGS: Final = "/args"
+
+
+def pointer(*keys: object) -> str:
+    """Return the pointer of keys into the arguments.
+
+    >>> pointer("people", 0, "a/b")
+    '/args/people/0/a~1b'
+    """
+    escaped = [str(key).replace("~", "~0").replace("/", "~1") for key in keys]
+    return "/".join([ARGS, *escaped])
+
+
+def keys_of(path: str) -> list[str]:
+    """Return the keys of a pointer into the arguments; none for any other place.
+
+    >>> keys_of("/args/people/0/a~1b"), keys_of("/name")
+    (['people', '0', 'a/b'], [])
+    """
+    if not path.startswith("/args/"):
+        return []
+    return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[2:]]
+
+
+def look(call: Call, path: str) -> JSON:
+    """Return the value at a place of the call, or `ABSENT`.
+
+    >>> look(Call("book", {"people": [{"age": 7}]}), "/args/people/0/age")
+    7
+    """
+    if path == "/name":
+        return call.name
+    if path == ARGS:
+        return dict(call.args)
+    if keys := keys_of(path):
+        try:
+            return _walk(call.args, keys)
+        except (LookupError, TypeError, ValueError):
+            return ABSENT
+    return ABSENT
+
+
+def apply(call: Call, changes: Iterable[Change]) -> Call:
+    """Return the call with the changes made, in order; the original stays as it is.
+
+    Raises:
+        LookupError: If a change names a place that does not exist.
+    """
+    name, args = call.name, _copied(call.args)
+    for change in changes:
+        if change.path == "/name" and isinstance(change.after, str):
+            name = change.after
+        elif change.path == ARGS and isinstance(change.after, Mapping):
+            args = _copied(change.after)
+        elif keys := keys_of(change.path):
+            if change.moved_from is not None:
+                _edit(args, keys_of(change.moved_from), ABSENT)
+            _edit(args, keys, change.after)
+        else:
+            raise LookupError(f"no such place in a call: {change.path!r}")
+    return Call(name, args, call.id)
+
+
+def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
+    *parents, last = keys or [""]
+    try:
+        place = _walk(args, parents)
+        key: Any = int(last) if isinstance(place, list) else last
+        if value is ABSENT:
+            del place[key]
+        else:
+            place[key] = value
+    except (TypeError, ValueError, LookupError) as error:
+        raise LookupError(f"no such place in the arguments: {'.'.join(keys)!r}") from error
+
+
+def _walk(value: Any, keys: Iterable[str]) -> Any:
+    for key in keys:
+        # A text has places too, but no argument stands in one.
+        if isinstance(value, str):
+            raise TypeError(key)
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""What a deployment decides about changes, terminal kinds and unknown tools."""

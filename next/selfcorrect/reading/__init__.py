@@ -1,0 +1,1 @@
+"""Reads a text into calls."""

@@ -1,0 +1,1 @@
+"""Checks arguments against the JSON Schema that the model was sent."""

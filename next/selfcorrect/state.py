@@ -1,0 +1,133 @@
+"""What a run carries from node to node: plain JSON only, so that any checkpointer can keep it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
+
+from selfcorrect.model import JSON, Finding, JsonDict
+
+Update: TypeAlias = dict[str, Any]
+"""What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
+FORMAT: Final = 3
+"""Version of the layout; a checkpoint of another version is refused."""
+
+
+def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list[JSON]:
+    """Append events to the trail; an event with step 0 starts a new run and a new trail."""
+    if new and new[0].get("step") == 0:
+        return list(new)
+    return [*(old or ()), *(new or ())]
+
+
+class CorrectionInput(TypedDict, total=False):
+    """What a run starts from: one of `call`, `raw` and `request`, and what is known beside it.
+
+    Attributes:
+        call: A call as an object: `{"name", "args", "id"?}`, or in a provider's form.
+        raw: The text that a model wrote.
+        request: What the user asked for.
+        messages: The conversation, as messages or dicts.
+        finish_reason: Why the model stopped writing, if the host knows.
+        message_id: The message that holds the call, where a host has messages.
+        task_id: What the call belongs to, where there is no thread.
+    """
+
+    call: JSON
+    raw: str
+    request: str | None
+    messages: list[JSON]
+    finish_reason: str | None
+    message_id: str | None
+    task_id: str | None
+
+
+class CorrectionOutput(TypedDict, total=False):
+    """What a run ends with: `result` or `failure`, and always the `trail`."""
+
+    result: JSON
+    failure: JsonDict
+    trail: Annotated[list[JSON], extend_trail]
+
+
+class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
+    """The whole state.
+
+    Keys of the input and the output last for one step, so that nothing of an earlier run on the
+    same thread leaks into the next one.
+
+    Attributes:
+        format: Version of this layout.
+        run: Id of the run.
+        given: What came with the call; see `CorrectionInput`.
+        current: The call as it stands: `{"name", "args", "id"?}`; `args` is a text while it is
+            unreadable.
+        original: The call as it came in.
+        findings: What is wrong; after diagnose with kind, category, rule and ladder.
+        source: Who found it: `plan`, `schema` or `tool`.
+        selected: What the next repair round tries: `{"finding", "strategies"}`.
+        changes: Every change so far.
+        pending: The changes of the last round, not yet validated.
+        tried: Every use of a strategy: `{"strategy", "path", "outcome", "reason", …}`.
+        attempts: Every execution: `{"number", "call", "key", "effect", "outcome", …}`.
+        counts: The counters that `Limits` bounds, by the same names.
+        wait: Seconds until the same call is made again; None: it has been changed.
+        vouch: For which outcome somebody vouches that a repetition does no harm; see `Request`.
+        question: What a person is to be asked.
+        stop: Why the run must report: `{"reason", "detail"}`.
+        outcome: What the last node came to; it decides the next node.
+        remaining_steps: LangGraph's counter of supersteps that are left.
+    """
+
+    format: int
+    run: str
+    given: JsonDict
+    current: JsonDict
+    original: JSON
+    findings: list[Finding]
+    source: str
+    selected: list[JsonDict]
+    changes: list[JsonDict]
+    pending: list[JsonDict]
+    tried: list[JsonDict]
+    attempts: list[JsonDict]
+    counts: JsonDict
+    wait: float | None
+    vouch: str | None
+    question: JsonDict | None
+    stop: JsonDict | None
+    outcome: str
+    remaining_steps: int
+
+
+INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))
+ONE_STEP_KEYS: Final = INPUT_KEYS | {"result", "failure"}
+STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
+_KEPT_INPUT: Final = INPUT_KEYS - {"call", "raw"}
+
+
+def new_run(state: CorrectionState, run: str) -> Update:
+    """Return the keys that a run starts with."""
+    given = {key: item for key, item in state.items() if key in _KEPT_INPUT and item is not None}
+    return {
+        "format": FORMAT,
+        "run": run,
+        "given": given,
+        "current": {},
+        "original": None,
+        "findings": [],
+        "source": "plan",
+        "selected": [],
+        "changes": [],
+        "pending": [],
+        "tried": [],
+        "attempts": [],
+        "counts": {},
+        "wait": None,
+        "vouch": None,
+        "question": None,
+        "stop": None,
+    }
+
+
+def stopped(reason: str, detail: str, **more: JSON) -> Update:
+    """Return the update with which a node ends the run in the report."""
+    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -1,0 +1,1 @@
+"""Runs a loop without LangGraph, and plays models and services, for tests."""

@@ -1,0 +1,1 @@
+"""Tools as the runtime sees them, and how they are run."""
