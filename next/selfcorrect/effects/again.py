@@ -13,8 +13,8 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON
 
-Status: TypeAlias = Literal["begun", "done", "not_done", "refused", "lost"]
-"""What became of an intent: an `Outcome`, or `begun` while nobody has written one."""
+BEGUN: Final = "begun"
+"""The status of an intent of which nobody has written an outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Record:
         key: The identity: scope, message, id and equal call.
         doubt: Equal for every call of one scope that asks the same, whatever its id.
         tool: The tool's name.
-        status: What became of it.
+        status: `BEGUN`, or what became of it: an `Outcome`.
         value: The result of a call that is done.
         alive: Whether its holder still runs; says something of a `begun` record only.
         about: The arguments, for people; secrets cut out.
@@ -35,7 +35,7 @@ class Record:
     key: str
     doubt: str
     tool: str
-    status: Status = "begun"
+    status: str = BEGUN
     value: JSON = None
     alive: bool = False
     about: str = ""
@@ -127,7 +127,7 @@ def _of_same(record: Record, request: Request) -> Verdict | None:
     """Say what follows from a record of this very call, or None if its status forbids nothing."""
     if record.status == Outcome.DONE:
         return Replay(record.value)
-    if record.status == "begun" and record.alive:
+    if record.status == BEGUN and record.alive:
         return InProgress()
     if record.status == Outcome.REFUSED and not _vouched(Outcome.REFUSED, request):
         return Refuse("refused")
@@ -136,7 +136,7 @@ def _of_same(record: Record, request: Request) -> Verdict | None:
 
 def _in_doubt(record: Record) -> bool:
     # Equal calls that live holders make side by side are both meant.
-    return record.status == Outcome.LOST or (record.status == "begun" and not record.alive)
+    return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
 
 
 def _vouched(outcome: str | None, request: Request) -> bool:
