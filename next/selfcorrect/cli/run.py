@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from selfcorrect.cli.screen import InputError, describe_change, quote, say
+from selfcorrect.cli.screen import InputError, describe_change, quote, say, say_json
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
@@ -55,7 +55,7 @@ def _run_all(graph: Any, tasks: Iterable[_Task], options: argparse.Namespace) ->
         count[end] += 1
         count["execution"] += sum("attempt" in event for event in out.get("trail", ()))
         if options.json:
-            print(json.dumps(out, default=str))
+            say_json(out)
         else:
             _show(title, out)
             if expected not in (None, end):
@@ -89,10 +89,9 @@ def _run_one(graph: Any, given: JsonDict, *, interactive: bool) -> JsonDict:
 def _answer(question: JsonDict) -> JSON:
     """Ask on stderr, read a line from stdin; a number chooses, JSON and text are taken as such."""
     options = list(question.get("options") or ())
-    say(f"? {question.get('question')}", "yellow")
+    say(f"? {question.get('question')}", "yellow", stderr=True)
     for number, option in enumerate(options, 1):
-        say(f"  {number}  {quote(option)}")
-    print("> ", end="", file=sys.stderr, flush=True)
+        say(f"  {number}  {quote(option)}", stderr=True)
     line = sys.stdin.readline()
     text = line.strip()
     if not line:

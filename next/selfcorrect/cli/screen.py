@@ -18,14 +18,19 @@ class InputError(SelfCorrectError):
     """What was given on the command line cannot be used; the message says what to do."""
 
 
-def say(text: str, style: str = "") -> None:
-    """Write one line to stdout, in colour where rich is installed and a terminal shows it."""
-    line = _one_line(text)
-    if sys.stdout.isatty() and find_spec("rich"):
-        console = import_module("rich.console").Console(highlight=False, emoji=False)
-        console.print(line, style=style, markup=False, soft_wrap=True)
+def say(text: str, style: str = "", *, stderr: bool = False) -> None:
+    """Write one line, in colour where rich is installed and a terminal shows it."""
+    line, stream = _one_line(text), sys.stderr if stderr else sys.stdout
+    if style and stream.isatty() and find_spec("rich"):
+        console = import_module("rich.console").Console(stderr=stderr, highlight=False)
+        console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
     else:
-        print(line)
+        print(line, file=stream)
+
+
+def say_json(value: JSON) -> None:
+    """Write a value as one line of JSON, all that is no printable ASCII escaped."""
+    print(json.dumps(value, default=str).replace("\x7f", r"\u007f"))
 
 
 def say_table(rows: Iterable[Sequence[str]]) -> None:
@@ -41,7 +46,7 @@ def complain(error: Exception) -> None:
     """Write an error to stderr, with its class where it is not one of the library's own."""
     own = isinstance(error, SelfCorrectError | OSError)
     for line in (str(error) if own else f"{type(error).__name__}: {error}").split("\n"):
-        print(f"selfcorrect: {_one_line(line)}", file=sys.stderr)
+        say(f"selfcorrect: {line}", stderr=True)
 
 
 def describe_change(change: JsonObject) -> str:

@@ -84,7 +84,8 @@ class ScriptedModel(BaseChatModel):
 
 def _message(item: Any, messages: list[BaseMessage]) -> BaseMessage:
     if isinstance(item, BaseMessage):
-        return item
+        # LangChain writes ids into what a model answers, and an item may be answered again.
+        return item.model_copy(deep=True)
     if isinstance(item, BaseException) or (
         isinstance(item, type) and issubclass(item, BaseException)
     ):
