@@ -1,0 +1,147 @@
+"""What nodes may use beside the state: the parts of a graph, and its host."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, ParamSpec, TypeVar
+
+from selfcorrect.effects.again import Record, Request, Verdict, gravest, may_run
+from selfcorrect.effects.effect import acts
+from selfcorrect.effects.equal import call_key, doubt_key, identity_key
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.ledger.memory import MemoryLedger
+from selfcorrect.limits import Limits
+from selfcorrect.model import JSON, Call, JsonObject
+from selfcorrect.policies.safety import SafetyPolicy
+from selfcorrect.policies.terminal import ToolErrorPolicy
+from selfcorrect.protocols import Clock, Ledger
+from selfcorrect.state import CorrectionState
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.text import quote
+from selfcorrect.tools.spec import ToolSpec
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MAX_RUNS_WITH_ERRORS: Final = 1_000
+
+
+class SystemTime:
+    """The clock of the system."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    async def asleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The parts of a graph, and how the run is hosted.
+
+    Attributes:
+        tools: The tools by name.
+        map: The error-strategy map.
+        limits: The bounds of a run.
+        safety: Which changes run unasked.
+        terminal: Which kinds of error end a run.
+        ledger: Remembers calls of tools that act.
+        model: A chat model, or None.
+        raises: Whether a failed run raises instead of reporting.
+        tool_words: Whether the model reads what a tool said: `show` or `hide`.
+        clock: Tells time and waits.
+        errors: The exceptions of runs that have not ended, by run.
+        unwritten: What could not be written into the ledger, by doubt key.
+        is_async: Whether the run is hosted by async code.
+        ask: Asks a person; None where nobody can be asked.
+        thread: The host's thread, or None.
+    """
+
+    tools: Mapping[str, ToolSpec]
+    map: StrategyMap
+    limits: Limits = field(default_factory=Limits)
+    safety: SafetyPolicy = field(default_factory=SafetyPolicy)
+    terminal: ToolErrorPolicy = field(default_factory=ToolErrorPolicy)
+    ledger: Ledger = field(default_factory=MemoryLedger)
+    model: Any = None
+    raises: bool = False
+    tool_words: str = "show"
+    clock: Clock = field(default_factory=SystemTime)
+    errors: dict[str, list[Exception]] = field(default_factory=dict)
+    unwritten: dict[str, Record] = field(default_factory=dict)
+    is_async: bool = False
+    ask: Callable[[JSON], Any] | None = None
+    thread: str | None = None
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait as the host allows."""
+        if self.is_async:
+            await self.clock.asleep(seconds)
+        else:
+            self.clock.sleep(seconds)
+
+    async def use_ledger(self, method: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Call a method of the ledger; one that waits for a disk must not stop an event loop."""
+        if self.is_async and self.ledger.blocks:
+            return await asyncio.to_thread(method, *args, **options)
+        return method(*args, **options)
+
+    def schema_of(self, call: Call) -> JsonObject:
+        """Return the schema of the tool of a call; empty where there is no such tool."""
+        tool = self.tools.get(call.name)
+        return tool.parameters if tool else {}
+
+    def key_of(self, call: Call) -> str:
+        """Return the text that is equal for equal calls."""
+        return call_key(call, self.schema_of(call))
+
+    def intent_of(self, state: CorrectionState, call: Call) -> Record:
+        """Return what the ledger is told before a tool is called."""
+        given, key = state["given"], self.key_of(call)
+        # Without thread and task nothing outlives the run.
+        scope = self.thread or given.get("task_id") or state["run"]
+        identity = identity_key(scope, given.get("message_id") or "", call, key)
+        about = quote(dict(call.args), 500)
+        return Record(identity, doubt_key(scope, key), call.name, about=about)
+
+    def verdict_on(self, state: CorrectionState, call: Call) -> Verdict:
+        """Say what this run's own executions let a call do; the ledger is asked by `execute`."""
+        tool = self.tools.get(call.name)
+        request = Request(vouch=state["vouch"])
+        return may_run((), tool.effect if tool else "", self.outcome_of(state), request)
+
+    def outcome_of(self, state: CorrectionState) -> str | None:
+        """Return the gravest outcome of this run's executions of tools that act."""
+        return gravest(each["outcome"] for each in state["attempts"] if acts(each["effect"]))
+
+    def keep_error(self, state: CorrectionState, error: Exception) -> None:
+        """Keep the exception itself, which a checkpoint cannot hold."""
+        # A run that waits for a person for ever must not keep its exceptions for ever.
+        if len(self.errors) >= MAX_RUNS_WITH_ERRORS:
+            self.errors.pop(next(iter(self.errors)))
+        self.errors.setdefault(state["run"], []).append(error)
+
+
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits, without an event loop.
+
+    Raises:
+        GraphSetupError: If it waits: something in it is async.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    # It has asked an event loop for something, and there is none.
+    coroutine.close()
+    raise GraphSetupError("a node, strategy or model is async: use ainvoke, or aplay")
+
+
+async def value_of(value: Any) -> Any:
+    """Return a value, awaited where it has to be."""
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,23 @@
+"""`classify`: the kind of one error, by the map that a deployment uses."""
+
+from functools import lru_cache
+
+from selfcorrect.diagnosis.facts import finding_of
+from selfcorrect.model import ErrorKind
+from selfcorrect.strategy_map.load import load_default
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+
+
+def classify(error: BaseException, strategies: StrategyMap | None = None) -> ErrorKind:
+    """Return the kind of an error: whether, and how, the same call may succeed later.
+
+    >>> classify(TimeoutError("no answer"))
+    <ErrorKind.TIMEOUT: 'timeout'>
+    """
+    found = (strategies or _default()).diagnose(finding_of(error))
+    return ErrorKind(found["kind"])
+
+
+@lru_cache(maxsize=1)
+def _default() -> StrategyMap:
+    return load_default()

@@ -1,0 +1,107 @@
+"""`build_graph`: the loop as a compiled LangGraph graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final, TypedDict, Unpack, get_type_hints
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.managed import RemainingSteps
+from langgraph.types import Command, interrupt
+
+from selfcorrect.context import RunContext, run_sync
+from selfcorrect.model import JsonDict
+from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
+from selfcorrect.step import run_step
+
+_CHECKPOINTER: Final = "__pregel_checkpointer"
+"""LangGraph's key for the checkpointer in force, a parent graph's included."""
+
+
+def build_graph(
+    tools: Iterable[Any], *, checkpointer: Any = None, **options: Unpack[Options]
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Build the self-correcting loop around tools, as a compiled LangGraph graph.
+
+    Args:
+        tools: Functions, LangChain tools, schemas or `ToolSpec`s.
+        checkpointer: LangGraph's; with one, a person can be asked.
+        **options: See `Options`.
+
+    Returns:
+        A graph from `call`, `raw` or `request` to `result` or `failure`, with the `trail`.
+
+    Raises:
+        GraphSetupError: If a part is unusable.
+        MapError: If the error-strategy map is unusable.
+    """
+    loop = build_loop(tools, options)
+    state, output = _schemas(loop)
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(state, output_schema=output)
+    builder.add_edge(START, loop.table.first)
+    for node, routes in loop.table.routes.items():
+        builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
+    return builder.compile(checkpointer=checkpointer, name="selfcorrect")
+
+
+class GraphNode(Runnable[Any, Any]):
+    """Runs one node; a bare Runnable, because LangGraph's own wrappers cost more than the node."""
+
+    def __init__(self, loop: Loop, node: str) -> None:
+        self.name = node
+        self._loop = loop
+        self._node = node
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return run_sync(self._run(input, config, is_async=False))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
+        return await self._run(input, config, is_async=True)
+
+    async def _run(
+        self, state: Any, config: RunnableConfig | None, *, is_async: bool
+    ) -> Command[str]:
+        context = _hosted(self._loop.context, config, is_async=is_async)
+        update, target = await run_step(self._loop, self._node, state, context)
+        return Command(update=update, goto=target)
+
+
+def _hosted(context: RunContext, config: RunnableConfig | None, *, is_async: bool) -> RunContext:
+    configurable = (config or {}).get("configurable") or {}
+    thread = configurable.get("thread_id")
+    return replace(
+        context,
+        is_async=is_async,
+        # An interrupt without a checkpointer could never be answered.
+        ask=interrupt if configurable.get(_CHECKPOINTER) is not None else None,
+        thread=None if thread is None else str(thread),
+    )
+
+
+def _labels(routes: Mapping[str, str]) -> dict[str, str]:
+    """Return the outcomes that lead to each node, for the picture."""
+    return {
+        target: ", ".join(outcome for outcome, each in routes.items() if each == target)
+        for target in routes.values()
+    }
+
+
+def _schemas(loop: Loop) -> tuple[Any, Any]:
+    """Return the state's and the output's type with LangGraph's own channels."""
+    state = {**_channels(loop.state), "remaining_steps": RemainingSteps}
+    output = {**_channels(CorrectionOutput), **loop.own_keys}
+    made: Any = TypedDict
+    return made("State", state, total=False), made("Output", output, total=False)
+
+
+def _channels(schema: type) -> JsonDict:
+    """Return keys and types; those that last one step are said as LangGraph wants them."""
+    return {
+        key: Annotated[hint, EphemeralValue] if key in ONE_STEP_KEYS else hint
+        for key, hint in get_type_hints(schema, include_extras=True).items()
+    }

@@ -1,0 +1,215 @@
+"""execute: call the tool once, between its intent and its outcome in the ledger."""
+
+from dataclasses import replace
+from typing import Any
+
+from selfcorrect.context import RunContext, value_of
+from selfcorrect.diagnosis.facts import finding_of
+from selfcorrect.effects.again import (
+    Hold,
+    InProgress,
+    Refuse,
+    Replay,
+    Request,
+    Run,
+    Verdict,
+    may_run,
+)
+from selfcorrect.effects.effect import acts
+from selfcorrect.effects.outcome import Outcome, outcome_of
+from selfcorrect.errors import GraphSetupError, ToolReportedError
+from selfcorrect.limits import count
+from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
+from selfcorrect.nodes.plan import unknown_tool
+from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.text import bound
+from selfcorrect.tools.error_value import error_in
+from selfcorrect.tools.run import arun_tool, plain, run_tool
+from selfcorrect.tools.spec import ToolSpec
+
+
+async def execute(state: CorrectionState, context: RunContext) -> Update:
+    """Call the tool once; a call that does not fit the tool never reaches it."""
+    if (wrong := unfit(state, context)) is not None:
+        return wrong
+    call = call_of(state["current"])
+    tool = context.tools[call.name]
+    if tool.call is None:
+        return {"outcome": "done", "result": call_json(call), "findings": []}
+    if not acts(tool.effect):
+        # What only reads is asked again: an answer from memory would be an old one.
+        return await _call_tool(state, context, call, tool)
+    return await _call_once(state, context, call, tool)
+
+
+def unfit(state: CorrectionState, context: RunContext) -> Update | None:
+    """Return what becomes of a call that cannot be made as it stands, or None.
+
+    Pays nothing and asks nobody, so that it can come before a person is asked.
+    """
+    call = call_of(state["current"])
+    tool = context.tools.get(call.name)
+    if tool is None:
+        return _failed("plan", [unknown_tool(call.name)])
+    if findings := tool.findings(call.args):
+        return _failed("schema", findings)
+    # `retry` has checked this, but a deployment may have replaced that node.
+    if len(state["attempts"]) >= context.limits.ceiling:
+        return stopped("attempts_exhausted", f"at most {context.limits.ceiling} executions")
+    return None
+
+
+async def _call_once(
+    state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
+) -> Update:
+    """Call a tool that acts, between its intent and its outcome in the ledger."""
+    intent = context.intent_of(state, call)
+    request = Request(intent.key, state["vouch"], context.limits.equal)
+    unwritten = context.unwritten.get(intent.doubt)
+
+    def decide(history: Any) -> Verdict:
+        known = [*history, unwritten] if unwritten else history
+        return may_run(known, tool.effect, context.outcome_of(state), request)
+
+    try:
+        verdict = await context.use_ledger(context.ledger.begin, intent, decide)
+    except Exception as error:
+        detail = f"The tool was not called, because its intent could not be written: {error}"
+        return stopped("unavailable", bound(detail, 500))
+    if not isinstance(verdict, Run):
+        return _not_called(verdict)
+    try:
+        update = await _call_tool(state, context, call, tool)
+    except BaseException as error:
+        # A tool that interrupts itself has not acted yet: LangGraph runs it again from its top.
+        nothing_ran = is_interrupt(error) or isinstance(error, GraphSetupError)
+        context.ledger.settle(intent.key, Outcome.NOT_DONE if nothing_ran else Outcome.LOST)
+        raise
+    outcome = update["attempts"][-1]["outcome"]
+    try:
+        await context.use_ledger(context.ledger.settle, intent.key, outcome, update.get("result"))
+    except Exception:
+        # The value is true, and the run may end with it; but nobody else would know of it.
+        context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
+    return update
+
+
+async def _call_tool(
+    state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
+) -> Update:
+    run = arun_tool if context.is_async else run_tool
+    started = context.clock.monotonic()
+    try:
+        value = plain(await value_of(run(tool, call.args)))
+        _raise_error_value(tool, value)
+    except GraphSetupError:
+        raise
+    except Exception as error:
+        if is_interrupt(error):
+            raise
+        context.keep_error(state, error)
+        outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
+    else:
+        if _has_receipt(tool, value):
+            return _done(state, context, tool, started, value)
+        outcome, finding = Outcome.LOST, _no_receipt(tool)
+    verified = await _verify(tool, call) if outcome is Outcome.LOST else None
+    if isinstance(verified, Result):
+        return _done(state, context, tool, started, plain(verified.value))
+    outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
+    attempt = _attempt(state, context, tool, started, outcome, bound(finding["text"], 1_000))
+    return _failed("tool", [finding]) | attempt
+
+
+async def _verify(tool: ToolSpec, call: Call) -> Any:
+    """Ask the tool's author whether a lost call was done; only this and a person can tell."""
+    if tool.verify is None:
+        return None
+    try:
+        return await value_of(tool.verify(dict(call.args)))
+    except Exception:
+        return None
+
+
+def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
+    text = error_in(value)
+    if tool.fails is not None:
+        text = (text or str(value)) if tool.fails(value) else None
+    if text is not None:
+        raise ToolReportedError(text)
+
+
+def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
+    """Say whether a value proves that the call was done, as far as the tool declares a proof."""
+    if tool.receipt is None:
+        return True
+    if callable(tool.receipt):
+        return bool(tool.receipt(value))
+    return isinstance(value, dict) and bool(value.get(tool.receipt))
+
+
+def _done(
+    state: CorrectionState, context: RunContext, tool: ToolSpec, started: float, value: JSON
+) -> Update:
+    attempt = _attempt(state, context, tool, started, Outcome.DONE)
+    return {"outcome": "done", "result": value, "findings": [], **attempt}
+
+
+def _attempt(
+    state: CorrectionState,
+    context: RunContext,
+    tool: ToolSpec,
+    started: float,
+    outcome: Outcome,
+    text: str | None = None,
+) -> Update:
+    """Return the attempts and counters after one execution."""
+    seconds = max(0.0, context.clock.monotonic() - started)
+    number = len(state["attempts"]) + 1
+    attempt = {
+        "number": number,
+        "call": state["current"],
+        "effect": tool.effect,
+        "outcome": outcome.value,
+        "seconds": round(seconds, 6),
+        "text": text,
+    }
+    counts = count(count(state["counts"], "attempts"), "seconds", seconds)
+    return {
+        "attempts": [*state["attempts"], attempt],
+        "counts": {**counts, "rounds": 0},
+        "vouch": None,
+        "note": {"attempt": number, "effect": tool.effect, "did": outcome.value},
+    }
+
+
+def _failed(source: str, findings: list[Finding]) -> Update:
+    texts = [bound(each["text"], 500) for each in findings[:20]]
+    return {"outcome": "failed", "source": source, "findings": findings, "note": {"error": texts}}
+
+
+def _no_receipt(tool: ToolSpec) -> Finding:
+    text = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
+    return own_finding("NoReceipt", "no_receipt", text, "")
+
+
+def _not_called(verdict: Verdict) -> Update:
+    """Return what becomes of a call that the history forbids."""
+    match verdict:
+        case Replay(value):
+            return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
+        case Hold(question):
+            finding = own_finding("HeldCall", "equal_calls", question, "")
+            return _failed("plan", [finding])
+        case InProgress():
+            detail = "This very call is being made elsewhere, and its outcome is not known yet."
+        case Refuse("refused"):
+            return stopped("refused", "The tool refused this very call before.")
+        case _:
+            detail = "An equal call was made before, and nobody knows whether it was done."
+    return stopped("unknown_outcome", detail) | {"note": {"replayed": True}}
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether LangGraph's control flow passes through: it is no error of the tool."""
+    return any(base.__name__ == "GraphBubbleUp" for base in type(error).__mro__)

@@ -1,0 +1,68 @@
+"""plan: take the call that came in, or ask the model for one."""
+
+from selfcorrect.context import RunContext
+from selfcorrect.limits import count
+from selfcorrect.model import JSON, Finding, call_json, own_finding
+from selfcorrect.models.port import ModelPort
+from selfcorrect.models.prompts import Prompts
+from selfcorrect.reading.call_object import MAX_BYTES, read_call
+from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.text import bound
+
+
+async def plan(state: CorrectionState, context: RunContext) -> Update:
+    """Read the call strictly; whatever deviates becomes a finding."""
+    if state.get("call") is not None:
+        return _taken(state["call"], context)
+    if state.get("raw") is not None:
+        return _taken(state["raw"], context)
+    request = state["given"].get("request")
+    if request and context.model is not None:
+        return await _ask_model(str(request), state, context)
+    return stopped(
+        "invalid_input", "Give the run a `call`, a `raw` text, or a `request` and a model."
+    )
+
+
+def unknown_tool(name: str) -> Finding:
+    """Return the finding for a tool that is not offered."""
+    return own_finding("UnknownTool", "unknown_tool", f"there is no tool {name!r:.80}", "/name")
+
+
+def _taken(given: JSON, context: RunContext) -> Update:
+    if isinstance(given, str) and len(given) > MAX_BYTES:
+        return stopped("invalid_input", f"The text is longer than {MAX_BYTES} characters.")
+    call, finding = read_call(given)
+    current = call_json(call) if finding is None else {"name": call.name, "args": call.args}
+    original = given if isinstance(given, str) else current
+    update: Update = {"current": current, "original": original}
+    if finding is not None and finding["code"] == "no_call":
+        return update | stopped("no_call", "The text holds no call.")
+    if call.name not in context.tools and call.name:
+        finding = unknown_tool(call.name)
+    if finding is None:
+        return update | {"outcome": "planned"}
+    note = {"error": [bound(finding["text"], 500)]}
+    return update | {"outcome": "found", "findings": [finding], "note": note}
+
+
+async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:
+    offered = [
+        {
+            "type": "function",
+            "function": {
+                "name": each.name,
+                "description": each.description,
+                "parameters": each.parameters,
+            },
+        }
+        for each in context.tools.values()
+    ]
+    port = ModelPort(context.model, context.is_async)
+    try:
+        answer = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
+    except Exception as error:
+        context.keep_error(state, error)
+        return stopped("unavailable", f"The model failed: {type(error).__name__}.")
+    counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
+    return _taken(answer, context) | {"counts": counts}

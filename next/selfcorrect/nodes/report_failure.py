@@ -1,0 +1,81 @@
+"""report_failure: an honest report that a person can act on, and a shorter text for the model."""
+
+from typing import Final
+
+from selfcorrect.context import RunContext
+from selfcorrect.effects.effect import acts
+from selfcorrect.errors import CorrectionFailed, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.report import ADVICE, FailureReport, text_for_model
+from selfcorrect.state import CorrectionState, Update
+
+MAX_ITEMS: Final = 200
+_INSIDE: Final = ("key", "fault", "changes")
+_UNTOUCHED: Final = (
+    "no_strategy",
+    "repeated_failure",
+    "unknown_outcome",
+    "needs_person",
+    "refused",
+)
+
+
+async def report_failure(state: CorrectionState, context: RunContext) -> Update:
+    """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
+    report = _report(state, context)
+    if context.raises:
+        _raise(report, context.errors.pop(state["run"], []))
+    note = {"reason": report.reason, "detail": report.detail}
+    return {"outcome": "reported", "failure": report.to_json(), "note": note}
+
+
+def _report(state: CorrectionState, context: RunContext) -> FailureReport:
+    stop = state["stop"] or {"reason": "no_strategy", "detail": "The run could not go on."}
+    reason = stop["reason"]
+    tried = [
+        {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]
+    ]
+    name = state["current"].get("name")
+    return FailureReport(
+        reason,
+        stop["detail"],
+        text_for_model(reason, stop, state, words=context.tool_words),
+        _advice(reason, name, state, context),
+        name,
+        state["current"] or None,
+        state["original"],
+        state["findings"][:MAX_ITEMS],
+        tried[:MAX_ITEMS],
+        state["attempts"][:MAX_ITEMS],
+        [*state["changes"], *state["pending"]][:MAX_ITEMS],
+        stop.get("proposal"),
+        state["question"],
+        stop.get("severity"),
+        state["counts"],
+    )
+
+
+def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:
+    advice = ADVICE.get(reason, "")
+    tool = context.tools.get(name or "")
+    if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
+        return advice
+    line = f'ToolSpec.from_function({tool.name}, effect="read_only")'
+    return f"{advice} The effect of {tool.name!r} is not declared; if it only reads: {line}."
+
+
+def _raise(report: FailureReport, errors: list[Exception]) -> None:
+    """Raise the tool's own exception where the run changed nothing, else one of ours."""
+    name = report.tool or "the call"
+    if not errors:
+        raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
+    last = errors[-1]
+    # Without a repair the caller sees what it would have seen without this library.
+    if len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
+        last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
+        raise last
+    if report.reason == "terminal_kind":
+        raise ToolErrorTerminal(f"{name!r}: {report.detail}", report) from last
+    text = f"{name!r} failed in {len(errors)} executions; first: {errors[0]}; last: {last}"
+    failed = ToolExecutionError(text, report)
+    failed.first_cause, failed.last_cause = errors[0], last
+    raise failed from last

@@ -1,0 +1,47 @@
+"""retry: check every bound before anything is paid, then wait for the next execution."""
+
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Refuse
+from selfcorrect.limits import count, reached
+from selfcorrect.model import call_of
+from selfcorrect.nodes.select_strategy import refusal_stop
+from selfcorrect.state import CorrectionState, Update, stopped
+
+
+async def retry(state: CorrectionState, context: RunContext) -> Update:
+    """Let the call be executed again if bounds and history allow it."""
+    counts, limits = state["counts"], context.limits
+    verdict = context.verdict_on(state, call_of(state["current"]))
+    if isinstance(verdict, Refuse):
+        return refusal_stop(state, verdict)
+    if why := reached(counts, limits, "attempts"):
+        return stopped("attempts_exhausted", f"{why}.")
+    if why := reached(counts, limits, "seconds"):
+        return stopped("limit_reached", f"{why}.")
+    if state["wait"] is None and (number := _equal_attempt(state, context)):
+        return stopped("repeated_failure", f"The same call failed in attempt {number} already.")
+    # A wait is never cut short: the service has said when it can answer at the earliest.
+    wait = state["wait"] or 0.0
+    left = (limits.seconds or float("inf")) - counts.get("seconds", 0.0)
+    if not 0 <= wait <= min(limits.wait, left):
+        return stopped("limit_reached", f"The error asks to wait {wait:g} s, longer than allowed.")
+    if wait > 0:
+        await context.sleep(wait)
+    note = {"wait": wait, "attempt": len(state["attempts"]) + 1}
+    return {
+        "outcome": "retry",
+        "wait": None,
+        "counts": count(counts, "seconds", wait),
+        "note": note,
+    }
+
+
+def _equal_attempt(state: CorrectionState, context: RunContext) -> int | None:
+    """Return the number of an execution of a call equal to the current one, or None."""
+    if not state["attempts"]:
+        return None
+    key = context.key_of(call_of(state["current"]))
+    for each in state["attempts"]:
+        if context.key_of(call_of(each["call"])) == key:
+            return int(each["number"])
+    return None

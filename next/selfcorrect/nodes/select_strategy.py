@@ -1,0 +1,136 @@
+"""select_strategy: the next rungs of each finding's ladder, rules before models before people."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Refuse
+from selfcorrect.limits import reached
+from selfcorrect.model import Finding, call_of
+from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.text import bound
+
+_COSTS: Final = {"nothing": 0, "model": 1, "person": 2}
+_AGAIN: Final = ("wait", "retry")
+"""Answers after which a strategy may be tried on the same call again."""
+
+
+async def select_strategy(state: CorrectionState, context: RunContext) -> Update:
+    """Choose what the next repair round tries, or stop where nothing is left."""
+    if (question := state["question"]) is not None:
+        return _ask(state, context, question["question"])
+    if why := _bound_reached(state, context):
+        return stopped("limit_reached", why)
+    tried = _tried(state, context)
+    found = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
+    # Free rungs of some findings come before a paid one of another: a repair may settle both.
+    if free := [each for each in found if each.cost == 0]:
+        return _selected(free)
+    people = [each for each in found if each.cost == 2]
+    refusal = context.verdict_on(state, call_of(state["current"]))
+    if isinstance(refusal, Refuse):
+        # What is repaired now is only proposed: no model is paid, but a person may vouch for it.
+        return _selected(people[:1]) if people else refusal_stop(state, refusal)
+    if not found or any(each.cost is None for each in found):
+        return _nothing_left(state, found)
+    if why := reached(state["counts"], context.limits, "attempts"):
+        # Nothing is paid, and nobody is asked, for a call that may not run any more.
+        return stopped("attempts_exhausted", why)
+    return _selected([each for each in found if each.cost == 1] or people[:1])
+
+
+def refusal_stop(state: CorrectionState, refusal: Refuse) -> Update:
+    """Return the end of a run whose tool may not be called again, with the repaired call."""
+    last = state["attempts"][-1]
+    detail = _DETAILS[refusal.reason].format(bound(last["text"] or "", 300))
+    current = state["current"]
+    proposal = {} if current == last["call"] else {"proposal": current}
+    return stopped(refusal.reason, detail, **proposal)
+
+
+_DETAILS: Final = {
+    "refused": "The tool refused, and it is not declared atomic, so a part may have been done: {}",
+    "unknown_outcome": "Nobody knows whether the tool did it: {}",
+}
+
+
+def fault_of(finding: Finding) -> str:
+    """Return what is equal for the same fault at the same place."""
+    return f"{finding.get('category')} {finding.get('code')} {' '.join(finding.get('paths', ()))}"
+
+
+def _tried(state: CorrectionState, context: RunContext) -> set[tuple[str, str]]:
+    """Return the strategies that were tried on the call as it stands, by fault."""
+    if not state["tried"]:
+        return set()
+    key = context.key_of(call_of(state["current"]))
+    items = [each for each in state["tried"] if each["key"] == key]
+    return {(each["strategy"], each["fault"]) for each in items if each["outcome"] not in _AGAIN}
+
+
+def _bound_reached(state: CorrectionState, context: RunContext) -> str | None:
+    bounds: list[tuple[str, str | None]] = [("rounds", None), ("seconds", None)]
+    bounds += [("per_kind", each["kind"]) for each in state["findings"]]
+    reasons = (reached(state["counts"], context.limits, name, key) for name, key in bounds)
+    return next(filter(None, reasons), None)
+
+
+def _ask(state: CorrectionState, context: RunContext, text: str) -> Update:
+    if context.ask is not None:
+        return {"outcome": "selected", "selected": [], "note": {"asks": text}}
+    refusal = context.verdict_on(state, call_of(state["current"]))
+    if isinstance(refusal, Refuse):
+        return refusal_stop(state, refusal)
+    return stopped("needs_person", f"{text} No one is available to answer.")
+
+
+@dataclass(slots=True)
+class _Rungs:
+    """The next rungs of one ladder: free ones together, others one at a time."""
+
+    finding: int
+    strategies: list[str] = field(default_factory=list)
+    cost: int | None = None
+    skipped: list[str] = field(default_factory=list)
+
+
+def _next_rungs(
+    index: int, tried: set[tuple[str, str]], state: CorrectionState, context: RunContext
+) -> _Rungs:
+    finding, rungs = state["findings"][index], _Rungs(index)
+    for name in finding["ladder"]:
+        # On a call that has changed since, the same strategy may do better.
+        if (name, fault_of(finding)) in tried:
+            continue
+        cost = _COSTS[context.map.strategy(finding["rule"], name).needs]
+        if why := _useless(name, cost, state, context):
+            rungs.skipped.append(f"{name}: {why}")
+        elif rungs.cost is None or rungs.cost == cost == 0:
+            rungs.strategies.append(name)
+            rungs.cost = cost
+        else:
+            break
+    return rungs
+
+
+def _useless(name: str, cost: int, state: CorrectionState, context: RunContext) -> str | None:
+    counts, limits = state["counts"], context.limits
+    if cost == 1:
+        if context.model is None:
+            return "there is no model"
+        if why := reached(counts, limits, "model_calls") or reached(counts, limits, "tokens"):
+            return why
+    return reached(counts, limits, "per_strategy", name)
+
+
+def _selected(rungs: list[_Rungs]) -> Update:
+    chosen = [{"finding": each.finding, "strategies": each.strategies} for each in rungs]
+    return {"outcome": "selected", "selected": chosen, "note": {"selected": chosen[:20]}}
+
+
+def _nothing_left(state: CorrectionState, found: list[_Rungs]) -> Update:
+    texts = [state["findings"][each.finding]["text"] for each in found if each.cost is None]
+    skipped = [why for each in found for why in each.skipped][:20]
+    shown = "; ".join(bound(text, 200) for text in texts[:5])
+    detail = f"No repair applies: {shown}" if shown else "No repair applies to this error."
+    return stopped("no_strategy", detail) | {"note": {"skipped": skipped}}

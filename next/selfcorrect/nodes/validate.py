@@ -1,0 +1,25 @@
+"""validate: the whole call against the schema, and every change against the safety policy."""
+
+from selfcorrect.context import RunContext
+from selfcorrect.model import call_of, change_of
+from selfcorrect.nodes.plan import unknown_tool
+from selfcorrect.nodes.repair import refusal_of
+from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.text import bound
+
+
+async def validate(state: CorrectionState, context: RunContext) -> Update:
+    """Let a repaired call go on only if it is valid and every change may run."""
+    call = call_of(state["current"])
+    # Checked here once more, because a repairer of the deployment's own may have made them.
+    changes = [change_of(item) for item in state["pending"]]
+    if (why := refusal_of(changes, call, state, context)) is not None:
+        return {"pending": []} | stopped("rejected", f"{why}.")
+    update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
+    tool = context.tools.get(call.name)
+    findings = [unknown_tool(call.name)] if tool is None else tool.findings(call.args)
+    if not findings:
+        return update | {"outcome": "valid", "findings": []}
+    source = "plan" if tool is None else "schema"
+    note = {"error": [bound(each["text"], 500) for each in findings[:20]]}
+    return update | {"outcome": "invalid", "findings": findings, "source": source, "note": note}

@@ -1,0 +1,50 @@
+"""adjust-date: takes the nearest day that the tool or a hook offers."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.pointer import look
+from selfcorrect.protocols import RepairContext
+
+_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustDate:
+    """Move a day to the nearest one on offer; the change is lossy.
+
+    Attributes:
+        available: Returns the days on offer, as ISO dates; left out, the error says them.
+        within_days: How far a day may move.
+    """
+
+    available: Callable[[Call], Iterable[str]] | None = None
+    within_days: int = 7
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        wanted = _day(look(call, diagnosis.path))
+        if wanted is None:
+            return GiveUp("there is no date where the error points")
+        offered = self.available(call) if self.available else _DAY.findall(diagnosis.text)
+        days = {day for each in offered if (day := _day(each)) not in (None, wanted)}
+        ranked = sorted((abs((day - wanted).days), day) for day in days if day is not None)
+        near = [day for distance, day in ranked if distance <= self.within_days]
+        if not near:
+            return GiveUp(f"no day within {self.within_days} days of {wanted} is on offer")
+        change = Change(
+            *(diagnosis.path, wanted.isoformat(), near[0].isoformat()),
+            Safety.LOSSY,
+            "the nearest day on offer",
+        )
+        return Changed(change)
+
+
+def _day(value: object) -> date | None:
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None

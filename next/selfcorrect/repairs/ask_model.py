@@ -1,0 +1,63 @@
+"""ask-model: asks a chat model for the arguments at fault, and takes nothing else."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, JsonDict, Repair, Safety
+from selfcorrect.models.port import ModelPort
+from selfcorrect.models.prompts import Prompts
+from selfcorrect.pointer import keys_of, look
+from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import subschema
+from selfcorrect.text import bound, release
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """Ask a model for the arguments at fault; its answer is checked like every other change.
+
+    Attributes:
+        model: A model of the strategy's own; left out, the graph's.
+        prompts: What the model is told.
+    """
+
+    model: Any = None
+    prompts: Prompts = field(default_factory=Prompts)
+
+    async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        port = context.model
+        if self.model is not None:
+            port = ModelPort(self.model, port.is_async if port else False)
+        places = {name: path for name, path in _names(diagnosis) if keys_of(path)}
+        if port is None or not places:
+            return GiveUp("there is no model, or the error names no argument")
+        system = f"{self.prompts.repair} {self.prompts.answer.format(names=', '.join(places))}"
+        answer = await port.ask_json(system, _prompt(call, diagnosis, context, places))
+        changes = [
+            Change(path, look(call, path), answer[name], Safety.MODEL, "a model's answer")
+            for name, path in places.items()
+            if answer is not None and name in answer
+        ]
+        return Changed(changes) if changes else GiveUp("the model does not know it either")
+
+
+def _names(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    return list(zip(diagnosis.params, diagnosis.paths, strict=True))[:20]
+
+
+def _prompt(
+    call: Call, diagnosis: Diagnosis, context: RepairContext, places: dict[str, str]
+) -> str:
+    """Return the data of the prompt; its size does not grow with the conversation."""
+    data: JsonDict = {
+        "request": bound(context.request or "", 4_000),
+        "tool": call.name,
+        "arguments": call.args,
+        "error": bound(diagnosis.text, 1_000),
+        "schema": {name: subschema(context.schema, keys_of(path)) for name, path in places.items()},
+    }
+    lines = [
+        f"{key}: {json.dumps(item, ensure_ascii=False, default=repr)}" for key, item in data.items()
+    ]
+    return "\n".join(release(line, 6_000) for line in lines)

@@ -1,0 +1,38 @@
+"""clamp: moves a number to the nearest bound."""
+
+from dataclasses import dataclass
+
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.pointer import keys_of, look
+from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.places import subschema
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """Clamp 500 to 50 where 50 is the maximum; the change is lossy."""
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        before = look(call, diagnosis.path)
+        if not isinstance(before, int | float) or isinstance(before, bool):
+            return GiveUp("there is no number where the error points")
+        bounds = {**subschema(context.schema, keys_of(diagnosis.path)), **diagnosis.constraint}
+        for name, is_out in (("minimum", before.__lt__), ("maximum", before.__gt__)):
+            limit = bounds.get(name, diagnosis.captures.get(name))
+            limit = _number(limit)
+            if limit is not None and is_out(limit) is True:
+                change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
+                return Changed(change)
+        return GiveUp("the number is beyond no known bound")
+
+
+def _number(value: object) -> int | float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+        return int(value) if value.is_integer() else value
+    return value if isinstance(value, int | float) else None

@@ -1,0 +1,138 @@
+"""The report of a run that ended without a result: for a person, an operator and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from selfcorrect.errors import CorrectionFailed
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.text import bound, quote, release
+
+MAX_FOR_MODEL: Final = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """Why a run ended without a result, and what can be done.
+
+    Attributes:
+        reason: One of the keys of `ADVICE`.
+        detail: Why it stopped, in one sentence.
+        for_model: What the agent's model reads.
+        advice: What a person can do, one sentence.
+        tool: The tool that was meant.
+        call: The call as it stood at the end.
+        original: The call as it came in.
+        findings: What was still wrong.
+        tried: Every answer of a strategy.
+        attempts: Every execution.
+        changes: Every change, with rule, strategy and safety class.
+        proposal: The repaired call, where the run itself may not make it.
+        question: What a person would have to answer.
+        severity: How urgent an escalation is.
+        counts: Executions, repair rounds, model calls, seconds.
+    """
+
+    reason: str
+    detail: str
+    for_model: str = ""
+    advice: str = ""
+    tool: str | None = None
+    call: JsonObject | None = None
+    original: JSON = None
+    findings: Sequence[JsonObject] = ()
+    tried: Sequence[JsonObject] = ()
+    attempts: Sequence[JsonObject] = ()
+    changes: Sequence[JsonObject] = ()
+    proposal: JsonObject | None = None
+    question: JsonObject | None = None
+    severity: str | None = None
+    counts: JsonObject = field(default_factory=dict)
+
+    @classmethod
+    def from_state(cls, state: JsonObject) -> FailureReport | None:
+        """Return the report of a finished run, or None where the run succeeded."""
+        failure = state.get("failure")
+        return cls(**failure) if failure else None
+
+    def to_json(self) -> JsonDict:
+        """Return the report as the state holds it; what is None is left out."""
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {key: item for key, item in values.items() if item is not None}
+
+    def raise_(self) -> None:
+        """Raise this report as `CorrectionFailed`."""
+        raise CorrectionFailed(f"{self.tool or 'the call'}: {self.reason}: {self.detail}", self)
+
+
+ADVICE: Final[Mapping[str, str]] = {
+    "no_strategy": "Correct the call, or add a rule with a repair to the error-strategy map.",
+    "attempts_exhausted": "Raise `limits.attempts` only if the last error can pass.",
+    "limit_reached": "Raise the limit that the detail names, or find out why so much is needed.",
+    "terminal_kind": "Correct the credentials, quota or request that the error names.",
+    "repeated_failure": "Change the call: it fails in the same way each time.",
+    "needs_person": "Answer the question, or run with a checkpointer so that it can be asked.",
+    "rejected": "Correct the call, or allow the class of the change in the map.",
+    "no_call": "Ask the model for a tool call.",
+    "refused": "Make the proposed call only if the tool's words show that nothing was done.",
+    "unknown_outcome": "Find out whether the call was done before you repeat it.",
+    "unavailable": "Restore the service that the detail names, then make the call again.",
+    "escalated": "Decide what the escalation asks.",
+    "invalid_input": "Give the run a `call`, a `raw` text, or a `request` and a model.",
+}
+"""What a person can do, by reason: every reason of a report has a row."""
+
+_CLOSING: Final[Mapping[str, str]] = {
+    "refused": "A part may have been done: repeat only what the tool says was not done.",
+    "unknown_outcome": "Nobody knows whether the call was done. Do not repeat it.",
+    "needs_person": "Ask the user.",
+    "terminal_kind": "Do not call this tool again for this task.",
+    "rejected": "Do not repeat this call.",
+    "escalated": "Call again with corrected arguments, or ask the user.",
+    "unavailable": "",
+    "attempts_exhausted": "",
+    "limit_reached": "",
+}
+_CORRECT: Final = "Correct the call and call again."
+_OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
+_KINDS: Final[Mapping[str, str]] = {
+    "transient": "The service is unavailable",
+    "rate_limit": "The service limits the rate of calls",
+    "timeout": "The tool did not answer in time",
+    "validation": "The tool refused an argument",
+    "auth": "The tool is not authorized",
+    "quota": "A quota is used up",
+    "not_found": "Something that the call names was not found",
+    "conflict": "The call conflicts with the state of the service",
+    "permanent": "The tool cannot do this",
+    "internal": "The tool failed",
+    "cancelled": "The call was cancelled",
+}
+
+
+def text_for_model(reason: str, stop: JsonObject, state: JsonObject, *, words: str) -> str:
+    """Return what the model reads: what is wrong, the tool's words as data, one closing sentence.
+
+    Args:
+        reason: The reason of the report.
+        stop: Reason and detail, as the node gave them.
+        state: The state of the run.
+        words: `hide` leaves out what the tool said.
+    """
+    own = [each for each in state["findings"] if set(_OWN) & set(each.get("types", ()))]
+    told = [each for each in state["findings"] if each not in own]
+    parts = ["; ".join(bound(each["text"], 200) for each in own[:5]) + "."] if own else []
+    for each in told[:3]:
+        wait = f", asks to wait {each['retry_after']:g} s" if each.get("retry_after") else ""
+        parts.append(f"{_KINDS.get(each.get('kind', ''), _KINDS['internal'])}{wait}.")
+        if words != "hide":
+            parts.append(f"The tool's words, as data: {quote(each['text'], 600)}")
+    if not parts or reason in ("escalated", "unavailable", "limit_reached"):
+        parts.append(stop["detail"])
+    nothing_done = all(each["outcome"] == "not_done" for each in state["attempts"])
+    acted = any(each["outcome"] == "refused" for each in state["attempts"])
+    closing = _CLOSING.get(reason, _CORRECT if nothing_done or not acted else "")
+    text = " ".join([*parts, closing]).strip()
+    return release(text, MAX_FOR_MODEL)

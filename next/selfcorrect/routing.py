@@ -1,0 +1,174 @@
+"""The whole transition table: what a node came to decides which node is next.
+
+LangGraph's graph and the walker are both built from it. A deployment's own nodes and edges go over
+it, outcome by outcome.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from selfcorrect.errors import GraphSetupError, unknown_name
+
+END: Final = "__end__"
+"""LangGraph's own name for the end of a graph."""
+ENTRY: Final = "plan"
+REPORT: Final = "report_failure"
+STOPPED: Final = "stopped"
+"""The outcome with which any node ends the run in the report."""
+PASSED: Final = "passed"
+"""The outcome of a node on an edge, or before a node."""
+
+ROUTES: Final[Mapping[str, Mapping[str, str]]] = {
+    "plan": {"planned": "execute", "found": "diagnose"},
+    "execute": {"done": END, "failed": "diagnose"},
+    "diagnose": {"diagnosed": "select_strategy"},
+    "select_strategy": {"selected": "repair"},
+    "repair": {
+        "changed": "validate",
+        "wait": "retry",
+        "gave_up": "select_strategy",
+        "answered": END,
+    },
+    "validate": {"valid": "retry", "invalid": "diagnose"},
+    "retry": {"retry": "execute"},
+    "report_failure": {"reported": END},
+}
+"""Targets by outcome, by node; every node but the last also has `stopped`."""
+
+Routes: TypeAlias = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The routes of one graph, own nodes included.
+
+    Attributes:
+        routes: Targets by outcome, by node.
+        guards: The node that every way into a node passes, by that node.
+    """
+
+    routes: Mapping[str, Mapping[str, str]]
+    guards: Mapping[str, str]
+
+    @property
+    def first(self) -> str:
+        """The node that a run starts with."""
+        return self.guards.get(ENTRY, ENTRY)
+
+    @property
+    def report(self) -> str:
+        """The node that every way into the report passes."""
+        return self.guards.get(REPORT, REPORT)
+
+    def next_node(self, node: str, outcome: object) -> str:
+        """Return the node that follows an outcome.
+
+        Raises:
+            GraphSetupError: If the node has no such outcome.
+        """
+        target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
+        if target is None:
+            name = unknown_name("outcome", outcome, self.routes[node])
+            raise GraphSetupError(f"node {node!r} returned the {name}")
+        return target
+
+    def only_outcome(self, node: str) -> str | None:
+        """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""
+        known = [each for each in self.routes[node] if each not in (STOPPED, "failed")]
+        return known[0] if len(known) == 1 else None
+
+
+def build_table(
+    own_nodes: Iterable[str] = (),
+    routes: Mapping[str, Mapping[str, str]] | None = None,
+    guarded: Iterable[str] = (),
+    edges: Iterable[tuple[str, str]] = (),
+) -> Table:
+    """Lay own nodes and routes over the default table, and check the result.
+
+    Args:
+        own_nodes: Names of nodes beside the built-in ones.
+        routes: Targets by outcome, by node, over the defaults.
+        guarded: Nodes that have a guard.
+        edges: Edges that have a node of their own.
+
+    Raises:
+        GraphSetupError: If an outcome or target does not exist, a node is out of reach, or a node
+            cannot reach the end.
+    """
+    table: Routes = {node: dict(targets) for node, targets in ROUTES.items()}
+    table |= {node: {} for node in own_nodes if node not in table}
+    guards = {node: f"before_{node}" for node in guarded}
+    for node, guard in guards.items():
+        if node not in table:
+            raise GraphSetupError(unknown_name("node to guard", node, table))
+        table[guard] = {PASSED: node}
+    if "execute" in guards:  # the arguments are checked before anybody is asked about them
+        table[guards["execute"]]["failed"] = "diagnose"
+    for node, targets in (routes or {}).items():
+        _check_outcomes(node, targets, table)
+        table[node] |= targets
+    for source, target in edges:
+        _put_on_edge(source, target, table)
+    for node in table.keys() - {REPORT}:
+        table[node].setdefault(STOPPED, REPORT)
+    _enter_by_guards(table, guards)
+    _check_reach(table, guards.get(ENTRY, ENTRY))
+    return Table(table, guards)
+
+
+def edge_name(source: str, target: str) -> str:
+    """Return the name of a node that stands on an edge."""
+    return f"{source}_to_{target}"
+
+
+def _check_outcomes(node: str, targets: Iterable[str], table: Routes) -> None:
+    if node not in table:
+        raise GraphSetupError(f"routes: {unknown_name('node', node, table)}")
+    for outcome in targets:
+        if node in ROUTES and outcome not in (*ROUTES[node], STOPPED):
+            name = unknown_name("outcome", outcome, [*ROUTES[node], STOPPED])
+            raise GraphSetupError(f"routes of {node!r}: {name}")
+
+
+def _put_on_edge(source: str, target: str, table: Routes) -> None:
+    outcomes = [each for each, node in table.get(source, {}).items() if node == target]
+    if not outcomes:
+        raise GraphSetupError(f"on_edge: no edge leads from {source!r} to {target!r}")
+    name = edge_name(source, target)
+    table[source] |= dict.fromkeys(outcomes, name)
+    table[name] = {PASSED: target}
+
+
+def _enter_by_guards(table: Routes, guards: Mapping[str, str]) -> None:
+    for node, targets in table.items():
+        for outcome, target in targets.items():
+            if guards.get(target) not in (None, node):
+                targets[outcome] = guards[target]
+
+
+def _check_reach(table: Routes, first: str) -> None:
+    for node, targets in table.items():
+        for target in targets.values():
+            if target not in table and target != END:
+                raise GraphSetupError(f"routes of {node!r}: {unknown_name('node', target, table)}")
+        if END not in _reachable(table, [node]):
+            raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
+    if lost := table.keys() - _reachable(table, [first]):
+        raise GraphSetupError(f"no route leads to {', '.join(map(repr, sorted(lost)))}")
+    # `retry` checks every bound: a second way from execute to execute would avoid them.
+    if "execute" in _reachable(table, table["execute"].values(), without="retry"):
+        raise GraphSetupError("a route leads back to 'execute' without passing 'retry'")
+
+
+def _reachable(table: Routes, start: Iterable[str], without: str | None = None) -> set[str]:
+    """Return the nodes that a run can come to from these, without passing one node."""
+    seen: set[str] = set()
+    todo = list(start)
+    while todo:
+        node = todo.pop()
+        if node not in seen and node != without:
+            seen.add(node)
+            todo += table.get(node, {}).values()
+    return seen

@@ -1,0 +1,201 @@
+"""Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal, TypedDict, get_type_hints
+
+from pydantic import ValidationError
+
+from selfcorrect.context import RunContext, SystemTime
+from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.ledger.memory import MemoryLedger
+from selfcorrect.limits import Limits
+from selfcorrect.model import JsonObject, Safety
+from selfcorrect.nodes.diagnose import diagnose
+from selfcorrect.nodes.execute import execute, unfit
+from selfcorrect.nodes.plan import plan
+from selfcorrect.nodes.repair import repair
+from selfcorrect.nodes.report_failure import report_failure
+from selfcorrect.nodes.retry import retry
+from selfcorrect.nodes.select_strategy import select_strategy
+from selfcorrect.nodes.validate import validate
+from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
+from selfcorrect.policies.terminal import ToolErrorPolicy
+from selfcorrect.protocols import Clock, Ledger, Node
+from selfcorrect.routing import Table, build_table, edge_name
+from selfcorrect.state import STATE_KEYS, CorrectionState
+from selfcorrect.strategy_map.load import load_default
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.tools.spec import collect_tools
+
+SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
+    "planner": ("plan", plan),
+    "executor": ("execute", execute),
+    "diagnoser": ("diagnose", diagnose),
+    "selector": ("select_strategy", select_strategy),
+    "repairer": ("repair", repair),
+    "validator": ("validate", validate),
+    "retrier": ("retry", retry),
+    "reporter": ("report_failure", report_failure),
+}
+"""The built-in nodes, by the option that takes their place."""
+
+
+class Options(TypedDict, total=False):
+    """What `build_graph`, `Mender` and `play` take.
+
+    Attributes:
+        strategies: An error-strategy map, the name of one (`"strict"`) or the path of a TOML file.
+        model: A LangChain chat model, asked only where rules end.
+        limits: Bounds of one run.
+        policy: Kinds of error that end a run, beside those of the map.
+        ledger: Remembers calls of tools that act; the default forgets with the graph.
+        on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
+        tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
+        on_edge: Nodes by the edge that they stand on: `{("validate", "retry"): approve}`.
+        before: Guards by node: `{"execute": gate}` is passed by every way into `execute`.
+        nodes: Nodes of your own by name; a built-in name replaces that node.
+        routes: Targets by outcome, by node, over the default table.
+        state: A subclass of `CorrectionState` with keys of your own.
+        planner: Takes the place of `plan`; likewise the other seven slots.
+    """
+
+    strategies: StrategyMap | str | Path | None
+    model: Any
+    limits: Limits | JsonObject | None
+    policy: ToolErrorPolicy | None
+    ledger: Ledger | None
+    on_failure: Literal["report", "raise"]
+    tool_words: Literal["show", "hide"]
+    on_edge: Mapping[tuple[str, str], Node] | None
+    before: Mapping[str, Node] | None
+    nodes: Mapping[str, Node] | None
+    routes: Mapping[str, Mapping[str, str]] | None
+    state: type[CorrectionState] | None
+    planner: Node | None
+    executor: Node | None
+    diagnoser: Node | None
+    selector: Node | None
+    repairer: Node | None
+    validator: Node | None
+    retrier: Node | None
+    reporter: Node | None
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Everything that runs: the table, the nodes and their context.
+
+    Attributes:
+        table: Which node follows which outcome.
+        nodes: The nodes by name.
+        context: The parts that nodes use.
+        state: The type of the state.
+        own_keys: The keys that the deployment added to the state, with their types.
+    """
+
+    table: Table
+    nodes: Mapping[str, Node]
+    context: RunContext
+    state: type[CorrectionState] = CorrectionState
+    own_keys: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
+        """The reducers of own keys: the callables in their `Annotated` types."""
+        hints = {key: getattr(hint, "__metadata__", ()) for key, hint in self.own_keys.items()}
+        return {key: each for key, found in hints.items() for each in found if callable(each)}
+
+
+def build_loop(
+    tools: Iterable[Any], options: Mapping[str, Any], clock: Clock | None = None
+) -> Loop:
+    """Build a loop.
+
+    Raises:
+        GraphSetupError: If a tool, an option, a node or a route is unusable.
+        MapError: If the map is unusable.
+    """
+    # TypedDict keywords are checked by type checkers only, so a typo is caught here.
+    for name in options:
+        if name not in Options.__annotations__:
+            raise GraphSetupError(unknown_name("option", name, Options.__annotations__))
+    given = {name: value for name, value in options.items() if value is not None}
+    state = given.get("state", CorrectionState)
+    hints = get_type_hints(state, include_extras=True)
+    own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}
+    return Loop(_table(given), _nodes(given), _context(tools, given, clock), state, own_keys)
+
+
+def _table(given: JsonObject) -> Table:
+    built_in = {node for node, _ in SLOTS.values()}
+    own = [name for name in given.get("nodes", ()) if name not in built_in]
+    return build_table(own, given.get("routes"), given.get("before", ()), given.get("on_edge", ()))
+
+
+def _nodes(given: JsonObject) -> dict[str, Node]:
+    nodes: dict[str, Node] = dict(SLOTS.values()) | given.get("nodes", {})
+    nodes |= {node: given[slot] for slot, (node, _) in SLOTS.items() if slot in given}
+    for node, guard in given.get("before", {}).items():
+        nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
+    for edge, own in given.get("on_edge", {}).items():
+        nodes[edge_name(*edge)] = own
+    for name, node in nodes.items():
+        if not callable(node):
+            raise GraphSetupError(f"the node {name!r} must be callable, not {node!r:.80}")
+    return nodes
+
+
+def _check_first(guard: Node) -> Node:
+    """Return a guard that nobody asks about a call that cannot be made."""
+
+    def guard_of_valid(state: CorrectionState, context: RunContext) -> Any:
+        wrong = unfit(state, context)
+        return guard(state, context) if wrong is None else wrong
+
+    return guard_of_valid
+
+
+def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
+    loaded = _map(given.get("strategies"))
+    policy: ToolErrorPolicy = given.get("policy", ToolErrorPolicy())
+    kinds = policy.terminal | set(loaded.policy.terminal or ())
+    return RunContext(
+        collect_tools(tools, loaded.effects),
+        loaded,
+        _limits(given.get("limits", {}), loaded),
+        SafetyPolicy(_classes(given, loaded), tuple(loaded.policy.sensitive or ())),
+        ToolErrorPolicy(frozenset(kinds), policy.per_tool),
+        given.get("ledger") or MemoryLedger(),
+        given.get("model"),
+        given.get("on_failure") == "raise",
+        given.get("tool_words", "show"),
+        clock or SystemTime(),
+    )
+
+
+def _map(source: StrategyMap | str | Path | None) -> StrategyMap:
+    if isinstance(source, StrategyMap):
+        return source
+    return load_default() if source is None else StrategyMap.load(source)
+
+
+def _classes(given: JsonObject, loaded: StrategyMap) -> frozenset[Safety]:
+    if loaded.policy.allow is not None:
+        return frozenset(loaded.policy.allow)
+    # Passing a model is consent to its changes, unless the map says which classes run.
+    return DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
+
+
+def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
+    """Return the bounds: the caller's over the map's over the defaults."""
+    if isinstance(given, Limits):
+        return given
+    try:
+        return Limits().merged(loaded.limits).merged(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise GraphSetupError(f"limits: {place}: {first['msg']}") from None

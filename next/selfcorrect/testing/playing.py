@@ -1,0 +1,38 @@
+"""`play` and `aplay`: a run without LangGraph, in a time of its own if the test brings one."""
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.protocols import Clock
+from selfcorrect.setup import Options, build_loop
+from selfcorrect.walk import awalk, walk
+
+
+def play(
+    tools: Iterable[Any],
+    given: JsonObject,
+    *,
+    time: Clock | None = None,
+    **options: Unpack[Options],
+) -> JsonDict:
+    """Run one input through the nodes; return what the graph would.
+
+    Args:
+        tools: As for `build_graph`.
+        given: The input of the run.
+        time: A clock of the test's own, such as `VirtualTime()`.
+        **options: See `Options`.
+    """
+    return walk(build_loop(tools, options, time), given)
+
+
+async def aplay(
+    tools: Iterable[Any],
+    given: JsonObject,
+    *,
+    time: Clock | None = None,
+    **options: Unpack[Options],
+) -> JsonDict:
+    """Like `play`, for tools, strategies and models that are async."""
+    return await awalk(build_loop(tools, options, time), given)

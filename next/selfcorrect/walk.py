@@ -1,0 +1,51 @@
+"""The same nodes and the same table as the graph, walked in a plain loop without LangGraph.
+
+For drop-ins, batch commands and tests: microseconds instead of milliseconds, nothing of its own.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from selfcorrect.context import RunContext, run_sync
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.routing import END
+from selfcorrect.setup import Loop
+from selfcorrect.state import ONE_STEP_KEYS, extend_trail
+from selfcorrect.step import run_step
+
+OUTPUT: Final = ("result", "failure", "trail")
+
+
+def walk(loop: Loop, given: JsonObject) -> JsonDict:
+    """Run the loop on one input; return `result` or `failure`, and the `trail`.
+
+    Raises:
+        GraphSetupError: If something in the loop is async.
+    """
+    return run_sync(_walk(loop, given, loop.context))
+
+
+async def awalk(loop: Loop, given: JsonObject) -> JsonDict:
+    """Like `walk`, for tools, strategies, models and nodes that are async."""
+    return await _walk(loop, given, replace(loop.context, is_async=True))
+
+
+async def _walk(loop: Loop, given: JsonObject, context: RunContext) -> JsonDict:
+    state: Any = dict(given)
+    node = loop.table.first
+    while node != END:
+        update, node = await run_step(loop, node, state, context)
+        _merge(loop, state, update)
+    return {key: state[key] for key in (*OUTPUT, *loop.own_keys) if key in state}
+
+
+def _merge(loop: Loop, state: JsonDict, update: JsonDict) -> None:
+    """Take an update into the state, as LangGraph's channels do."""
+    update["trail"] = extend_trail(state.get("trail"), update["trail"])
+    for key, reducer in loop.reducers.items():
+        if key in update and key in state:
+            update[key] = reducer(state[key], update[key])
+    # LangGraph clears ephemeral channels after one step.
+    for key in ONE_STEP_KEYS:
+        state.pop(key, None)
+    state.update(update)
