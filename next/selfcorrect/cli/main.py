@@ -1,0 +1,81 @@
+"""The command line: arguments, and the one place that turns errors into exit codes."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+from selfcorrect.cli.screen import complain
+
+_COMMANDS = {
+    "run": ("run:run", "run a graph on calls; without any, play the demonstration"),
+    "explain": ("maps:explain_error", "show what a map makes of an error"),
+    "check": ("maps:check", "find mistakes in maps"),
+    "graph": ("starter:draw", "draw a graph"),
+    "init": ("starter:init", "copy the starter's graphs and strategies into a folder"),
+    "maps": ("maps:list_maps", "list the maps that have a name"),
+    "strategies": ("maps:list_strategies", "list the built-in strategies"),
+}
+_GRAPH_HELP = "a .py file with make_graph or graph, or the name of a graph of the starter"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return 0 if all is well, 1 if a call ended otherwise, 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
+    try:
+        options = _parser().parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    module, _, name = _COMMANDS[options.command][0].partition(":")
+    try:
+        return int(getattr(import_module(f"selfcorrect.cli.{module}"), name)(options))
+    except BrokenPipeError:
+        # The reader has seen enough; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        logging.getLogger("selfcorrect").debug("the command failed", exc_info=True)
+        complain(error)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("selfcorrect", description="Repair failed tool calls.")
+    parser.add_argument("--version", action="version", version=f"selfcorrect {_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    of = {
+        name: commands.add_parser(name, help=text, description=text.capitalize() + ".")
+        for name, (_, text) in _COMMANDS.items()
+    }
+    of["run"].add_argument("graph", nargs="?", metavar="GRAPH", help=_GRAPH_HELP)
+    calls = of["run"].add_mutually_exclusive_group()
+    calls.add_argument("--call", metavar="JSON", help="one call, or one input of the graph")
+    calls.add_argument("--jsonl", metavar="FILE", help="calls, one a line; - reads stdin")
+    of["run"].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
+    of["run"].add_argument("--json", action="store_true", help="print one JSON line per call")
+    of["run"].add_argument("--interactive", action="store_true", help="answer questions here")
+    of["explain"].add_argument("map", metavar="MAP", help="the name or path of a map")
+    of["explain"].add_argument("text", metavar="TEXT", help="what the error says")
+    of["explain"].add_argument("--status", help="its HTTP status")
+    of["explain"].add_argument("--exception", help="its class")
+    of["explain"].add_argument("--code", help="its code")
+    of["explain"].add_argument("--tool", help="the tool that raised it")
+    of["check"].add_argument("maps", nargs="+", metavar="MAP", help="names or paths of maps")
+    of["graph"].add_argument("graph", nargs="?", metavar="GRAPH", help=_GRAPH_HELP)
+    of["graph"].add_argument("--format", choices=["mermaid", "ascii"], default="mermaid")
+    of["init"].add_argument("folder", metavar="DIR", help="where the files go")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("selfcorrect")
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,83 @@
+"""Commands about maps: explain, check, maps, strategies."""
+
+import argparse
+import inspect
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from selfcorrect.cli.screen import say, say_table
+from selfcorrect.cli.starter import starter_folder
+from selfcorrect.errors import MapError
+from selfcorrect.strategy_map.explain import explain
+from selfcorrect.strategy_map.lint import lint
+from selfcorrect.strategy_map.load import shipped_maps
+from selfcorrect.strategy_map.registry import BUILT_IN
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+
+
+def explain_error(options: argparse.Namespace) -> int:
+    """Show what a map makes of an error."""
+    status = options.status
+    text = explain(
+        StrategyMap.load(_source(options.map)),
+        options.text,
+        status=int(status) if status and status.isdecimal() else status,
+        exception=options.exception,
+        code=options.code,
+        tool=options.tool,
+    )
+    for line in text.splitlines():
+        say(line)
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    """Name every mistake in maps, one a line."""
+    problems = [problem for name in options.maps for problem in _problems(name)]
+    for problem in problems or ["ok"]:
+        say(problem)
+    return 1 if problems else 0
+
+
+def list_maps(_options: argparse.Namespace) -> int:
+    """List maps by name, each with the comment at its top."""
+    rows = [(name, _comment(path)) for name, path in sorted(_maps().items())]
+    rows += [(point.name, point.value) for point in entry_points(group="selfcorrect.maps")]
+    say_table(rows)
+    return 0
+
+
+def list_strategies(_options: argparse.Namespace) -> int:
+    """List the built-in strategies: name, what each needs, what it does."""
+    rows = [(name, needs, _summary(*home)) for name, (*home, needs) in sorted(BUILT_IN.items())]
+    say_table(rows)
+    return 0
+
+
+def _maps() -> dict[str, Path]:
+    beside = (starter_folder() / "strategies").glob("*.toml")
+    return {path.stem: path for path in beside} | shipped_maps()
+
+
+def _source(name: str) -> str | Path:
+    """Return the path of a map that has a name; other names and paths are the loader's."""
+    return _maps().get(name, name)
+
+
+def _comment(path: Path) -> str:
+    with path.open(encoding="utf-8") as lines:
+        comments = (line.lstrip("# ").strip() for line in lines if line.startswith("#"))
+        return next(comments, "")
+
+
+def _summary(module: str, name: str) -> str:
+    strategy = getattr(import_module(f"selfcorrect.repairs.{module}"), name)
+    return (inspect.getdoc(strategy) or "").partition("\n")[0]
+
+
+def _problems(name: str) -> list[str]:
+    try:
+        return [f"{name}: {problem}" for problem in lint(StrategyMap.load(_source(name)))]
+    except MapError as error:
+        return list(error.problems)

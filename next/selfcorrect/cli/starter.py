@@ -1,0 +1,103 @@
+"""The starter: graphs and strategies that come with the library, and graphs given by path."""
+
+import argparse
+import json
+import shutil
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from selfcorrect.cli.screen import InputError, say, say_table
+from selfcorrect.errors import unknown_name
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+def starter_folder() -> Path:
+    """Return the folder that holds `graphs` and `strategies`: of the wheel or of a checkout."""
+    inside = _PACKAGE / "_starter"
+    return inside if inside.is_dir() else _PACKAGE.parent
+
+
+def load_graph_file(name: str | None) -> ModuleType:
+    """Import the file of a graph, given by path or by its name in the starter.
+
+    Raises:
+        InputError: If there is no such file, or it cannot be imported.
+    """
+    path = _graph_path(name or "flight_booking")
+    spec = spec_from_file_location(f"selfcorrect_graph_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: GRAPH must be a Python file")
+    module = module_from_spec(spec)
+    # Pydantic and dataclasses look a class's module up; a graph imports what lies beside it.
+    sys.modules[module.__name__] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def make_graph(module: ModuleType, strategies: str | None = None, **options: Any) -> Any:
+    """Return the graph of a file: made anew if something is asked of it, else the ready one.
+
+    Raises:
+        InputError: If the file has neither `make_graph` nor `graph`.
+    """
+    make = getattr(module, "make_graph", None)
+    ready = getattr(module, "graph", None)
+    wishes = ({"strategies": strategies} if strategies else {}) | options
+    if make is not None and (wishes or ready is None):
+        return make(**wishes)
+    if ready is None or wishes:
+        needs = f"make_graph(*, {', '.join(wishes)})" if wishes else "make_graph() or graph"
+        raise InputError(f"{module.__file__}: must define {needs}")
+    return ready
+
+
+def draw(options: argparse.Namespace) -> int:
+    """Draw a graph as Mermaid text, or as a table of nodes, outcomes and targets."""
+    drawn = make_graph(load_graph_file(options.graph)).get_graph()
+    if options.format == "mermaid":
+        for line in drawn.draw_mermaid().splitlines():
+            say(line)
+        return 0
+    rows = [(edge.source, str(edge.data or ""), edge.target) for edge in drawn.edges]
+    say_table([("node", "outcome", "target"), *rows])
+    return 0
+
+
+def init(options: argparse.Namespace) -> int:
+    """Copy the starter into a folder; refuse to overwrite."""
+    folder, source = Path(options.folder), starter_folder()
+    parts = ("graphs", "strategies", "langgraph.json")
+    for part in parts:
+        if (folder / part).exists():
+            raise InputError(f"{folder / part} exists; choose another folder or remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts[:2]:
+        unwanted = shutil.ignore_patterns("__pycache__", ".*")
+        shutil.copytree(source / part, folder / part, ignore=unwanted)
+    config = json.loads((source / parts[2]).read_text("utf-8")) | {"dependencies": ["selfcorrect"]}
+    (folder / parts[2]).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    say(f"Created {', '.join(parts)} in {folder}.")
+    say(f"Next: selfcorrect run {folder / 'graphs' / 'flight_booking.py'}")
+    return 0
+
+
+def _graph_path(name: str) -> Path:
+    if name.endswith(".py") or "/" in name or "\\" in name:
+        path = Path(name).resolve()
+        if not path.is_file():
+            raise InputError(f"{name}: there is no such file")
+        return path
+    known = {path.stem: path for path in (starter_folder() / "graphs").glob("*.py")}
+    if name not in known:
+        raise InputError(f"{unknown_name('graph', name, known)}; a path ends in .py")
+    return known[name]

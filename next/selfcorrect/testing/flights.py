@@ -1,0 +1,245 @@
+"""A small world of flights on SQLite, for demonstrations and tests.
+
+It behaves like a real backend: errors in its own words, limits that the database enforces, and a
+service that breaks now and then. The timetable is computed, so nothing is fetched.
+"""
+
+import sqlite3
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from difflib import get_close_matches
+from importlib.resources import files
+from threading import Lock
+from typing import Any, Final
+from zlib import crc32
+
+FIRST_DAY: Final = date(2024, 1, 1)
+LAST_DAY: Final = date(2027, 12, 31)
+SEATS: Final = {"economy": 60, "business": 12, "first": 4}
+DAILY: Final = {"CDG-LHR", "JFK-LAX"}
+
+
+class ServiceError(Exception):
+    """What an HTTP client raises for an error status.
+
+    Attributes:
+        status_code: The HTTP status.
+    """
+
+    def __init__(self, status_code: int, text: str) -> None:
+        super().__init__(text)
+        self.status_code = status_code
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One departure: everything about it follows from the route and the day."""
+
+    origin: str
+    destination: str
+    day: date
+
+    @property
+    def _drawn(self) -> int:
+        return crc32("-".join(sorted((self.origin, self.destination))).encode())
+
+    def exists(self) -> bool:
+        """Return whether the route is flown on this day; it is the same for the way back."""
+        if "-".join(sorted((self.origin, self.destination))) in DAILY:
+            return True
+        return self._drawn % 4 > 0 and bool(self._drawn >> (8 + self.day.weekday()) & 1)
+
+    def price(self, cabin: str) -> int:
+        """Return what one seat costs, in euros."""
+        return (60 + self._drawn % 400) * {"economy": 1, "business": 3}.get(cabin, 6)
+
+    def moved(self, days: int) -> "Flight":
+        """Return the flight of the same route so many days later."""
+        return Flight(self.origin, self.destination, self.day + timedelta(days))
+
+    def described(self) -> dict[str, Any]:
+        """Return what a passenger reads."""
+        number = 1000 + crc32(f"{self.origin}>{self.destination}".encode()) % 9000
+        route = {"origin": self.origin, "destination": self.destination}
+        return {"flight": f"SC{number}", **route, "date": str(self.day)}
+
+
+class World:
+    """Airports, timetable, seats and bookings in one SQLite database; safe to use from threads.
+
+    A place is the code of an airport (LHR) or of a city with several (LON).
+
+    Args:
+        path: The database file; `:memory:` for a database that ends with the world.
+        clock: Returns today; earlier days cannot be booked.
+        flaky: One of so many routes fails the first time that it is searched; 0: none fails.
+    """
+
+    def __init__(
+        self,
+        path: str = ":memory:",
+        *,
+        clock: Callable[[], date] = lambda: FIRST_DAY,
+        flaky: int = 3,
+    ) -> None:
+        self.clock = clock
+        self.flaky = flaky
+        self._searched: set[str] = set()
+        self._lock = Lock()
+        self._database = sqlite3.connect(
+            path, timeout=30, isolation_level=None, check_same_thread=False
+        )
+        self.close = weakref.finalize(self, self._database.close)
+        self._database.execute("PRAGMA foreign_keys = ON")
+        tables = files("selfcorrect.testing").joinpath("flights.sql").read_text("utf-8")
+        self._database.executescript(tables)
+
+    def search(self, origin: str, destination: str, departure_date: str) -> list[dict[str, Any]]:
+        """Return the flights of one day, with prices and free seats by cabin."""
+        with self._lock:
+            flights = self._flights(origin, destination, departure_date)
+            self._break_once(f"{origin}/{destination}")
+            return [
+                flight.described()
+                | {"price": {cabin: flight.price(cabin) for cabin in SEATS}}
+                | {"seats": {cabin: len(self._free(flight, cabin)) for cabin in SEATS}}
+                for flight in flights
+            ]
+
+    def book(
+        self,
+        origin: str,
+        destination: str,
+        departure_date: str,
+        passengers: int,
+        cabin: str = "economy",
+        return_date: str | None = None,
+    ) -> dict[str, Any]:
+        """Take seats on one or two flights: all of them or none."""
+        with self._lock, self._database as database:
+            database.execute("BEGIN IMMEDIATE")
+            flights = [
+                self._roomy(self._flights(origin, destination, departure_date), cabin, passengers)
+            ]
+            if return_date is not None:
+                back = self._flights(
+                    flights[0].destination, flights[0].origin, return_date, "return_date"
+                )
+                flights += [self._roomy(back, cabin, passengers)]
+            booking = database.execute(
+                "INSERT INTO bookings (departure_date, return_date, passengers, cabin)"
+                " VALUES (?, ?, ?, ?)",
+                (departure_date, return_date, passengers, cabin),
+            ).lastrowid
+            seats = [self._take(flight, cabin, passengers, booking) for flight in flights]
+        return {
+            "booking_id": f"BK{1000 + (booking or 0)}",
+            "flights": [
+                flight.described() | {"seats": taken}
+                for flight, taken in zip(flights, seats, strict=True)
+            ],
+            "passengers": passengers,
+            "cabin": cabin,
+            "price": sum(flight.price(cabin) for flight in flights) * passengers,
+        }
+
+    def cancel(self, booking_id: str) -> dict[str, Any]:
+        """Cancel a booking and free its seats; the booking stays on record."""
+        with self._lock, self._database as database:
+            database.execute("BEGIN IMMEDIATE")
+            found = database.execute(
+                "SELECT id, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?", (booking_id,)
+            ).fetchone()
+            if found is None:
+                raise LookupError(f"there is no booking {_quoted(booking_id)}")
+            booking, cancelled = found
+            if cancelled:
+                raise ServiceError(409, f"booking {booking_id} is already cancelled")
+            database.execute("UPDATE bookings SET cancelled = 1 WHERE id = ?", (booking,))
+            seats = database.execute("DELETE FROM seats WHERE booking = ?", (booking,)).rowcount
+        return {"booking_id": booking_id, "status": "cancelled", "seats_freed": seats}
+
+    def _flights(
+        self, origin: str, destination: str, text: str, name: str = "departure_date"
+    ) -> list[Flight]:
+        """Return the flights of one day; raise what a backend would, where there is none."""
+        starts, ends = self._airports(origin, "origin"), self._airports(destination, "destination")
+        day = self._day(text, name)
+        wanted = [Flight(a, b, day) for a in starts for b in ends if starts[a] != ends[b]]
+        if found := [flight for flight in wanted if flight.exists()]:
+            return found
+        week = sorted((step for step in range(-7, 8)), key=lambda step: (abs(step), -step))
+        near = [step for step in week if any(flight.moved(step).exists() for flight in wanted)]
+        if not near:
+            raise LookupError("route unavailable")
+        both = [next((step for step in near if step * sign > 0), 0) for sign in (1, -1)]
+        days = [day + timedelta(step) for step in sorted(both, key=abs) if step]
+        dates = ", ".join(str(each) for each in days if self.clock() <= each <= LAST_DAY)
+        way = "return flight" if name == "return_date" else "flight"
+        raise LookupError(f"no {way} from {origin} to {destination} on {day}; nearest: {dates}")
+
+    def _airports(self, code: str, name: str) -> dict[str, str]:
+        """Return the airports that a code stands for, each with its city."""
+        rows = self._database.execute("SELECT code, airport, city FROM places").fetchall()
+        if found := {airport: city for known, airport, city in rows if known == code}:
+            return found
+        cities = {city.casefold(): city for _, _, city in rows}
+        written = str(code)[:40].partition(",")[0].strip().casefold()
+        near = [cities[each] for each in get_close_matches(written, cities, 1, 0.85)]
+        codes = [known for known, airport, city in rows if known == airport and city in near]
+        codes += [known for known, airport, _ in rows if known == airport == written.upper()]
+        hint = f"; did you mean {', '.join(codes)}?" if codes else ""
+        raise LookupError(f"unknown airport code {_quoted(code)} for {name}{hint}")
+
+    def _day(self, text: str, name: str) -> date:
+        try:
+            day = date.fromisoformat(text)
+        except (TypeError, ValueError):
+            day = None
+        if day is None or str(day) != text:
+            raise ValueError(f"{name} must be a date as YYYY-MM-DD, got {_quoted(text)}")
+        if day < self.clock():
+            raise ValueError(f"{name} {day} is in the past, today is {self.clock()}")
+        if day > LAST_DAY:
+            raise ValueError(f"{name} {day} is outside the timetable, which ends {LAST_DAY}")
+        return day
+
+    def _break_once(self, route: str) -> None:
+        drawn = crc32(route.encode())
+        if not self.flaky or drawn % self.flaky or route in self._searched:
+            return
+        self._searched.add(route)
+        if drawn >> 8 & 1:
+            raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    def _roomy(self, flights: Sequence[Flight], cabin: str, passengers: int) -> Flight:
+        """Return the first flight with room for all, or the first, which the database refuses."""
+        room = (each for each in flights if len(self._free(each, cabin)) >= passengers)
+        return next(room, flights[0])
+
+    def _free(self, flight: Flight, cabin: str) -> list[int]:
+        rows = self._database.execute(
+            "SELECT number FROM seats WHERE (origin, destination, day, cabin) = (?, ?, ?, ?)",
+            (flight.origin, flight.destination, str(flight.day), cabin),
+        )
+        taken = {number for (number,) in rows}
+        return [number for number in range(1, SEATS.get(cabin, 0) + 1) if number not in taken]
+
+    def _take(self, flight: Flight, cabin: str, passengers: int, booking: int | None) -> list[int]:
+        """Take seats; numbers beyond the last seat break a constraint of the database."""
+        beyond = range(SEATS[cabin] + 1, SEATS[cabin] + 1 + passengers)
+        numbers = [*self._free(flight, cabin), *beyond][:passengers]
+        key = (flight.origin, flight.destination, str(flight.day), cabin)
+        self._database.executemany(
+            "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?)",
+            [(*key, number, booking) for number in numbers],
+        )
+        return numbers
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    return repr(text if len(text) <= 40 else text[:40] + "…")

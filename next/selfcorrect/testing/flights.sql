@@ -1,0 +1,52 @@
+CREATE TABLE IF NOT EXISTS airports (
+    iata TEXT PRIMARY KEY CHECK (length(iata) = 3),
+    city TEXT NOT NULL
+);
+-- Codes that stand for every airport of a city.
+CREATE TABLE IF NOT EXISTS metros (
+    code TEXT PRIMARY KEY CHECK (length(code) = 3),
+    city TEXT NOT NULL
+);
+CREATE VIEW IF NOT EXISTS places AS
+    SELECT iata AS code, iata AS airport, city FROM airports
+    UNION ALL
+    SELECT code, iata, city FROM metros JOIN airports USING (city);
+CREATE TABLE IF NOT EXISTS bookings (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    departure_date TEXT NOT NULL,
+    return_date    TEXT,
+    passengers     INTEGER NOT NULL,
+    cabin          TEXT NOT NULL,
+    cancelled      INTEGER NOT NULL DEFAULT 0,
+    CONSTRAINT known_cabin CHECK (cabin IN ('economy', 'business', 'first')),
+    CONSTRAINT one_to_nine_passengers CHECK (
+        typeof(passengers) = 'integer' AND passengers BETWEEN 1 AND 9),
+    CONSTRAINT return_after_departure CHECK (return_date >= departure_date)
+);
+CREATE TABLE IF NOT EXISTS seats (
+    origin      TEXT NOT NULL REFERENCES airports (iata),
+    destination TEXT NOT NULL REFERENCES airports (iata),
+    day         TEXT NOT NULL,
+    cabin       TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    booking     INTEGER NOT NULL REFERENCES bookings (id),
+    PRIMARY KEY (origin, destination, day, cabin, number),
+    CONSTRAINT cabin_has_seats CHECK (
+        number BETWEEN 1 AND CASE cabin WHEN 'economy' THEN 60 WHEN 'business' THEN 12 ELSE 4 END)
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO airports (iata, city) VALUES
+    ('JFK', 'New York'), ('EWR', 'New York'), ('LGA', 'New York'),
+    ('LHR', 'London'), ('LGW', 'London'), ('LCY', 'London'), ('LTN', 'London'),
+    ('CDG', 'Paris'), ('ORY', 'Paris'), ('HND', 'Tokyo'), ('NRT', 'Tokyo'),
+    ('ORD', 'Chicago'), ('MDW', 'Chicago'), ('IAD', 'Washington'), ('DCA', 'Washington'),
+    ('FCO', 'Rome'), ('CIA', 'Rome'), ('MXP', 'Milan'), ('LIN', 'Milan'),
+    ('ATL', 'Atlanta'), ('LAX', 'Los Angeles'), ('SFO', 'San Francisco'), ('SEA', 'Seattle'),
+    ('DEN', 'Denver'), ('BOS', 'Boston'), ('MIA', 'Miami'), ('YYZ', 'Toronto'),
+    ('GRU', 'São Paulo'), ('AMS', 'Amsterdam'), ('FRA', 'Frankfurt'), ('MUC', 'Munich'),
+    ('BER', 'Berlin'), ('MAD', 'Madrid'), ('BCN', 'Barcelona'), ('LIS', 'Lisbon'),
+    ('ZRH', 'Zurich'), ('VIE', 'Vienna'), ('CPH', 'Copenhagen'), ('DUB', 'Dublin'),
+    ('IST', 'Istanbul'), ('DXB', 'Dubai'), ('DEL', 'Delhi'), ('SIN', 'Singapore'),
+    ('SYD', 'Sydney');
+INSERT OR IGNORE INTO metros (code, city) VALUES
+    ('NYC', 'New York'), ('LON', 'London'), ('PAR', 'Paris'), ('TYO', 'Tokyo'),
+    ('CHI', 'Chicago'), ('WAS', 'Washington'), ('ROM', 'Rome'), ('MIL', 'Milan');

@@ -1,0 +1,189 @@
+import importlib.util
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from selfcorrect.testing.flights import ServiceError, World
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+BOOKING = load(Path(__file__).parent.parent / "graphs" / "flight_booking.py")
+
+
+@pytest.mark.parametrize(
+    ("search", "origins"),
+    [
+        (("NYC", "LAX", "2024-01-15"), {"EWR", "JFK"}),
+        (("JFK", "LAX", "2027-12-31"), {"JFK"}),
+        (("LHR", "CDG", "2024-10-26"), {"LHR"}),
+        (("CDG", "LHR", "2024-01-01"), {"CDG"}),
+    ],
+)
+def test_flights_of_a_day(search, origins):
+    found = World(flaky=0).search(*search)
+    assert {flight["origin"] for flight in found} == origins
+    assert {flight["seats"]["first"] for flight in found} == {4}
+
+
+@pytest.mark.parametrize(
+    ("search", "error", "text"),
+    [
+        (
+            ("LHR", "CDG", "Oct 26"),
+            ValueError,
+            "departure_date must be a date as YYYY-MM-DD, got 'Oct 26'",
+        ),
+        (("LHR", "CDG", "20241026"), ValueError, "must be a date as YYYY-MM-DD"),
+        (("LHR", "CDG", None), ValueError, "got 'None'"),
+        (("LHR", "CDG", "2023-12-31"), ValueError, "is in the past, today is 2024-01-01"),
+        (("LHR", "CDG", "2028-01-01"), ValueError, "outside the timetable, which ends 2027-12-31"),
+        (
+            ("LONDON", "CDG", "2024-10-26"),
+            LookupError,
+            "unknown airport code 'LONDON' for origin; did you mean LHR, LGW, LCY, LTN?",
+        ),
+        (("LHR", "Seatle", "2024-10-26"), LookupError, "for destination; did you mean SEA?"),
+        (("lhr", "CDG", "2024-10-26"), LookupError, "did you mean LHR?"),
+        (("XQZ", "CDG", "2024-10-26"), LookupError, "unknown airport code 'XQZ' for origin"),
+        (
+            ("LHR", "JFK", "2024-10-26"),
+            LookupError,
+            "no flight from LHR to JFK on 2024-10-26; nearest: 2024-10-28, 2024-10-22",
+        ),
+        (("LGW", "ORY", "2024-03-04"), LookupError, "route unavailable"),
+        (("LON", "LHR", "2024-03-04"), LookupError, "route unavailable"),
+    ],
+)
+def test_searches_that_fail(search, error, text):
+    with pytest.raises(error) as caught:
+        World(flaky=0).search(*search)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ((5, "first"), "cabin_has_seats"),
+        ((0,), "one_to_nine_passengers"),
+        ((10,), "one_to_nine_passengers"),
+        ((1, "coach"), "known_cabin"),
+        ((1, "economy", "2024-03-01"), "return_after_departure"),
+    ],
+)
+def test_the_database_refuses_and_nothing_is_booked(more, text):
+    world = World()
+    with pytest.raises(sqlite3.IntegrityError, match=text):
+        world.book("LHR", "CDG", "2024-03-02", *more)
+    assert world.book("LHR", "CDG", "2024-03-02", 4, "first")["booking_id"] == "BK1001"
+
+
+def test_a_booking_takes_seats_and_cancelling_frees_them(tmp_path):
+    world = World(str(tmp_path / "flights.db"), flaky=0)
+    trip = world.book("LHR", "CDG", "2024-03-02", 3, "first", "2024-03-05")
+    assert [flight["seats"] for flight in trip["flights"]] == [[1, 2, 3], [1, 2, 3]]
+    assert [flight["origin"] for flight in trip["flights"]] == ["LHR", "CDG"]
+    again = World(str(tmp_path / "flights.db"), flaky=0)
+    assert again.search("LHR", "CDG", "2024-03-02")[0]["seats"]["first"] == 1
+    with pytest.raises(sqlite3.IntegrityError):
+        again.book("LHR", "CDG", "2024-03-02", 2, "first")
+    assert world.cancel(trip["booking_id"])["seats_freed"] == 6
+    with pytest.raises(ServiceError, match="already cancelled") as caught:
+        again.cancel(trip["booking_id"])
+    assert caught.value.status_code == 409
+    assert again.book("LHR", "CDG", "2024-03-02", 4, "first")["flights"][0]["seats"] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("booking", ["BK9999", "1001", "BK1001'--", ""])
+def test_an_unknown_booking_cannot_be_cancelled(booking):
+    with pytest.raises(LookupError, match="there is no booking"):
+        World().cancel(booking)
+
+
+def test_a_full_flight_gives_way_to_one_with_room():
+    world = World()
+    for _ in range(2):
+        world.book("JFK", "LAX", "2024-01-15", 2, "first")
+    assert world.book("NYC", "LAX", "2024-01-15", 4, "first")["flights"][0]["origin"] == "EWR"
+
+
+def test_a_flaky_route_breaks_once():
+    world, errors = World(flaky=1), set()
+    for route in [("LHR", "CDG"), ("CDG", "LHR"), ("JFK", "LAX"), ("LAX", "JFK"), ("NYC", "LAX")]:
+        with pytest.raises((ServiceError, ConnectionResetError)) as caught:
+            world.search(*route, "2024-01-15")
+        errors.add(type(caught.value))
+        assert world.search(*route, "2024-01-15")
+    assert errors == {ServiceError, ConnectionResetError}
+
+
+def test_the_clock_says_which_days_are_over():
+    with pytest.raises(ValueError, match="today is 2026-05-01"):
+        World(clock=lambda: date(2026, 5, 1)).search("LHR", "CDG", "2026-04-30")
+
+
+def test_threads_never_sell_a_seat_twice():
+    world = World()
+
+    def book(_):
+        try:
+            return world.book("LHR", "CDG", "2024-03-02", 1, "business")["flights"][0]["seats"]
+        except sqlite3.IntegrityError:
+            return []
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = sorted(seat for seats in pool.map(book, range(20)) for seat in seats)
+    assert taken == list(range(1, 13))
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [example[1:] for example in BOOKING.EXAMPLES],
+    ids=[example[0] for example in BOOKING.EXAMPLES],
+)
+def test_examples_end_as_they_say(expected, given):
+    model = BOOKING.make_model() if "for me" in given.get("request", "") else None
+    out = BOOKING.make_graph(model=model).invoke(given)
+    if expected == "question":
+        assert out["failure"]["reason"] == "needs_person"
+    else:
+        assert expected in out
+
+
+def test_scenario_1_books_for_one():
+    out = BOOKING.make_graph(model=BOOKING.make_model()).invoke(BOOKING.EXAMPLES[0][2])
+    assert out["result"]["passengers"] == 1
+
+
+def test_scenario_1_asks_without_a_model():
+    out = BOOKING.graph.invoke(BOOKING.EXAMPLES[0][2])
+    assert out["failure"]["reason"] == "needs_person"
+
+
+def test_scenario_2_books_business():
+    out = BOOKING.make_graph().invoke(BOOKING.EXAMPLES[1][2])
+    assert (out["result"]["cabin"], out["result"]["flights"][0]["date"]) == (
+        "business",
+        "2024-10-26",
+    )
+
+
+def test_scenario_3_runs_no_tool():
+    out = BOOKING.make_graph().invoke(BOOKING.EXAMPLES[2][2])
+    assert "failure" in out
+    assert out["failure"]["attempts"] == []
+
+
+def test_a_repair_is_made_on_the_world_that_is_given():
+    world = World(flaky=0)
+    graph = BOOKING.make_graph(world=world)
+    booked = graph.invoke(BOOKING.EXAMPLES[1][2])["result"]["booking_id"]
+    assert world.cancel(booked)["seats_freed"] == 1
