@@ -22,7 +22,16 @@ from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.testing import ScriptedModel, VirtualTime, play
 
-REPAIRED = ["plan", "execute", "diagnose", "select_strategy", "repair", "validate", "retry", "execute"]
+REPAIRED = [
+    "plan",
+    "execute",
+    "diagnose",
+    "select_strategy",
+    "repair",
+    "validate",
+    "retry",
+    "execute",
+]
 
 
 def test_a_healthy_call_takes_two_nodes():
@@ -335,9 +344,9 @@ NO_CALLS = [
     ({}, "invalid_input"),
     ({"request": "x"}, "invalid_input"),
     ({"raw": "x" * 2_000_000}, "invalid_input"),
-    ({"call": {"name": "t", "args": "{cut"}}, "no_strategy"),
-    ({"raw": '{"name": "t", "args": {"q": 1'}, "no_strategy"),
-    ({"call": {"args": {}}}, "no_strategy"),
+    ({"call": {"name": "t", "args": "{cut"}}, "needs_person"),
+    ({"raw": '{"name": "t", "args": {"q": 1'}, "needs_person"),
+    ({"call": {"args": {}}}, "needs_person"),
 ]
 
 
