@@ -45,7 +45,7 @@ def test_the_demonstration_ends_as_it_says(capsys):
 )
 def test_one_call(call, code, end, capsys):
     assert main(["run", "--call", json.dumps(call)]) == code
-    assert f"\n  {end}  " in capsys.readouterr().out
+    assert f"\n  {end} " in capsys.readouterr().out
 
 
 def test_a_question_without_anyone_is_reported(capsys):
@@ -179,7 +179,8 @@ def test_init_copies_the_starter_once(tmp_path, capsys):
 
 
 def command(*arguments, **options):
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    paths = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.run(
         [sys.executable, "-m", "selfcorrect", *arguments],
         capture_output=True,
