@@ -5,7 +5,6 @@ without executing them. Names are loaded when they are first used, so that a col
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -67,8 +66,8 @@ _HOMES: Final = {
     "graph": "build_graph",
     "limits": "Limits",
     "mender": "Mender Mending repair_call",
-    "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp Repair"
-    " Result Retry Safety Severity Terminal Wait",
+    "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
+    " Repair Result Retry Safety Severity Terminal Wait",
     "models.prompts": "Prompts",
     "policies.terminal": "ToolErrorPolicy",
     "protocols": "RepairContext",
@@ -84,10 +83,13 @@ _HOMES: Final = {
 _MODULES: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = list(_MODULES)
-__version__ = version("selfcorrect")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("selfcorrect")
     if name not in _MODULES:
         raise AttributeError(f"module 'selfcorrect' has no attribute {name!r}")
     value = getattr(import_module(f"selfcorrect.{_MODULES[name]}"), name)

@@ -59,7 +59,7 @@ def repair_of(answer: Any, question: JsonObject, call: Call, *, is_first: bool) 
     | `{"action": "answer", "value": v}`, or the bare value | puts it where the fault is |
     | `{"action": "choose", "choice": n}` | takes an option, by index or by value |
     | `{"action": "approve"}` | takes the only option; without one, runs the call as it stands |
-    | `{"action": "edit", "args": {…}}`, or `"call"` | gives all arguments, or the whole call, anew |
+    | `{"action": "edit", "args": {…}}`, or `"call"` | gives arguments, or the whole call, anew |
     | `{"action": "reject", "reason": "…"}`, or None | ends the run |
 
     `"question": id` beside the action names the question; only the first question of a run takes

@@ -118,7 +118,7 @@ def may_run(
         if verdict is not None:
             return verdict
         equal += record.status == Outcome.DONE
-    if equal >= request.equal and request.vouch is None:
+    if equal >= request.equal and not _vouched(Outcome.LOST, request):
         return Hold(f"{equal} equal calls of this tool have succeeded already. Run it once more?")
     return Run()
 

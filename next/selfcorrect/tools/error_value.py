@@ -1,0 +1,43 @@
+"""Says whether a returned value is an error, by structure alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from selfcorrect.model import JSON, JsonObject
+
+
+def error_in(value: JSON) -> str | None:
+    """Return the text of an error that came as a value, or None where it is none.
+
+    >>> error_in({"error": {"message": "no seat is left"}}), error_in({"error": None, "seats": 2})
+    ('no seat is left', None)
+    """
+    if not isinstance(value, Mapping) or not any(is_error(value) for is_error in _SIGNS):
+        return None
+    for key in _TEXTS:
+        if value.get(key):
+            return _text(value[key])
+    return _text(value)
+
+
+_SIGNS: Final[tuple[Callable[[JsonObject], bool], ...]] = (
+    lambda value: value.get("isError") is True or value.get("is_error") is True,
+    lambda value: bool(value.get("error")),
+    lambda value: value.get("status") == "error",
+    lambda value: _is_status(value.get("status_code")),
+)
+_TEXTS: Final = ("error", "message", "detail", "content")
+"""Where an error says what is wrong, in this order."""
+
+
+def _is_status(value: JSON) -> bool:
+    return type(value) is int and 400 <= value < 600
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, list):
+        return "\n".join(_text(item) for item in value)
+    if isinstance(value, Mapping):
+        found = next((value[key] for key in ("message", "text") if value.get(key)), dict(value))
+        return str(found)
+    return str(value)

@@ -1,0 +1,167 @@
+"""Runs a tool within its timeout, and returns its value as plain JSON."""
+
+import asyncio
+import contextvars
+import inspect
+import math
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from enum import Enum
+from threading import Thread
+from typing import Any, Final
+
+from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.model import JSON, JsonObject
+from selfcorrect.tools.spec import ToolSpec
+
+
+def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
+    """Call a tool from sync code.
+
+    Raises:
+        TimeoutError: If it gave no value in time; it may still act.
+        GraphSetupError: If the tool is async; it was not called.
+    """
+    call = _call_of(tool)
+    if inspect.iscoroutinefunction(call):
+        raise _needs_async(tool)
+    if tool.timeout is None:
+        # The tool runs in the caller's own thread, as it would without us.
+        value = call(**args)
+    else:
+        future = _in_thread(tool, args)
+        try:
+            value = future.result(tool.timeout)
+        except TimeoutError:
+            if future.done():
+                raise
+            raise _late(tool) from None
+    if inspect.iscoroutine(value):
+        value.close()
+        raise _needs_async(tool)
+    return value
+
+
+async def arun_tool(tool: ToolSpec, args: JsonObject) -> Any:
+    """Call a tool from async code; a sync tool runs in a thread.
+
+    Raises:
+        TimeoutError: If it gave no value in time; it may still act.
+    """
+    return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
+
+
+async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
+    call = _call_of(tool)
+    if inspect.iscoroutinefunction(call):
+        return await call(**args)
+    value = await asyncio.wrap_future(_in_thread(tool, args))
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _in_time(tool: ToolSpec, args: JsonObject) -> Any:
+    task = asyncio.ensure_future(_answer(tool, args))
+    try:
+        # `wait_for` would wait for a tool that ignores its cancellation.
+        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+    finally:
+        task.cancel()
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    if not done:
+        raise _late(tool)
+    return task.result()
+
+
+def _in_thread(tool: ToolSpec, args: JsonObject) -> "Future[Any]":
+    # A pool would wait at the end of the program for a tool that hangs; a daemon does not.
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(_call_of(tool), **args))
+        except StopIteration as error:
+            # An asyncio future never ends with this one.
+            future.set_exception(RuntimeError(f"{tool.name} raised {error!r}"))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name=f"tool {tool.name}", daemon=True).start()
+    return future
+
+
+def _call_of(tool: ToolSpec) -> Any:
+    if tool.call is None:
+        raise ToolDefinitionError(f"tool {tool.name!r} is only checked here; its caller runs it")
+    return tool.call
+
+
+def _needs_async(tool: ToolSpec) -> GraphSetupError:
+    return GraphSetupError(f"tool {tool.name!r} is async: use ainvoke, or aplay")
+
+
+def _late(tool: ToolSpec) -> TimeoutError:
+    return TimeoutError(f"{tool.name} gave no answer within {tool.timeout:g} seconds")
+
+
+_DEPTH: Final = 64
+_CUT: Final = "…"
+"""Stands for a value inside itself, and for what is nested too deep."""
+
+
+def plain(value: Any) -> JSON:
+    """Return a tool's value as plain JSON.
+
+    >>> plain({"when": date(2026, 10, 26), "seats": (1, 2)})
+    {'when': '2026-10-26', 'seats': [1, 2]}
+    """
+    return _plain(value, ())
+
+
+def _plain(value: Any, parents: tuple[int, ...]) -> JSON:
+    if isinstance(value, Enum):
+        return _plain(value.value, parents)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return _text(value)
+    if id(value) in parents or len(parents) >= _DEPTH:
+        return _CUT
+    parents = (*parents, id(value))
+    if _is_message(value):
+        return _plain(value.content, parents)
+    if hasattr(type(value), "model_dump"):
+        return _plain(value.model_dump(), parents)
+    inner = _parts(value)
+    if isinstance(inner, Mapping):
+        return {str(_plain(key, parents)): _plain(item, parents) for key, item in inner.items()}
+    return inner if isinstance(inner, str) else [_plain(item, parents) for item in inner]
+
+
+def _parts(value: Any) -> Any:
+    """Return a value as a mapping, a list, or a text."""
+    if isinstance(value, Mapping):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return list(value) if isinstance(value, Iterable) else str(value)
+
+
+def _is_message(value: Any) -> bool:
+    # LangChain's messages, told by name, so that nobody imports LangChain for this.
+    return any(base.__name__ == "BaseMessage" for base in type(value).__mro__)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return b64encode(value).decode()

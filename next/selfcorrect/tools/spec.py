@@ -1,0 +1,212 @@
+"""`ToolSpec`: a tool's name, schema, effect and callable, made from whatever the user has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final, Protocol, TypedDict, Unpack
+
+from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect
+from selfcorrect.errors import ToolDefinitionError, unknown_name
+from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.schema.check import Checker
+
+
+class ToolOptions(TypedDict, total=False):
+    """What may be declared of a tool; the keys are fields of `ToolSpec`."""
+
+    name: str | None
+    effect: Effect | str | None
+    atomic: bool
+    verify: Callable[..., Any] | None
+    receipt: str | Callable[[Any], Any] | None
+    on_error: Callable[..., Any] | None
+    fails: Callable[[Any], bool] | None
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """One tool.
+
+    Attributes:
+        name: What the model calls it.
+        description: What the model reads about it.
+        parameters: The JSON Schema of its arguments, as the model is sent it.
+        call: Runs the tool; sync or async; takes keywords. None: the tool is only checked, and
+            its caller runs it.
+        effect: What a call does to the world.
+        declared: Whether somebody said so; an undeclared tool counts as one that acts.
+        atomic: Whether the tool takes one step, so that a refusal means that nothing was done.
+        timeout: Seconds that one execution may take; None: no bound.
+        on_error: Decides about this tool's errors before the map does.
+        verify: Finds out whether a lost call was done.
+        receipt: The key of a result, or a function of it, that shows that the call was done.
+        fails: Says of a returned value whether it is an error.
+    """
+
+    name: str
+    description: str
+    parameters: JsonObject
+    call: Callable[..., Any] | None = None
+    _: KW_ONLY
+    effect: Effect = UNDECLARED
+    declared: bool = False
+    atomic: bool = False
+    timeout: float | None = None
+    on_error: Callable[..., Any] | None = None
+    verify: Callable[..., Any] | None = None
+    receipt: str | Callable[[Any], Any] | None = None
+    fails: Callable[[Any], bool] | None = None
+    checker: Checker = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.effect not in EFFECTS:
+            sentence = unknown_name("effect", self.effect, EFFECTS)
+            raise ToolDefinitionError(f"tool {self.name!r}: {sentence}")
+        if self.timeout is not None and self.timeout <= 0:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the timeout must be more than 0 seconds"
+            )
+        object.__setattr__(self, "checker", Checker(self.parameters, self.name))
+
+    @classmethod
+    def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:
+        """Make a tool of a function; annotations become the schema, the docstring its description.
+
+        A dict `metadata` on the function may name its `effect` and `atomic`.
+        """
+        from selfcorrect.tools.function import signature_of
+
+        name = str(options.get("name") or getattr(fn, "__name__", type(fn).__name__))
+        parameters, call = signature_of(fn, name)
+        schema = {"name": name, "description": inspect.getdoc(fn), "parameters": parameters}
+        return cls.from_schema(schema, call, **_with_metadata(fn, options))
+
+    @classmethod
+    def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
+        """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
+        found = tool.tool_call_schema
+        # A pydantic model drops an unknown key in silence, so the check must not let one pass.
+        parameters = (
+            found
+            if isinstance(found, dict)
+            else {"additionalProperties": False, **found.model_json_schema()}
+        )
+        schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
+        return cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
+
+    @classmethod
+    def from_schema(
+        cls,
+        schema: JsonObject,
+        call: Callable[..., Any] | None = None,
+        **options: Unpack[ToolOptions],
+    ) -> ToolSpec:
+        """Make a tool of the JSON that a model is sent, in the form of any provider or of MCP."""
+        inner = schema.get("function", schema)
+        name = options.pop("name", None) or inner.get("name")
+        if not isinstance(name, str) or not name:
+            raise ToolDefinitionError(f'a tool needs a "name": {schema!r:.80}')
+        parameters = next((inner[key] for key in _PARAMETERS if inner.get(key)), _NO_PARAMETERS)
+        effect: Any = options.pop("effect", None)
+        more: Any = options
+        return cls(
+            name,
+            inner.get("description") or "",
+            parameters,
+            call,
+            effect=effect or UNDECLARED,
+            declared=effect is not None,
+            **more,
+        )
+
+    def findings(self, args: JSON) -> list[Finding]:
+        """Return what is wrong with the arguments."""
+        return self.checker.findings(args)
+
+
+_PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
+_NO_PARAMETERS: Final = {"type": "object", "properties": {}}
+
+
+class DeclaredEffect(Protocol):
+    """What a map says of the tools that match a glob."""
+
+    @property
+    def effect(self) -> Effect:
+        """What a call does to the world."""
+
+    @property
+    def atomic(self) -> bool:
+        """Whether the tool takes one step."""
+
+
+def collect_tools(
+    tools: Iterable[Any], effects: Mapping[str, DeclaredEffect]
+) -> dict[str, ToolSpec]:
+    """Return tools by name; a map's effects count for tools that declare none.
+
+    Args:
+        tools: `ToolSpec`s, functions, LangChain tools, or schemas.
+        effects: Globs of names; the first that matches counts.
+
+    Raises:
+        ToolDefinitionError: If something is no tool, or two tools have one name.
+    """
+    found: dict[str, ToolSpec] = {}
+    for item in tools:
+        spec = _with_effect(_spec_of(item), effects)
+        if spec.name in found:
+            raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
+        found[spec.name] = spec
+    return found
+
+
+def _spec_of(item: Any) -> ToolSpec:
+    if isinstance(item, ToolSpec):
+        return item
+    if isinstance(item, Mapping):
+        return ToolSpec.from_schema(item)
+    if hasattr(item, "tool_call_schema"):
+        return ToolSpec.from_langchain(item)
+    if callable(item):
+        return ToolSpec.from_function(item)
+    raise ToolDefinitionError(
+        f"not a tool: {item!r:.80}; give a function, a LangChain tool, a schema or a ToolSpec"
+    )
+
+
+def _with_effect(spec: ToolSpec, effects: Mapping[str, DeclaredEffect]) -> ToolSpec:
+    for pattern, said in effects.items():
+        if not spec.declared and fnmatchcase(spec.name, pattern):
+            return replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
+    return spec
+
+
+def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
+    metadata = getattr(tool, "metadata", None)
+    known: Any = {
+        key: metadata[key]
+        for key in ("effect", "atomic")
+        if isinstance(metadata, Mapping) and key in metadata
+    }
+    return {**known, **options}
+
+
+def _langchain_call(tool: Any) -> Callable[..., Any]:
+    if hasattr(tool, "model_copy"):
+        # With these handlers LangChain returns an error as if it were a result.
+        silent = {"handle_tool_error": False, "handle_validation_error": False}
+        tool = tool.model_copy(update=silent)
+
+    async def acall(**args: Any) -> Any:
+        return await tool.ainvoke(args)
+
+    def call(**args: Any) -> Any:
+        return tool.invoke(args)
+
+    is_async = getattr(tool, "coroutine", None) and not getattr(tool, "func", None)
+    return acall if is_async else call

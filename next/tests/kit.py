@@ -1,0 +1,65 @@
+"""What the tests share: tools that fail as they are told, and runs in virtual time."""
+
+from selfcorrect import StrategyMap, ToolSpec
+from selfcorrect.testing import VirtualTime, play
+
+INTEGER = {"type": "integer"}
+TEXT = {"type": "string"}
+DATE = {"type": "string", "format": "date"}
+
+
+class Answered(Exception):
+    """What an HTTP client raises for a status."""
+
+    def __init__(self, status, text="answered", retry_after=None):
+        super().__init__(text)
+        self.status_code = status
+        self.retry_after = retry_after
+
+
+class Tool:
+    """A tool that plays a list of errors and values, and then answers "ok".
+
+    Attributes:
+        ran: The arguments of its executions.
+        spec: The tool as the runtime takes it.
+    """
+
+    def __init__(self, *plays, name="t", effect="read_only", required=(), schema=None, **more):
+        self.ran = []
+        self._plays = list(plays)
+        properties = {"q": INTEGER} if schema is None else schema
+        parameters = {
+            "type": "object",
+            "properties": properties,
+            "required": list(required),
+            "additionalProperties": False,
+        }
+        described = {"name": name, "description": name, "parameters": parameters}
+        self.spec = ToolSpec.from_schema(described, call=self._call, effect=effect, **more)
+
+    def _call(self, **args):
+        self.ran.append(args)
+        item = self._plays.pop(0) if self._plays else "ok"
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+
+def run(tool, args=None, *, time=None, name="t", **options):
+    """Run one call of a tool; return the output."""
+    beside = {key: options.pop(key) for key in ("task_id", "request", "id") if key in options}
+    call = {"name": name, "args": {} if args is None else args}
+    if "id" in beside:
+        call["id"] = beside.pop("id")
+    return play([tool.spec], {"call": call, **beside}, time=time or VirtualTime(), **options)
+
+
+def with_rules(*rules, **more):
+    """Return the default map with rules of one's own before it."""
+    return StrategyMap(list(rules), extends=["default"], **more)
+
+
+def nodes(out):
+    """Return the nodes that a run went through."""
+    return [event["node"] for event in out["trail"]]

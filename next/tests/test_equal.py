@@ -1,0 +1,81 @@
+"""Equal calls have equal keys: defaults, number forms, Unicode forms and order do not matter."""
+
+import unicodedata
+
+from hypothesis import given, strategies as st
+
+from selfcorrect import Call
+from selfcorrect.effects.equal import call_key, doubt_key, identity_key
+
+SCHEMA = {
+    "properties": {
+        "n": {"type": "integer", "default": 5},
+        "note": {"type": "string"},
+        "people": {"type": "array", "items": {"properties": {"age": {"type": "number"}}}},
+    }
+}
+EQUAL = [
+    ({}, {"n": 5}),
+    ({"n": 5}, {"n": 5.0}),
+    ({"n": 5}, {"n": "5"}),
+    ({"n": 5}, {"n": "5.0"}),
+    ({"note": "é"}, {"note": "é"}),
+    ({"note": "a", "n": 1}, {"n": 1, "note": "a"}),
+    ({"people": [{"age": 7}]}, {"people": [{"age": "7"}]}),
+]
+DIFFERENT = [
+    ({"n": 5}, {"n": 6}),
+    ({"note": "5"}, {"note": "5.0"}),
+    ({"note": "a"}, {"note": "A"}),
+    ({"people": [1, 2]}, {"people": [2, 1]}),
+    ({"note": None}, {}),
+    ({"n": True}, {"n": 1}),
+]
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+def key(args):
+    return call_key(Call("f", args), SCHEMA)
+
+
+def test_equal():
+    assert [(a, b) for a, b in EQUAL if key(a) != key(b)] == []
+
+
+def test_different():
+    assert [(a, b) for a, b in DIFFERENT if key(a) == key(b)] == []
+
+
+@given(st.dictionaries(st.text(), values))
+def test_order_and_unicode_form_do_not_matter(args):
+    def decomposed(value):
+        if isinstance(value, str):
+            return unicodedata.normalize("NFD", value)
+        if isinstance(value, dict):
+            pairs = [(decomposed(k), decomposed(v)) for k, v in value.items()]
+            return dict(reversed(pairs)) if len(dict(pairs)) == len(pairs) else value
+        return [decomposed(item) for item in value] if isinstance(value, list) else value
+
+    def composed(value):
+        if isinstance(value, str):
+            return unicodedata.normalize("NFC", value)
+        if isinstance(value, dict):
+            return {composed(k): composed(v) for k, v in value.items()}
+        return [composed(item) for item in value] if isinstance(value, list) else value
+
+    if len(composed(args)) == len(args):
+        assert key(decomposed(composed(args))) == key(composed(args))
+
+
+def test_identity_has_scope_message_and_id_and_doubt_has_none_but_the_scope():
+    call, other = Call("f", {}, "1"), Call("f", {}, "2")
+    same = call_key(call, SCHEMA)
+    assert identity_key("t", "m", call, same) != identity_key("t", "m", other, same)
+    assert identity_key("t", "m", call, same) != identity_key("t", "n", call, same)
+    assert identity_key("t", "m", call, same) != identity_key("u", "m", call, same)
+    assert doubt_key("t", same) == doubt_key("t", call_key(other, SCHEMA))
+    assert doubt_key("t", same) != doubt_key("u", same)
