@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from selfcorrect.__main__ import main
+from selfcorrect.testing import play
 
 SEARCH = {
     "name": "search_flights",
@@ -45,7 +47,7 @@ def test_the_demonstration_ends_as_it_says(capsys):
 )
 def test_one_call(call, code, end, capsys):
     assert main(["run", "--call", json.dumps(call)]) == code
-    assert f"\n  {end}  " in capsys.readouterr().out
+    assert f"\n  {end} " in capsys.readouterr().out
 
 
 def test_a_question_without_anyone_is_reported(capsys):
@@ -178,8 +180,26 @@ def test_init_copies_the_starter_once(tmp_path, capsys):
     assert "exists; choose another folder" in capsys.readouterr().err
 
 
+def test_the_map_of_the_readme_works(tmp_path, capsys):
+    def book_amount(cost_centre: str) -> str:
+        """Book an amount."""
+        if not cost_centre.startswith("CC-"):
+            raise ValueError(f"unknown cost centre {cost_centre!r}")
+        return cost_centre
+
+    text = (Path(__file__).parent.parent / "strategies" / "README.md").read_text("utf-8")
+    blocks = dict(re.findall(r"```(python|toml)\n(.*?)```", text, re.DOTALL))
+    (tmp_path / "ledger_repairs.py").write_text(blocks["python"], "utf-8")
+    path = tmp_path / "ledger.toml"
+    path.write_text(blocks["toml"], "utf-8")
+    assert main(["check", str(path)]) == 0, capsys.readouterr().out
+    call = {"name": "book_amount", "args": {"cost_centre": "cc 42"}}
+    assert play([book_amount], {"call": call}, strategies=path)["result"] == "CC-0042"
+
+
 def command(*arguments, **options):
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    paths = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.run(
         [sys.executable, "-m", "selfcorrect", *arguments],
         capture_output=True,

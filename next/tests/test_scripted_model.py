@@ -1,8 +1,11 @@
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from selfcorrect import testing
 from selfcorrect.testing import ScriptedModel, VirtualTime, tool_call
 
 
@@ -29,6 +32,12 @@ def test_exceptions_are_raised(error):
     with pytest.raises(ConnectionError):
         model.invoke("ask")
     assert model.invoke("ask").text == "back"
+
+
+def test_an_item_that_is_answered_again_is_a_copy():
+    model = ScriptedModel([AIMessage("same")], again=True)
+    first, second = model.invoke("ask"), model.invoke("ask")
+    assert first.id != second.id
 
 
 def test_again_repeats_the_last_item():
@@ -74,3 +83,17 @@ def test_virtual_time_moves_only_when_somebody_waits():
 def test_virtual_time_refuses_what_is_no_wait(seconds):
     with pytest.raises(ValueError, match="finite"):
         VirtualTime().sleep(seconds)
+
+
+def test_a_world_needs_no_framework():
+    code = (
+        "import sys, selfcorrect.testing.clock, selfcorrect.testing.flights as flights\n"
+        "flights.World()\n"
+        "sys.exit(bool({'langchain_core', 'langgraph', 'pydantic'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="ScriptedModle"):
+        _ = testing.ScriptedModle

@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 
+from selfcorrect import __version__
 from selfcorrect.cli.screen import complain
 
 _COMMANDS = {
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("selfcorrect", description="Repair failed tool calls.")
-    parser.add_argument("--version", action="version", version=f"selfcorrect {_version()}")
+    parser.add_argument("--version", action="version", version=f"selfcorrect {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     of = {
         name: commands.add_parser(name, help=text, description=text.capitalize() + ".")
@@ -72,10 +72,3 @@ def _parser() -> argparse.ArgumentParser:
     of["graph"].add_argument("--format", choices=["mermaid", "ascii"], default="mermaid")
     of["init"].add_argument("folder", metavar="DIR", help="where the files go")
     return parser
-
-
-def _version() -> str:
-    try:
-        return version("selfcorrect")
-    except PackageNotFoundError:
-        return "(not installed)"

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     if options.interactive and options.jsonl == "-":
         raise InputError("--interactive reads answers from stdin; give the calls in a file")
     module = load_graph_file(options.graph)
-    wishes: JsonDict = {}
+    wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
     if options.interactive:
         from langgraph.checkpoint.memory import InMemorySaver
 
@@ -35,35 +35,24 @@ def run(options: argparse.Namespace) -> int:
         tasks: Iterable[_Task] = [_task(options.call, "--call")]
     elif options.jsonl is not None:
         tasks = _lines(options.jsonl)
-    elif examples := getattr(module, "EXAMPLES", None):
-        tasks = [_Task(*example) for example in examples]
-        if hasattr(module, "make_model"):
-            wishes["model"] = module.make_model()
+    elif hasattr(module, "EXAMPLES"):
+        tasks = [_Task(*example) for example in module.EXAMPLES]
+        wishes |= {"model": module.make_model()} if hasattr(module, "make_model") else {}
     else:
         raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
-    graph = make_graph(module, options.strategies, **wishes)
-    return _run_all(graph, tasks, options)
-
-
-def _run_all(graph: Any, tasks: Iterable[_Task], options: argparse.Namespace) -> int:
-    count: Counter[str] = Counter()
+    graph = make_graph(module, **wishes)
+    counts = Counter[str]()
     surprises = 0
-    for title, expected, given in tasks:
-        out = _run_one(graph, given, interactive=options.interactive)
-        end = ending(out)
-        surprises += end != (expected or "result")
-        count[end] += 1
-        count["execution"] += sum("attempt" in event for event in out.get("trail", ()))
+    for task in tasks:
+        out = _run_one(graph, task.given, interactive=options.interactive)
+        counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
+        surprises += ending(out) != (task.expected or "result")
         if options.json:
             say_json(out)
         else:
-            _show(title, out)
-            if expected not in (None, end):
-                say(f"  expected a {expected}, got a {end}", "red")
-    if not options.json and sum(count.values()) > 2:
-        total = _number(count.total() - count["execution"], "call")
-        parts = [_number(count[each], each) for each in ("result", "question", "failure")]
-        say(f"{total}: {', '.join(parts)}; {_number(count['execution'], 'execution')}")
+            _show(task, out)
+    if counts["calls"] > 1 and not options.json:
+        say(" · ".join(f"{name} {count}" for name, count in counts.items()))
     return 1 if surprises else 0
 
 
@@ -86,22 +75,25 @@ def _run_one(graph: Any, given: JsonDict, *, interactive: bool) -> JsonDict:
         step = Command(resume=answer)
 
 
-def _answer(question: JsonDict) -> JSON:
-    """Ask on stderr, read a line from stdin; a number chooses, JSON and text are taken as such."""
-    options = list(question.get("options") or ())
-    say(f"? {question.get('question')}", "yellow", stderr=True)
+def _answer(question: JsonDict) -> JsonDict | None:
+    """Ask on stderr and read a line from stdin; None where stdin has ended."""
+    options = list(question["options"])
+    say(f"? {question['question']}", "yellow", stderr=True)
     for number, option in enumerate(options, 1):
-        say(f"  {number}  {quote(option)}", stderr=True)
+        say(f"  {number}  {_option(option)}", stderr=True)
+    say("  a number, a value (JSON or text), approve or reject:", stderr=True)
     line = sys.stdin.readline()
     text = line.strip()
-    if not line:
-        return None
-    if options and text.isdecimal() and 1 <= int(text) <= len(options):
-        return options[int(text) - 1]
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    if text.isdecimal() and 1 <= int(text) <= len(options):
+        answer: JsonDict = {"action": "choose", "choice": int(text) - 1}
+    elif text in ("approve", "reject", ""):
+        answer = {"action": text or "reject"}
+    else:
+        try:
+            answer = {"action": "answer", "value": json.loads(text)}
+        except (ValueError, RecursionError):
+            answer = {"action": "answer", "value": text}
+    return answer | {"question": question["id"]} if line else None
 
 
 def ending(out: JsonDict) -> str:
@@ -115,24 +107,36 @@ def ending(out: JsonDict) -> str:
     return "failure" if "failure" in out else "result"
 
 
-def _show(title: str, out: JsonDict) -> None:
+def _show(task: _Task, out: JsonDict) -> None:
     end, failure = ending(out), out.get("failure", {})
-    say(f"■ {title}", "bold")
-    for change in (each for event in out.get("trail", ()) for each in event.get("changes", ())):
-        say(f"  {describe_change(change)}")
+    say(f"■ {task.title}", "bold")
+    for event in out.get("trail", ()):
+        for change in event.get("changes", ()):
+            say(f"  {describe_change(change)}")
+        if event.get("wait"):
+            say(f"  wait {event['wait']:.2f} s")
     if end == "result":
-        say(f"  result  {quote(out.get('result'))}", "green")
+        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'))}", "green")
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
-        say(f"  question  {question.get('question') or failure.get('detail')}", "yellow")
-        if options := question.get("options"):
-            say(f"    {' | '.join(map(quote, options))}")
+        say(f"  question  {question.get('question') or failure['detail']}", "yellow")
+        for option in question.get("options", ()):
+            say(f"    {_option(option)}")
     else:
-        say(f"  failure  {failure.get('reason')}: {failure.get('detail')}", "red")
+        say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
+    if task.expected not in (None, end):
+        say(f"  expected a {task.expected}", "red")
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def _option(option: JSON) -> str:
+    if isinstance(option, dict) and "changes" in option:
+        return "; ".join(map(describe_change, option["changes"]))
+    return quote(option)
+
+
+def _executions(out: JsonDict) -> int:
+    trail = out.get("trail", ())
+    return sum(event["node"] == "execute" and "attempt" in event for event in trail)
 
 
 def _lines(name: str) -> Iterator[_Task]:

@@ -57,11 +57,11 @@ def describe_change(change: JsonObject) -> str:
     'day  "Oct 26, 2026" → "2026-10-26"  format-date, inferred'
     """
     before, after = (quote(change[key]) if key in change else "" for key in ("before", "after"))
-    value = f"{before} → {after or '(removed)'}" if before else f"(missing) → {after}"
-    origin = change.get("moved_from")
-    if origin:
+    value = f"{before or '(missing)'} → {after or '(removed)'}"
+    place = dotted(change["path"])
+    if origin := change.get("moved_from"):
+        place = f"{dotted(origin)} → {place}"
         value = after if before in ("", after) else value
-    place = f"{dotted(origin)} → {dotted(change['path'])}" if origin else dotted(change["path"])
     return f"{place}  {value}  {change.get('strategy')}, {change['safety']}"
 
 

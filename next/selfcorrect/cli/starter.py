@@ -44,21 +44,18 @@ def load_graph_file(name: str | None) -> ModuleType:
     return module
 
 
-def make_graph(module: ModuleType, strategies: str | None = None, **options: Any) -> Any:
-    """Return the graph of a file: made anew if something is asked of it, else the ready one.
+def make_graph(module: ModuleType, **options: Any) -> Any:
+    """Return the graph of a file: what `make_graph` makes, or the ready `graph`.
 
     Raises:
-        InputError: If the file has neither `make_graph` nor `graph`.
+        InputError: If the file has neither, or no `make_graph` to take the options.
     """
-    make = getattr(module, "make_graph", None)
-    ready = getattr(module, "graph", None)
-    wishes = ({"strategies": strategies} if strategies else {}) | options
-    if make is not None and (wishes or ready is None):
-        return make(**wishes)
-    if ready is None or wishes:
-        needs = f"make_graph(*, {', '.join(wishes)})" if wishes else "make_graph() or graph"
-        raise InputError(f"{module.__file__}: must define {needs}")
-    return ready
+    if hasattr(module, "make_graph"):
+        return module.make_graph(**options)
+    if options or not hasattr(module, "graph"):
+        names = ", ".join(options) or "no arguments"
+        raise InputError(f"{module.__file__}: must define make_graph, which takes {names}")
+    return module.graph
 
 
 def draw(options: argparse.Namespace) -> int:

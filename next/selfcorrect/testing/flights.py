@@ -75,6 +75,9 @@ class World:
         path: The database file; `:memory:` for a database that ends with the world.
         clock: Returns today; earlier days cannot be booked.
         flaky: One of so many routes fails the first time that it is searched; 0: none fails.
+
+    Attributes:
+        close: Closes the database; so does the end of the world.
     """
 
     def __init__(
