@@ -54,16 +54,13 @@ class Strategies:
         """Return the rule's own strategy of a name, else the map's, else None."""
         return self.factories.get(owner) or self.factories.get(Owner(None, owner.strategy))
 
-    def add(self, owner: Owner, factory: Factory) -> None:
-        """Keep a strategy that a map brings along.
-
-        Raises:
-            ValueError: If another one has its name.
-        """
-        if self.factories.setdefault(owner, factory) is not factory:
-            raise ValueError(
-                f"two strategies are named {owner.strategy!r}; name one of them with @strategy"
-            )
+    def add(self, rule: str | None, name: str, factory: Factory) -> str:
+        """Keep a strategy that a map brings along; return its name, numbered if it is taken."""
+        number, free = 1, name
+        while self.factories.setdefault(Owner(rule, free), factory) is not factory:
+            number += 1
+            free = f"{name}-{number}"
+        return free
 
     def near(self, name: str) -> str:
         """Return the sentence for a strategy that does not exist."""
@@ -183,15 +180,12 @@ def _names(
     """Return the names of a ladder; callables on it become strategies of the rule."""
     names = []
     for rung in ladder:
-        name = rung if isinstance(rung, str) else mark_of(rung).name
-        names.append(name)
         if not isinstance(rung, str):
-            try:
-                strategies.add(Owner(rule, name), rung)
-            except ValueError as error:
-                problems.append(f"{where}{error}")
-        elif strategies.factory(Owner(rule, name)) is None and not is_known(name):
-            problems.append(f"{where}{strategies.near(name)}")
+            names.append(strategies.add(rule, mark_of(rung).name, rung))
+            continue
+        names.append(rung)
+        if strategies.factory(Owner(rule, rung)) is None and not is_known(rung):
+            problems.append(f"{where}{strategies.near(rung)}")
     return tuple(names)
 
 
