@@ -87,9 +87,15 @@ class RunContext:
 
     async def use_ledger(self, method: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Call a method of the ledger; one that waits for a disk must not stop an event loop."""
-        if self.is_async and self.ledger.blocks:
-            return await asyncio.to_thread(method, *args, **options)
-        return method(*args, **options)
+        if not (self.is_async and self.ledger.blocks):
+            return method(*args, **options)
+        task = asyncio.ensure_future(asyncio.to_thread(method, *args, **options))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The thread cannot be stopped: what it writes must be known before the run is left.
+            await asyncio.wait({task})
+            raise
 
     def schema_of(self, call: Call) -> JsonObject:
         """Return the schema of the tool of a call; empty where there is no such tool."""

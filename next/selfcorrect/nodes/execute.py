@@ -1,5 +1,6 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.effects.again import (
     Hold,
     InProgress,
+    Record,
     Refuse,
     Replay,
     Request,
@@ -64,15 +66,10 @@ async def _call_once(
 ) -> Update:
     """Call a tool that acts, between its intent and its outcome in the ledger."""
     intent = context.intent_of(state, call)
-    request = Request(intent.key, state["vouch"], context.limits.equal)
-    unwritten = context.unwritten.get(intent.doubt)
-
-    def decide(history: Any) -> Verdict:
-        known = [*history, unwritten] if unwritten else history
-        return may_run(known, tool.effect, context.outcome_of(state), request)
-
     try:
-        verdict = await context.use_ledger(context.ledger.begin, intent, decide)
+        verdict = await context.use_ledger(
+            context.ledger.begin, intent, _decide(state, context, intent)
+        )
     except Exception as error:
         detail = f"The tool was not called, because its intent could not be written: {error}"
         return stopped("unavailable", bound(detail, 500))
@@ -92,6 +89,20 @@ async def _call_once(
         # The value is true, and the run may end with it; but nobody else would know of it.
         context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
     return update
+
+
+def _decide(
+    state: CorrectionState, context: RunContext, intent: Record
+) -> Callable[[Sequence[Record]], Verdict]:
+    """Return what a ledger asks while nobody else can begin an equal call."""
+    tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
+    request = Request(intent.key, state["vouch"], context.limits.equal)
+
+    def decide(history: Sequence[Record]) -> Verdict:
+        known = [*history, unwritten] if unwritten else history
+        return may_run(known, tool.effect, context.outcome_of(state), request)
+
+    return decide
 
 
 async def _call_tool(

@@ -1,0 +1,266 @@
+"""Nothing that may have happened once is done twice: failing ledgers, killed processes, replays."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from kit import INTEGER, Answered, Tool, run
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import RetryPolicy
+
+from selfcorrect import CorrectionState, NotDone, build_graph
+from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.testing import aplay
+
+ENDS = ["ok", ValueError("x"), TimeoutError("x"), TypeError("x"), Answered(409), NotDone("x")]
+
+
+class Failing:
+    """A ledger whose k-th write raises, before or after it is written."""
+
+    blocks = False
+
+    def __init__(self, inner, k, *, after):
+        self._inner, self._left, self._after = inner, k, after
+
+    def _write(self, method, *args, **options):
+        self._left -= 1
+        if self._left == 0 and not self._after:
+            raise OSError("disk full")
+        value = method(*args, **options)
+        if self._left == 0:
+            raise OSError("disk full")
+        return value
+
+    def begin(self, *args):
+        return self._write(self._inner.begin, *args)
+
+    def settle(self, *args, **options):
+        return self._write(self._inner.settle, *args, **options)
+
+    def records(self, **options):
+        return self._inner.records(**options)
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("end", ENDS, ids=repr)
+@pytest.mark.parametrize("ids", [(None, None, None), ("1", "1", "1"), ("1", "2", "3")])
+def test_a_ledger_that_raises_at_write_k_lets_no_equal_call_run_twice_in_doubt(k, after, end, ids):
+    tool = Tool(end, end, end, effect="mutating")
+    ledger = Failing(MemoryLedger(), k, after=after)
+    from selfcorrect.setup import build_loop
+    from selfcorrect.walk import walk
+
+    loop = build_loop([tool.spec], {"ledger": ledger, "limits": {"equal": 1}})
+    outs = []
+    for each in ids:
+        call = {"name": "t", "args": {"q": 1}} | ({"id": each} if each else {})
+        before = len(tool.ran)
+        out = walk(loop, {"call": call, "task_id": "t"})
+        assert ("result" in out) != ("failure" in out)
+        outs.append((len(tool.ran) - before, out))
+    doubtful = not isinstance(end, NotDone) and not (end == "ok" or isinstance(end, ValueError))
+    if doubtful and not isinstance(end, Answered):
+        assert len(tool.ran) <= 1
+    if end == "ok":
+        assert len(tool.ran) <= 1
+    if len(set(ids)) == 1 and not isinstance(end, NotDone):
+        assert len(tool.ran) <= 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([None, "1", "2"]), st.sampled_from(["t", "u"])), max_size=6),
+    st.lists(st.sampled_from(ENDS), min_size=6, max_size=6),
+)
+def test_after_a_lost_call_no_equal_one_runs_in_its_scope(calls, ends):
+    tool, ledger = Tool(*ends, effect="mutating"), MemoryLedger()
+    lost = set()
+    for call_id, task in calls:
+        given_ = {"id": call_id} if call_id else {}
+        before = len(tool.ran)
+        out = run(tool, {"q": 1}, task_id=task, ledger=ledger, **given_)
+        ran = len(tool.ran) - before
+        assert not (task in lost and ran)
+        if any(each["outcome"] == "lost" for each in out.get("failure", {}).get("attempts", ())):
+            lost.add(task)
+
+
+SERVER = """
+import json, os, sys, time
+from selfcorrect import ToolSpec
+from selfcorrect.ledger import SqliteLedger
+from selfcorrect.testing import play
+
+def pay(n: int) -> str:
+    "Pay."
+    time.sleep(0.002)
+    with open(sys.argv[1] + f"/paid-{n}", "a") as paid:
+        paid.write("x")
+    time.sleep(0.002)
+    return "receipt"
+
+spec = ToolSpec.from_function(pay, effect="mutating")
+given = lambda n: {"call": {"name": "pay", "args": {"n": n}, "id": "1"}, "task_id": "T"}
+play([spec], given(-1))
+print("ready", flush=True)
+for line in sys.stdin:
+    n = int(line)
+    pid = os.fork()
+    if pid == 0:
+        out = play([spec], given(n), ledger=SqliteLedger(sys.argv[1] + "/ledger.db"))
+        with open(sys.argv[1] + f"/out-{n}", "w") as file:
+            file.write(json.dumps(out))
+        os._exit(0)
+    print(pid, flush=True)
+    os.waitpid(pid, 0)
+    print("gone", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed by a signal of POSIX")
+def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(tmp_path):
+    rng = random.Random(7)
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout.readline() == "ready\n"
+    ends = []
+    for n in range(20):
+        server.stdin.write(f"{n}\n")
+        server.stdin.flush()
+        pid = int(server.stdout.readline())
+        time.sleep(rng.uniform(0, 0.03))
+        os.kill(pid, signal.SIGKILL)
+        assert server.stdout.readline() == "gone\n"
+        # A second process makes the very call again, as a resumed run does.
+        server.stdin.write(f"{n}\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        assert server.stdout.readline() == "gone\n"
+        out = json.loads(Path(tmp_path, f"out-{n}").read_text())
+        paid = Path(tmp_path, f"paid-{n}")
+        times = len(paid.read_text()) if paid.exists() else 0
+        if "result" in out:
+            assert times == 1
+        else:
+            assert times <= 1
+            assert out["failure"]["reason"] == "unknown_outcome"
+        ends.append("result" in out)
+    server.stdin.close()
+    server.wait(10)
+    server.stdout.close()
+    assert len(ends) == 20
+
+
+def test_two_processes_with_one_file_make_equal_calls_side_by_side(tmp_path):
+    from selfcorrect.effects.again import Record, Run
+
+    first, second = (SqliteLedger(tmp_path / "l.db") for _ in range(2))
+    intent = Record("k1", "doubt", "pay")
+    first.begin(intent, lambda history: Run())
+    seen = second.begin(Record("k2", "doubt", "pay"), lambda history: history)
+    assert [(each.key, each.alive) for each in seen] == [("k1", True)]
+    first.close()
+    seen = second.begin(Record("k2", "doubt", "pay"), lambda history: history)
+    assert [(each.key, each.alive) for each in seen] == [("k1", False)]
+    second.close()
+
+
+def graph_of(tool, **options):
+    return build_graph([tool.spec], **options)
+
+
+def test_two_invocations_of_one_thread_pay_once():
+    tool, saver, ledger = Tool(effect="mutating"), InMemorySaver(), MemoryLedger()
+    graph = graph_of(tool, checkpointer=saver, ledger=ledger)
+    config = {"configurable": {"thread_id": "t"}}
+    given_ = {"call": {"name": "t", "args": {"q": 1}, "id": "c"}}
+    assert [graph.invoke(given_, config)["result"] for _ in range(3)] == ["ok"] * 3
+    assert len(tool.ran) == 1
+
+
+def test_replaying_every_checkpoint_pays_once():
+    tool = Tool(effect="mutating")
+    graph = graph_of(tool, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+    graph.invoke({"call": {"name": "t", "args": {"q": "1"}, "id": "c"}}, config)
+    for snapshot in list(graph.get_state_history(config)):
+        graph.invoke(None, snapshot.config)
+    assert len(tool.ran) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), TimeoutError("x"), Answered(503)])
+def test_an_outer_retry_policy_does_not_repeat_what_acted(error):
+    tool = Tool(*[error] * 9, effect="mutating")
+    inner = graph_of(tool, on_failure="raise")
+    outer = StateGraph(CorrectionState)
+    outer.add_node(
+        "inner",
+        lambda state: inner.invoke(state) and {},
+        retry_policy=RetryPolicy(max_attempts=3, initial_interval=0.001, retry_on=Exception),
+    )
+    outer.add_edge(START, "inner")
+    outer.add_edge("inner", END)
+    with pytest.raises(Exception, match="x|answered"):
+        outer.compile().invoke(
+            {"call": {"name": "t", "args": {"q": 1}, "id": "c"}, "task_id": "task"}
+        )
+    assert len(tool.ran) == 1
+
+
+def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
+    ledger = SqliteLedger(tmp_path / "l.db")
+    ran = []
+
+    async def slow(**args):
+        ran.append(args)
+        await asyncio.sleep(30)
+
+    from selfcorrect import ToolSpec
+
+    schema = {"name": "slow", "parameters": {"type": "object", "properties": {"q": INTEGER}}}
+    spec = ToolSpec.from_schema(schema, slow, effect="mutating")
+    given_ = {"call": {"name": "slow", "args": {"q": 1}}, "task_id": "T"}
+
+    async def main():
+        task = asyncio.create_task(aplay([spec], given_, ledger=ledger))
+        while not ran:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await aplay([spec], given_, ledger=ledger)
+
+    assert asyncio.run(main())["failure"]["reason"] == "unknown_outcome"
+    assert len(ran) == 1
+    assert [each.status for each in ledger.records(doubts=True)] == ["lost"]
+    ledger.close()
+
+
+def test_parallel_equal_calls_with_ids_of_their_own_are_both_meant():
+    tool, ledger = Tool(effect="mutating"), MemoryLedger()
+
+    async def main():
+        from selfcorrect.setup import build_loop
+        from selfcorrect.walk import awalk
+
+        loop = build_loop([tool.spec], {"ledger": ledger})
+        calls = [{"name": "t", "args": {"q": 1}, "id": each} for each in "ab"]
+        return await asyncio.gather(*(awalk(loop, {"call": c, "task_id": "T"}) for c in calls))
+
+    assert [out["result"] for out in asyncio.run(main())] == ["ok", "ok"]
+    assert len(tool.ran) == 2
