@@ -1,6 +1,6 @@
 """Questions to a person, and the answers that `resume` may carry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -26,13 +26,25 @@ MAX_OPTIONS: Final = 50
 
 
 def question_about(
-    text: str, options: Sequence[JSON], path: str, state: CorrectionState, tried: Sequence[JsonDict]
+    text: str,
+    options: Sequence[JSON],
+    path: str,
+    state: CorrectionState,
+    answers: Iterable[JsonDict],
 ) -> JsonDict:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 
     Changes that the policy refused are offered as options behind the strategy's own.
+
+    Args:
+        text: What is asked.
+        options: Values to choose from.
+        path: The place that the answer is for.
+        state: The state of the run.
+        answers: What strategies answered in this round.
     """
-    refused = [each for each in [*state["tried"], *tried] if each["outcome"] == "refused"]
+    tried = [*state["tried"], *answers]
+    refused = [each for each in tried if each["outcome"] == "refused"]
     offered = [*options[:MAX_OPTIONS], *({"changes": each["changes"]} for each in refused[-3:])]
     key = f"{state['run']} {len(state['attempts'])} {path} {bound(text, 2_000)}"
     return {

@@ -26,8 +26,7 @@ from selfcorrect.policies.terminal import ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState
-from selfcorrect.strategy_map.load import load_default
-from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
 SLOTS: Final[Mapping[str, tuple[str, Node]]] = {

@@ -4,8 +4,7 @@ from functools import lru_cache
 
 from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.model import ErrorKind
-from selfcorrect.strategy_map.load import load_default
-from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 
 def classify(error: BaseException, strategies: StrategyMap | None = None) -> ErrorKind:

@@ -1,0 +1,162 @@
+"""What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from selfcorrect.effects.effect import Effect
+from selfcorrect.errors import unknown_name
+from selfcorrect.model import Category, ErrorKind, JsonObject, Safety
+from selfcorrect.strategy_map.patterns import problem_of
+
+Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
+PRIORITIES: Final[tuple[Priority, ...]] = ("critical", "high", "medium", "low")
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) or value is None else [value]
+
+
+def _as_rung(value: Any) -> Any:
+    if isinstance(value, str) or callable(value):
+        return value
+    raise ValueError(f"must be the name of a strategy, not {value!r}")
+
+
+def _as_effect(value: Any) -> Any:
+    return {"effect": value} if isinstance(value, str) else value
+
+
+def _as_cause(name: str) -> str:
+    causes = [*map(str, ErrorKind), *map(str, Category)]
+    if name not in causes:
+        raise ValueError(unknown_name("kind or category", name, causes))
+    return name
+
+
+def _usable(pattern: str, info: ValidationInfo) -> str:
+    # The library's own patterns are tested; compiling them early would delay every start.
+    is_shipped = info.context and info.context.get("shipped")
+    if not is_shipped and (problem := problem_of(pattern)):
+        raise ValueError(problem)
+    return pattern
+
+
+_ONE_IS_A_LIST: Final = BeforeValidator(_as_list)
+Texts: TypeAlias = Annotated[tuple[str, ...], _ONE_IS_A_LIST]
+Statuses: TypeAlias = Annotated[tuple[int | str, ...], _ONE_IS_A_LIST]
+Classes: TypeAlias = Annotated[tuple[Safety, ...], _ONE_IS_A_LIST]
+Kinds: TypeAlias = Annotated[tuple[ErrorKind, ...], _ONE_IS_A_LIST]
+Rung: TypeAlias = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
+Pattern: TypeAlias = Annotated[str, AfterValidator(_usable)]
+Cause: TypeAlias = Annotated[str, AfterValidator(_as_cause)]
+Ladder: TypeAlias = Annotated[tuple[Rung, ...], _ONE_IS_A_LIST]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ErrorRule(_Table):
+    """One rule: conditions that must all hold, and what follows from them.
+
+    A list means any of its items; a condition that is left out holds for every error.
+
+    Attributes:
+        id: The rule's name within its map.
+        tool: Names or globs of tools.
+        error: Class names; each is compared with the end of every dotted name in the MRO.
+        status: Statuses; `"5xx"` and `"22xxx"` are classes of them.
+        code: Codes or globs of codes; for a schema violation the keyword, such as `format.date`.
+        match: A pattern over the text; its named groups become captures.
+        retry_after: True: the error names a wait; False: it names none.
+        kind: What the error is.
+        category: What is wrong with the call.
+        params: The arguments at fault, for errors that name none: `passengers.0.age`.
+        repair: The ladder: strategies in the order in which they are tried. If it is left out,
+            the map's ladder of the category or kind holds.
+        options: Options of strategies, by the strategy's name.
+        allow: Further classes of changes that run unasked on tools that only read.
+        priority: Rules of a higher priority are tried first.
+        example: Texts that this rule decides; `selfcorrect check` tries them.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    tool: Texts = ()
+    error: Texts = ()
+    status: Statuses = ()
+    code: Texts = ()
+    match: Pattern | None = None
+    retry_after: bool | None = None
+    kind: ErrorKind | None = None
+    category: Category | None = None
+    params: Texts = ()
+    repair: Ladder | None = None
+    options: Mapping[str, JsonObject] = Field(default_factory=dict)
+    allow: Classes = ()
+    priority: Priority = "medium"
+    example: Texts = ()
+
+
+class MapPolicy(_Table):
+    """What a deployment allows; None where it does not say.
+
+    Attributes:
+        allow: Classes of changes that run unasked.
+        terminal: Kinds of errors that end a run at once.
+        sensitive: Names or globs of arguments that only a person may change.
+    """
+
+    allow: Classes | None = None
+    terminal: Kinds | None = None
+    sensitive: Texts | None = None
+
+
+class ToolEffect(_Table):
+    """What calling a tool does to the world; an atomic tool did nothing when it refuses."""
+
+    effect: Effect
+    atomic: bool = False
+
+
+class Reading(_Table):
+    """How far a message may deviate from a call and still be read as one.
+
+    Attributes:
+        text: `whole`: the text is the call; `edge`: it begins or ends with it; `off`: no text is.
+        prose: `ask`: a model says whether a text without a call means one.
+    """
+
+    text: Literal["whole", "edge", "off"] = "whole"
+    prose: Literal["off", "ask"] = "off"
+
+
+class MapDocument(_Table):
+    """A whole file.
+
+    Attributes:
+        format: The version of the format.
+        extends: Maps that this one builds on; this one wins over them.
+        disable: Rules of those maps that do not hold here, as `map/id`.
+        use: Strategies that the map brings along: `"./file.py:Name"` or `"module:Name"`.
+        policy: What runs unasked, what ends a run, what is sensitive.
+        effects: Effects of tools, by name or glob.
+        reading: How texts become calls.
+        limits: Bounds of a run, as in `Limits`.
+        ladders: Strategies by category or kind, for rules that name none.
+        rule: The rules.
+    """
+
+    format: Literal[1]
+    extends: Texts = ()
+    disable: Texts = ()
+    use: Mapping[str, Rung] = Field(default_factory=dict)
+    policy: MapPolicy = MapPolicy()
+    effects: Mapping[str, Annotated[ToolEffect, BeforeValidator(_as_effect)]] = Field(
+        default_factory=dict
+    )
+    reading: Reading = Reading()
+    limits: JsonObject = Field(default_factory=dict)
+    ladders: Mapping[Cause, Ladder] = Field(default_factory=dict)
+    rule: tuple[ErrorRule, ...] = ()

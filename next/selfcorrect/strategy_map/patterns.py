@@ -1,0 +1,94 @@
+r"""Patterns over untrusted text, in time linear in the text; hides the engine, google-re2.
+
+Only both ends of a text are read. `\d`, `\w` and `\s` are ASCII. RE2 has neither look-around
+nor back-references, because no linear-time automaton has them.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+WINDOW: Final = 32 * 1024
+"""Characters that are read at each end of a text."""
+_LONGEST_CAPTURE: Final = 2_000
+_MEMORY: Final = 64 << 20
+
+
+class PatternSet:
+    """Many patterns that one pass over a text searches at once."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = patterns
+        self._set = _set_of(patterns) if patterns else None
+
+    def matching(self, text: str) -> Iterable[int]:
+        """Return the positions of the patterns that match, in any order."""
+        found = self._set.Match(window(text)) if self._set is not None and text else None
+        return found or ()
+
+    def captures(self, position: int, text: str) -> dict[str, str]:
+        """Return the named groups of one pattern in a text that it matches."""
+        found = _compiled(self._patterns[position]).search(window(text))
+        groups = found.groupdict() if found else {}
+        return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
+
+
+def problem_of(pattern: str) -> str | None:
+    """Say why a pattern cannot be used, or return None if it can.
+
+    >>> problem_of("a(?=b)")
+    "'(?=' is not possible (invalid perl operator); patterns run on RE2, without ..."
+    """
+    try:
+        _compiled(pattern)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def window(text: str) -> str:
+    """Return what is read of a text: all of it, or both ends.
+
+    >>> len(window("x" * 10_000_000))
+    65539
+    """
+    return text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    try:
+        return re2.compile(pattern, _options())
+    except UnicodeEncodeError:
+        raise ValueError("it holds half a character (a lone surrogate)") from None
+    except re2.error as error:
+        (reason, *_) = error.args
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        what, colon, part = text.partition(": ")
+        if not colon:
+            raise ValueError(text) from None
+        raise ValueError(
+            f"{part!r} is not possible ({what}); patterns run on RE2, "
+            "without look-around and back-references"
+        ) from None
+
+
+def _set_of(patterns: Iterable[str]) -> Any:
+    import re2
+
+    made = re2.Set.SearchSet(_options())
+    for pattern in patterns:
+        made.Add(pattern)
+    made.Compile()
+    return made
+
+
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    return options

@@ -1,0 +1,201 @@
+"""Strategies by name: the built-in ones, those of installed packages, and those of a map."""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from importlib import import_module, util
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+from selfcorrect.errors import near_name, unknown_name
+from selfcorrect.model import JsonObject, Needs, Safety
+
+Factory: TypeAlias = Callable[..., Any]
+"""A strategy before its options are bound: a function, a class or an object that is called."""
+_F = TypeVar("_F", bound=Factory)
+
+BUILT_IN: Final[Mapping[str, tuple[str, str, Needs]]] = {
+    "convert-type": ("convert_type", "ConvertType", "nothing"),
+    "format-date": ("format_date", "FormatDate", "nothing"),
+    "correct-enum": ("correct_enum", "CorrectEnum", "nothing"),
+    "rename-argument": ("rename_argument", "RenameArgument", "nothing"),
+    "rename-tool": ("rename_tool", "RenameTool", "nothing"),
+    "default-value": ("default_value", "DefaultValue", "nothing"),
+    "clamp": ("clamp", "Clamp", "nothing"),
+    "adjust-date": ("adjust_date", "AdjustDate", "nothing"),
+    "wait": ("wait", "WaitAndRetry", "nothing"),
+    "ask-model": ("ask_model", "AskModel", "model"),
+    "ask-human": ("ask_human", "AskHuman", "person"),
+    "give-up": ("give_up", "GiveUpNow", "nothing"),
+    "escalate": ("escalate", "EscalateNow", "nothing"),
+}
+"""Module in `selfcorrect.repairs`, class and cost of each built-in strategy."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStrategy:
+    """A strategy with its options bound.
+
+    Attributes:
+        repair: `(call, diagnosis, context) -> Repair`, sync or async.
+        needs: What it costs: nothing, a model call, or a person.
+        safety: Classes of the changes that it makes; empty if it does not say.
+    """
+
+    repair: Callable[..., Any]
+    needs: Needs = "nothing"
+    safety: tuple[Safety, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What `strategy` writes on a function or class."""
+
+    name: str
+    needs: Needs = "nothing"
+    safety: tuple[Safety, ...] = ()
+
+
+_MARK: Final = "__selfcorrect_strategy__"
+_INSTALLED: Final = "selfcorrect.strategies"
+"""The entry points by which packages offer strategies."""
+
+
+def strategy(
+    name: str, *, safety: Safety | Iterable[Safety] = (), needs: Needs = "nothing"
+) -> Callable[[_F], _F]:
+    """Name a function `(call, diagnosis, context, *, options…)` or a class for use in maps.
+
+    Nothing is registered: a map names it under `[use]`, or a rule holds it in `repair`.
+
+    Args:
+        name: How ladders and trails call it.
+        safety: Classes of the changes that it makes.
+        needs: What it costs: `nothing`, `model` or `person`.
+    """
+    classes = (safety,) if isinstance(safety, str) else safety
+    mark = Mark(name, needs, tuple(map(Safety, classes)))
+
+    def write(factory: _F) -> _F:
+        setattr(factory, _MARK, mark)
+        return factory
+
+    return write
+
+
+def mark_of(factory: Factory) -> Mark:
+    """Return what a strategy says of itself; its own name is the last resort.
+
+    >>> class NearestDate: ...
+    >>> mark_of(NearestDate).name
+    'nearest-date'
+    """
+    if isinstance(mark := getattr(factory, _MARK, None), Mark):
+        return mark
+    name = getattr(factory, "__name__", type(factory).__name__).strip("_<>")
+    return Mark(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", name).lower())
+
+
+def is_known(name: str) -> bool:
+    """Say whether the library or an installed package has a strategy of this name."""
+    return name in BUILT_IN or bool(entry_points(group=_INSTALLED, name=name))
+
+
+def known_names() -> list[str]:
+    """Return the names of all strategies that need no `[use]`."""
+    return [*BUILT_IN, *entry_points(group=_INSTALLED).names]
+
+
+def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrategy:
+    """Bind options to a strategy: the given one, or else the built-in or installed one.
+
+    Raises:
+        ValueError: If it does not take an option, or refuses its value.
+    """
+    needs: Needs | None = None
+    if factory is None and name in BUILT_IN:
+        module, attribute, needs = BUILT_IN[name]
+        # Imported when a rule first needs it: a healthy call loads no repair.
+        factory = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
+    elif factory is None:
+        factory = _installed(name)
+    mark = mark_of(factory)
+    return BoundStrategy(_with_options(factory, options), needs or mark.needs, mark.safety)
+
+
+def _installed(name: str) -> Factory:
+    for point in entry_points(group=_INSTALLED, name=name):
+        factory: Factory = point.load()
+        return factory
+    raise ValueError(unknown_name("strategy", name, known_names()))
+
+
+def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
+    is_class = inspect.isclass(factory)
+    parameters = inspect.signature(factory).parameters.values()
+    own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+    own = [each for each in own if is_class or each.kind is each.KEYWORD_ONLY]
+    names = [each.name for each in own if each.kind is not each.VAR_POSITIONAL]
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+        for key in options:
+            if key not in names:
+                hint = near_name(key, names) or f"; it takes {', '.join(names) or 'no options'}"
+                raise ValueError(f"unknown option {key!r}{hint}")
+    for each in own:
+        if each.name in names and each.default is each.empty and each.name not in options:
+            raise ValueError(f"option {each.name!r} is missing")
+    if not is_class:
+        return partial(factory, **options) if options else factory
+    try:
+        made: Callable[..., Any] = factory(**options)
+    except Exception as error:
+        raise ValueError(f"refuses its options: {error}") from error
+    return made
+
+
+def import_strategy(reference: str, folder: Path) -> Factory:
+    """Import `./file.py:Name`, relative to a folder, or `module:Name`.
+
+    Raises:
+        ValueError: If there is no such file, module or name, or it cannot be called.
+    """
+    place, colon, name = reference.rpartition(":")
+    if not colon:
+        raise ValueError(
+            f"{reference!r} names no strategy; write './file.py:Name' or 'module:Name'"
+        )
+    try:
+        module = _module_at(folder / place) if place.endswith(".py") else import_module(place)
+    except Exception as error:
+        raise ValueError(
+            f"{place!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    found: Factory | None = getattr(module, name, None)
+    if callable(found):
+        return found
+    raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, vars(module))}")
+
+
+def _module_at(path: Path) -> Any:
+    """Import a file under a name of its own, once."""
+    path = path.resolve()
+    name = f"selfcorrect_map_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError("there is no such file")
+    module = util.module_from_spec(spec)
+    # Dataclasses look their own module up while it is executed.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,195 @@
+"""`StrategyMap`: says what an error means and which repairs are tried for it."""
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+from selfcorrect.errors import MapError
+from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
+from selfcorrect.pointer import pointer
+from selfcorrect.strategy_map.document import ErrorRule
+from selfcorrect.strategy_map.load import parse_layers, read_layers, shipped_maps
+from selfcorrect.strategy_map.match import Matcher, PlacedRule
+from selfcorrect.strategy_map.merge import Merged, Owner, merge
+from selfcorrect.strategy_map.registry import BoundStrategy
+
+_NO_RULE: Final = ErrorRule(id="none")
+
+
+class StrategyMap:
+    """An error-strategy map with all that it extends, merged.
+
+    Every table says what it says in a map's file. A rule's `repair` and `use` may hold functions,
+    classes and objects too.
+
+    Attributes:
+        name: The map's name.
+        rules: Every rule, in the order in which they are tried.
+        ladders: Strategies by category or kind, for rules that name none.
+        policy: What runs unasked, what ends a run, what is sensitive.
+        limits: Bounds that the map sets; `Limits.merged` takes them.
+        effects: Effects of tools by name or glob, the nearest map's first.
+        reading: How texts become calls.
+
+    Raises:
+        MapError: If the map is unusable; each problem names map, rule and key.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[ErrorRule | JsonObject] = (),
+        *,
+        extends: str | Iterable[str] = (),
+        disable: str | Iterable[str] = (),
+        use: Mapping[str, Any] | None = None,
+        policy: JsonObject | None = None,
+        limits: JsonObject | None = None,
+        effects: JsonObject | None = None,
+        ladders: JsonObject | None = None,
+        reading: JsonObject | None = None,
+        name: str = "own",
+    ) -> None:
+        tables = {
+            "use": use,
+            "policy": policy,
+            "limits": limits,
+            "effects": effects,
+            "ladders": ladders,
+            "reading": reading,
+        }
+        data: dict[str, Any] = {key: item for key, item in tables.items() if item is not None}
+        data["rule"] = list(rules)
+        for key, names in (("extends", extends), ("disable", disable)):
+            data[key] = names if isinstance(names, str) else list(names)
+        problems: list[str] = []
+        layers = parse_layers(name, data, problems)
+        self._fill(name, merge(layers, problems, allow_code=True))
+
+    @classmethod
+    def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
+        """Load a map by name (`default`, `strict`) or path.
+
+        A bare name means a map of the library or of an installed package; a path holds a slash
+        or ends in `.toml`.
+
+        Args:
+            source: Name or path.
+            allow_code: Whether maps may bring code along under `[use]`.
+
+        Raises:
+            MapError: If the map is unusable; each problem names file, rule and key.
+        """
+        problems: list[str] = []
+        layers = read_layers(source, problems)
+        merged = merge(layers, problems, allow_code=allow_code)
+        made = cls.__new__(cls)
+        cls._fill(made, layers[0].name, merged)
+        return made
+
+    def _fill(self, name: str, merged: Merged) -> None:
+        self.name = name
+        self.rules = merged.rules
+        self.ladders = merged.ladders
+        self.policy = merged.policy
+        self.limits = merged.limits
+        self.effects = merged.effects
+        self.reading = merged.reading
+        self._strategies = merged.strategies
+        self._by_key = {each.key: each.rule for each in merged.rules}
+
+    def __repr__(self) -> str:
+        return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
+
+    def diagnose(self, finding: Finding, tool: str | None = None) -> Finding:
+        """Complete a finding: kind, category, captures, rule, ladder, places and wait.
+
+        The first rule that matches decides; what it does not say of kind, category and
+        arguments the next one says.
+        """
+        first: PlacedRule | None = None
+        captures: dict[str, str] = {}
+        kind: ErrorKind | None = None
+        category: Category | None = None
+        paths = finding.get("paths") or []
+        for placed in self._matcher.matching(finding, tool):
+            rule, named = placed.rule, self._matcher.captures(placed, finding)
+            if first is None:
+                first, captures = placed, named
+            kind, category = kind or rule.kind, category or rule.category
+            paths = paths or _paths(rule, named)
+            if kind and category and paths:
+                break
+        wait = finding.get("retry_after")
+        return {
+            **finding,
+            "kind": (kind or ErrorKind.INTERNAL).value,
+            "category": (category or Category.NONE).value,
+            "captures": captures,
+            "rule": first.key if first else None,
+            "ladder": self._ladder(first, kind, category),
+            "paths": paths,
+            "retry_after": _seconds(captures) if wait is None else wait,
+        }
+
+    def matches(self, finding: Finding, tool: str | None = None) -> list[PlacedRule]:
+        """Return every rule that an error meets, the deciding one first."""
+        return list(self._matcher.matching(finding, tool))
+
+    def rule(self, key: str | None) -> ErrorRule:
+        """Return a rule by `map/id`; one that says nothing if there is none."""
+        return self._by_key.get(key or "", _NO_RULE)
+
+    def strategy(self, rule: str | None, name: str) -> BoundStrategy:
+        """Return a strategy with the options that a rule gives it.
+
+        Raises:
+            MapError: If there is no such strategy.
+        """
+        owner = Owner(rule, name)
+        try:
+            return self._strategies.get(owner, self.rule(rule).options.get(name, {}))
+        except ValueError as error:
+            raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        """The compiled rules; compiled when the first error comes."""
+        return Matcher(self.rules)
+
+    def _ladder(
+        self, placed: PlacedRule | None, kind: ErrorKind | None, category: Category | None
+    ) -> list[str]:
+        if placed and placed.rule.repair is not None:
+            return list(map(str, placed.rule.repair))
+        by_category = self.ladders.get(category or Category.NONE)
+        return list(by_category or self.ladders.get(kind or ErrorKind.INTERNAL, ()))
+
+
+def load_default() -> StrategyMap:
+    """Load the map that holds where nobody chose one.
+
+    `SELFCORRECT_STRATEGIES` names it; without it that is `default`, which is loaded once.
+
+    Raises:
+        MapError: If the map is unusable.
+    """
+    source = os.environ.get("SELFCORRECT_STRATEGIES") or "default"
+    return _shipped(source) if source in shipped_maps() else StrategyMap.load(source)
+
+
+@lru_cache(maxsize=8)
+def _shipped(name: str) -> StrategyMap:
+    return StrategyMap.load(name)
+
+
+def _paths(rule: ErrorRule, captures: Mapping[str, str]) -> list[str]:
+    names = rule.params or ((captures["param"],) if "param" in captures else ())
+    return [pointer(*name.rstrip(".").split(".")) for name in names]
+
+
+def _seconds(captures: Mapping[str, str]) -> float | None:
+    whole, _, part = captures.get("seconds", "").partition(".")
+    is_number = whole.isdecimal() and len(whole) < 10 and (part.isdecimal() or not part)
+    return float(f"{whole}.{part or 0}") if is_number else None

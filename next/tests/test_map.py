@@ -1,0 +1,516 @@
+"""What the maps make of errors, and how maps merge; tables as data."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from selfcorrect.errors import MapError
+from selfcorrect.limits import Limits
+from selfcorrect.model import ErrorKind, GiveUp, Safety, Wait, own_finding
+from selfcorrect.strategy_map.document import ErrorRule
+from selfcorrect.strategy_map.explain import explain
+from selfcorrect.strategy_map.lint import lint
+from selfcorrect.strategy_map.patterns import WINDOW, PatternSet
+from selfcorrect.strategy_map.registry import BUILT_IN, strategy
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
+
+
+def error(text="", *types, status=None, code=None, **more):
+    return {"text": text, "types": [*types], "status": status, "code": code, **more}
+
+
+def mro(cls):
+    return [
+        f"{each.__module__}.{each.__qualname__}".removeprefix("builtins.") for each in cls.__mro__
+    ]
+
+
+@pytest.fixture(scope="module")
+def default():
+    return StrategyMap.load()
+
+
+SEED = [
+    # text, status, code, kind, category, params, ladder holds in this order
+    ("Invalid date format for 'departure_date'", 400, None, "validation", "format_date",
+     ["departure_date"], ["format-date"]),
+    ("Missing required parameter 'passengers'", 400, None, "validation", "missing_param",
+     ["passengers"], ["default-value", "ask-model"]),
+    ("Value for 'passengers' must be >= 1", 400, None, "validation", "range",
+     ["passengers"], ["clamp"]),
+    ("Value for 'class' must be one of ['economy', 'business']", 400, None, "validation", "enum",
+     ["class"], ["correct-enum", "ask-model"]),
+    ("Flight for given route not found", 404, None, "not_found", "business_rule",
+     ["origin", "destination", "departure_date"], ["adjust-date", "ask-model"]),
+    ("Invalid API Key", 401, None, "auth", "none", [], ["give-up"]),
+    ("Invalid API Key", None, None, "auth", "none", [], ["give-up"]),
+    ("Unauthorized", None, None, "auth", "none", [], ["give-up"]),
+    ("Internal Server Error", 500, None, "transient", "none", [], ["wait"]),
+    ("Internal Server Error", None, None, "transient", "none", [], ["wait"]),
+    ("Parameter 'n' has invalid type string", None, "VALIDATION_ERROR", "validation", "wrong_type",
+     ["n"], ["convert-type"]),
+    ("Parameter 'tel' does not match pattern ^x", None, "VALIDATION_ERROR", "validation",
+     "format_pattern", ["tel"], ["ask-model"]),
+    ("Request failed", None, "VALIDATION_ERROR", "validation", "none", [], ["ask-model"]),
+    ("400 Bad Request", None, None, "validation", "none", [], ["ask-model"]),
+    ("400 Bad Request", 400, None, "validation", "none", [], ["ask-model"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "status", "code", "kind", "category", "params", "rungs"), SEED)
+def test_each_row_of_the_first_table_is_a_rule(
+    default, text, status, code, kind, category, params, rungs
+):
+    found = default.diagnose(error(text, status=status, code=code))
+    assert (found["kind"], found["category"]) == (kind, category)
+    assert found["paths"] == [f"/args/{name}" for name in params]
+    assert [name for name in found["ladder"] if name in rungs] == rungs
+
+
+STATUSES = {
+    "timeout": [408, 504],
+    "transient": [425, 500, 502, 503, 529, "08006", "40001"],
+    "permanent": [405, 406, 451, 501, 505, 418, 421],
+    "rate_limit": [429],
+    "validation": [400, 413, 414, 415, 416, 422, 428, "22P02", "23502", "42601"],
+    "quota": [402, 507],
+    "auth": [401, 403, 407, 511, "42501"],
+    "not_found": [404, 410, "404", "42P01"],
+    "conflict": [409, 412, 423, "23505"],
+    "cancelled": [499],
+    "internal": [None, 302, 999],
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(status, kind) for kind, each in STATUSES.items() for status in each]
+)
+def test_a_status_alone_says_the_kind(default, status, kind):
+    assert default.diagnose(error("went wrong", status=status))["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("x", "insufficient_quota"), ("daily limit reached", None), ("check your billing", None)],
+)
+def test_a_used_up_budget_is_no_rate_limit(default, text, code):
+    assert default.diagnose(error(text, status=429, code=code))["kind"] == "quota"
+
+
+CLASSES = [
+    (ConnectionResetError, "transient", "none"),
+    (TimeoutError, "timeout", "none"),
+    (PermissionError, "auth", "none"),
+    (FileNotFoundError, "not_found", "unknown_resource"),
+    (FileExistsError, "conflict", "duplicate"),
+    (KeyError, "not_found", "unknown_resource"),
+    (ValueError, "validation", "none"),
+    (NotImplementedError, "permanent", "none"),
+    (RuntimeError, "internal", "none"),
+    (TypeError, "internal", "none"),
+]
+
+
+@pytest.mark.parametrize(("cls", "kind", "category"), CLASSES)
+def test_a_class_says_the_kind(default, cls, kind, category):
+    found = default.diagnose(error("it broke", *mro(cls)))
+    assert (found["kind"], found["category"]) == (kind, category)
+
+
+def test_a_certificate_is_permanent_and_dns_is_transient(default):
+    import socket
+    import ssl
+
+    assert default.diagnose(error("x", *mro(ssl.SSLCertVerificationError)))["kind"] == "permanent"
+    assert default.diagnose(error("x", *mro(socket.gaierror)))["kind"] == "transient"
+    wrapped = error("[SSL: CERTIFICATE_VERIFY_FAILED] failed", "httpx.ConnectError")
+    assert default.diagnose(wrapped)["kind"] == "permanent"
+    assert default.diagnose(error("x", "httpx.ConnectError"))["kind"] == "transient"
+
+
+OWN = [
+    ("InvalidArgs", "required", "validation", "missing_param", "rename-argument"),
+    ("InvalidArgs", "additionalProperties", "validation", "extra_param", "rename-argument"),
+    ("InvalidArgs", "type", "validation", "wrong_type", "convert-type"),
+    ("InvalidArgs", "enum", "validation", "enum", "convert-type"),
+    ("InvalidArgs", "const", "validation", "enum", "convert-type"),
+    ("InvalidArgs", "minimum", "validation", "range", "convert-type"),
+    ("InvalidArgs", "maxLength", "validation", "length", "convert-type"),
+    ("InvalidArgs", "pattern", "validation", "format_pattern", "convert-type"),
+    ("InvalidArgs", "format.date", "validation", "format_date", "format-date"),
+    ("InvalidArgs", "format.date-time", "validation", "format_date", "format-date"),
+    ("InvalidArgs", "format.email", "validation", "format_other", "convert-type"),
+    ("InvalidArgs", "anythingElse", "validation", "none", "convert-type"),
+    ("UnknownTool", "unknown_tool", "not_found", "unknown_tool", "rename-tool"),
+    ("MalformedCall", "malformed_json", "validation", "malformed_json", "ask-model"),
+    ("MalformedCall", "cut", "validation", "malformed_json", "give-up"),
+    ("MalformedCall", "no_call", "validation", "malformed_json", "give-up"),
+    ("MalformedCall", "several_calls", "validation", "malformed_json", "give-up"),
+    ("HeldCall", "equal_calls", "conflict", "duplicate", "ask-human"),
+]
+
+
+@pytest.mark.parametrize(("kind_of", "code", "kind", "category", "first"), OWN)
+def test_what_the_library_finds_has_a_rule(default, kind_of, code, kind, category, first):
+    finding = own_finding(kind_of, code, "`x` must be an integer", "/args/x")
+    found = default.diagnose(finding)
+    assert (found["kind"], found["category"], found["ladder"][0]) == (kind, category, first)
+    assert found["paths"] == ["/args/x"]
+    assert found["rule"].startswith("default/")
+
+
+def test_the_error_names_its_place_before_the_rule_does(default):
+    text = "Missing required parameter 'people.0.age'"
+    assert default.diagnose(error(text))["paths"] == ["/args/people/0/age"]
+    assert default.diagnose(error(text, paths=["/args/y"]))["paths"] == ["/args/y"]
+
+
+def test_a_wait_is_read_from_the_text_where_the_error_names_none(default):
+    text = "Rate limit reached. Please try again in 20.5s."
+    assert default.diagnose(error(text))["retry_after"] == 20.5
+    assert default.diagnose(error(text, retry_after=3.0))["retry_after"] == 3.0
+    assert default.diagnose(error("boom"))["retry_after"] is None
+
+
+def test_lossy_changes_run_on_readers_only_where_a_rule_says_so(default):
+    lossy = {each.key for each in default.rules if Safety.LOSSY in each.rule.allow}
+    assert {"default/range", "default/required", "default/missing-parameter"} <= lossy
+    assert "default/enum" not in lossy
+
+
+def test_built_in_ladders_name_built_in_strategies(default):
+    named = {name for ladder in default.ladders.values() for name in ladder}
+    named |= {name for each in default.rules for name in each.rule.repair or ()}
+    assert named <= set(BUILT_IN)
+
+
+@pytest.mark.parametrize("name", ["default", "strict", "operator_safe"])
+def test_built_in_maps_have_nothing_to_complain_about(name):
+    assert lint(StrategyMap.load(name, allow_code=False)) == []
+
+
+def test_strict_differs_in_its_policy_only(default):
+    strict = StrategyMap.load("strict")
+    assert strict.policy.allow == (Safety.EXACT,)
+    assert strict.policy.terminal == (ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.PERMANENT)
+    assert strict.limits == {"attempts": 2, "model_calls": 0}
+    assert [each.key for each in strict.rules] == [each.key for each in default.rules]
+    assert default.policy.allow == (Safety.EXACT, Safety.INFERRED)
+    assert default.policy.terminal is None
+    assert StrategyMap.load("operator_safe").policy.allow == default.policy.allow
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+BOOM = error("boom 7", "httpx.HTTPStatusError", "httpx.HTTPError", status=503, code="NO_SEAT")
+CONDITIONS = [
+    ({}, True),
+    ({"tool": "book_*"}, True),
+    ({"tool": ["search_*", "book_flight"]}, True),
+    ({"tool": "search_*"}, False),
+    ({"error": "HTTPError"}, True),
+    ({"error": "httpx.HTTPError"}, True),
+    ({"error": "Error"}, False),
+    ({"error": "x.HTTPError"}, False),
+    ({"status": 503}, True),
+    ({"status": "503"}, True),
+    ({"status": ["4xx", "5xx"]}, True),
+    ({"status": "4xx"}, False),
+    ({"code": "NO_SEAT"}, True),
+    ({"code": "NO_*"}, True),
+    ({"code": "NO"}, False),
+    ({"match": r"^boom \d$"}, True),
+    ({"match": "^seven$"}, False),
+    ({"retry_after": False}, True),
+    ({"retry_after": True}, False),
+    ({"status": 503, "match": "boom", "code": "NO_SEAT", "error": "HTTPError"}, True),
+    ({"status": 503, "match": "boom", "code": "NO_SEAT", "error": "KeyError"}, False),
+    ({"status": 503, "match": "bang"}, False),
+]
+
+
+@pytest.mark.parametrize(("conditions", "holds"), CONDITIONS)
+def test_all_conditions_of_a_rule_hold(conditions, holds):
+    made = StrategyMap([ErrorRule(id="r", kind="quota", **conditions)])
+    assert bool(made.matches(BOOM, "book_flight")) is holds
+    assert made.diagnose(BOOM, "book_flight")["kind"] == ("quota" if holds else "internal")
+
+
+def test_a_429_without_a_wait_can_mean_quota():
+    rule = ErrorRule(id="no-wait", status=429, retry_after=False, kind="quota", priority="high")
+    made = StrategyMap([rule], extends="default")
+    assert made.diagnose(error("slow down", status=429))["kind"] == "quota"
+    assert made.diagnose(error("slow down", status=429, retry_after=1.0))["kind"] == "rate_limit"
+
+
+def test_both_ends_of_a_long_text_are_read_in_linear_time():
+    patterns = PatternSet(["^start", "end$", "middle", r"(a*)*b"])
+    long = f"start{'a' * WINDOW}middle{'a' * WINDOW}end"
+    assert sorted(patterns.matching(long)) == [0, 1]
+
+
+# --- order and ladders ---------------------------------------------------------------------------
+
+
+def test_the_first_match_decides_and_the_next_ones_complete():
+    made = StrategyMap(
+        [
+            ErrorRule(id="low", priority="low", kind="timeout", category="enum", params="a.0"),
+            ErrorRule(id="second", kind="quota"),
+            ErrorRule(id="third", kind="auth", category="range"),
+            ErrorRule(id="first", priority="high", repair=["wait"]),
+        ]
+    )
+    found = made.diagnose(error("x"))
+    assert [each.key for each in made.rules] == ["own/first", "own/second", "own/third", "own/low"]
+    assert (found["rule"], found["kind"], found["category"]) == ("own/first", "quota", "range")
+    assert (found["paths"], found["ladder"]) == (["/args/a/0"], ["wait"])
+
+
+def test_the_ladder_is_the_rules_then_the_categorys_then_the_kinds():
+    made = StrategyMap(
+        [
+            ErrorRule(id="rule", code="a", kind="quota", category="enum", repair="wait"),
+            ErrorRule(id="empty", code="b", kind="quota", category="enum", repair=[]),
+            ErrorRule(id="category", code="c", kind="quota", category="enum"),
+            ErrorRule(id="kind", code="d", kind="quota", category="range"),
+            ErrorRule(id="nothing", code="e", kind="auth"),
+        ],
+        ladders={"enum": "clamp", "quota": ["give-up"]},
+    )
+    ladders = [made.diagnose(error("x", code=code))["ladder"] for code in "abcde"]
+    assert ladders == [["wait"], [], ["clamp"], ["give-up"], []]
+
+
+def test_a_rule_of_yours_comes_first_and_another_can_be_disabled():
+    rule = ErrorRule(id="mine", error="ValueError", kind="conflict", priority="low")
+    made = StrategyMap([rule], extends=["default"], disable=["default/bad-request"], name="shop")
+    assert made.diagnose(error("x", "ValueError"))["rule"] == "shop/mine"
+    assert "default/bad-request" not in [each.key for each in made.rules]
+    assert made.diagnose(error("x", status=400))["rule"] == "default/client-error"
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(**maps):
+        for name, text in maps.items():
+            (tmp_path / f"{name}.toml").write_text(f"format = 1\n{text}")
+        return tmp_path
+
+    return write
+
+
+def test_maps_merge_key_by_key_and_the_nearest_wins(files):
+    folder = files(
+        top="""
+            extends = ["./left.toml", "./right.toml"]
+            disable = ["base/gone"]
+            [policy]
+            sensitive = "amount"
+            [limits]
+            attempts = 5
+            per_kind = { auth = 0 }
+            [effects]
+            "get_*" = "read_only"
+            [ladders]
+            enum = ["clamp"]
+        """,
+        left="""
+            extends = "base.toml"
+            [limits]
+            attempts = 9
+            rounds = 2
+            per_kind = { auth = 3, quota = 1 }
+            [reading]
+            text = "edge"
+        """,
+        right="""
+            extends = ["base.toml"]
+            [effects]
+            "get_*" = "mutating"
+            "book_*" = { effect = "mutating", atomic = true }
+            [[rule]]
+            id = "of-right"
+            kind = "quota"
+        """,
+        base="""
+            [policy]
+            allow = "exact"
+            sensitive = ["card"]
+            [reading]
+            text = "off"
+            prose = "ask"
+            [ladders]
+            enum = ["wait"]
+            range = ["wait"]
+            [[rule]]
+            id = "of-base"
+            kind = "auth"
+            [[rule]]
+            id = "gone"
+        """,
+    )
+    made = StrategyMap.load(folder / "top.toml")
+    assert made.name == "top"
+    assert made.policy.allow == (Safety.EXACT,)
+    assert made.policy.sensitive == ("amount",)
+    assert made.limits == {"attempts": 5, "rounds": 2, "per_kind": {"auth": 0, "quota": 1}}
+    assert Limits().merged(made.limits).attempts == 5
+    assert made.effects["get_*"].effect == "read_only"
+    assert made.effects["book_*"].atomic
+    assert (made.reading.text, made.reading.prose) == ("edge", "ask")
+    assert dict(made.ladders) == {"enum": ("clamp",), "range": ("wait",)}
+    assert [each.key for each in made.rules] == ["right/of-right", "base/of-base"]
+
+
+def test_a_bare_name_is_never_a_file_of_the_working_directory(files, monkeypatch):
+    monkeypatch.chdir(files(strict="", mine='[[rule]]\nid = "r"'))
+    assert len(StrategyMap.load("strict").rules) > 10
+    assert [each.key for each in StrategyMap.load("mine.toml").rules] == ["mine/r"]
+    with pytest.raises(MapError, match=r"unknown map 'mine'.*write './mine.toml' for a file"):
+        StrategyMap.load("mine")
+
+
+def test_the_environment_replaces_the_default_that_nobody_chose(files, monkeypatch):
+    monkeypatch.delenv("SELFCORRECT_STRATEGIES", raising=False)
+    assert load_default().name == "default"
+    assert load_default() is load_default()
+    monkeypatch.setenv("SELFCORRECT_STRATEGIES", str(files(ours="") / "ours.toml"))
+    assert load_default().name == "ours"
+    assert StrategyMap.load("default").name == "default"
+    monkeypatch.setenv("SELFCORRECT_STRATEGIES", "strict")
+    assert load_default().name == "strict"
+
+
+# --- strategies ----------------------------------------------------------------------------------
+
+
+@strategy("later", safety="exact", needs="model")
+def later(call, diagnosis, context, *, seconds=1.0):
+    return Wait(seconds)
+
+
+@strategy("no")
+@dataclass(frozen=True)
+class Refuse:
+    reason: str = "no"
+
+    def __call__(self, call, diagnosis, context):
+        return GiveUp(self.reason)
+
+
+def run(made, rule, name):
+    return made.strategy(rule, name).repair(None, None, None)
+
+
+def test_rules_in_python_hold_functions_classes_and_objects():
+    made = StrategyMap(
+        [
+            ErrorRule(
+                id="a",
+                code="a",
+                repair=[later, Refuse, "wait"],
+                options={"later": {"seconds": 4}, "no": {"reason": "full"}},
+            ),
+            ErrorRule(id="b", code="b", repair=later),
+            ErrorRule(id="c", code="c", repair=Refuse("made")),
+            ErrorRule(id="d", code="d", repair=["other", "fixed"]),
+        ],
+        use={"other": later, "fixed": f"{__name__}:Refuse"},
+    )
+    assert made.diagnose(error("x", code="a"))["ladder"] == ["later", "no", "wait"]
+    assert made.rule("own/a").repair == ("later", "no", "wait")
+    assert run(made, "own/a", "later") == Wait(4)
+    assert run(made, "own/a", "no") == GiveUp("full")
+    assert run(made, "own/b", "later") == Wait(1.0)
+    assert run(made, "own/c", "no") == GiveUp("made")
+    assert run(made, "own/d", "other") == Wait(1.0)
+    assert run(made, "own/d", "fixed") == GiveUp("no")
+    bound = made.strategy("own/a", "later")
+    assert (bound.needs, bound.safety) == ("model", (Safety.EXACT,))
+    assert made.strategy("own/a", "later") is bound
+
+
+def test_options_may_hold_functions():
+    @strategy("with-function")
+    def repair(call, diagnosis, context, *, choose):
+        return Wait(choose())
+
+    rule = ErrorRule(id="r", repair=repair, options={"with-function": {"choose": lambda: 9}})
+    assert run(StrategyMap([rule]), "own/r", "with-function") == Wait(9)
+
+
+def test_strategies_without_a_mark_are_called_by_their_names():
+    class NearestDate:
+        def __call__(self, call, diagnosis, context):
+            return GiveUp("none")
+
+    def next_seat(call, diagnosis, context):
+        return GiveUp("none")
+
+    made = StrategyMap([ErrorRule(id="r", repair=[NearestDate, next_seat])])
+    assert made.diagnose(error())["ladder"] == ["nearest-date", "next-seat"]
+
+
+def test_a_map_brings_code_along_in_a_file_beside_it(files):
+    folder = files(
+        shop="""
+            [use]
+            later = "./shop_repairs.py:Later"
+            [[rule]]
+            id = "r"
+            repair = "later"
+            options.later = { seconds = 5 }
+        """
+    )
+    (folder / "shop_repairs.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from selfcorrect.model import Wait\n"
+        "@dataclass(frozen=True)\n"
+        "class Later:\n"
+        "    seconds: float = 1\n"
+        "    def __call__(self, call, diagnosis, context):\n"
+        "        return Wait(self.seconds)\n"
+    )
+    (folder / "below").mkdir()
+    (folder / "below" / "deep.toml").write_text('format = 1\nextends = "../shop.toml"\n')
+    made = StrategyMap.load(folder / "below" / "deep.toml")
+    assert run(made, "shop/r", "later") == Wait(5)
+
+
+# --- words for people ----------------------------------------------------------------------------
+
+
+def test_explain_says_what_decides_and_what_else_matches(default):
+    text = explain(default, error("Value for 'n' must be >= 1", "ValueError", status=400))
+    assert "rule       default/below-minimum" in text
+    assert "kind       validation" in text
+    assert "category   range" in text
+    assert "arguments  n" in text
+    assert "minimum = '1'" in text
+    assert "convert-type -> clamp -> ask-model -> ask-human" in text
+    assert "default/bad-request" in text
+    assert "may succeed later, in 2 s" in explain(default, error(status=503, retry_after=2.0))
+    assert explain(default, error("boom")).startswith("No rule matches")
+
+
+LINT = [
+    ({"match": "x"}, ["no example"]),
+    ({"match": "^x$", "example": "y"}, ["does not match its own example 'y'"]),
+    (
+        {"match": "Unauthorized", "example": "Unauthorized"},
+        ["decided by default/unauthorized-text"],
+    ),
+    ({"status": 401}, ["never decides", "default/unauthorized"]),
+    ({"status": 401, "priority": "critical"}, []),
+    ({"code": "X", "repair": ["give-up", "wait"]}, ["wait is never tried", "give-up comes before"]),
+    ({"match": "^x", "example": ["KeyError: x", "x"], "error": "LookupError"}, []),
+]
+
+
+@pytest.mark.parametrize(("rule", "words"), LINT)
+def test_lint_names_what_is_probably_wrong(rule, words):
+    found = lint(StrategyMap([ErrorRule(id="r", **rule)], extends="default"))
+    assert bool(found) is bool(words)
+    assert all(word in found[0] for word in words)

@@ -1,0 +1,132 @@
+"""A question has an id and one answer; nothing that was executed is executed again for it."""
+
+import pytest
+from kit import DATE, INTEGER, TEXT, Tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from selfcorrect import Ask, ErrorRule, StrategyMap, build_graph
+
+CONFIG = {"configurable": {"thread_id": "t1"}}
+
+
+def asked(tool, args, **options):
+    """Run a call up to its question; return the graph and the question."""
+    graph = build_graph([tool.spec], checkpointer=InMemorySaver(), **options)
+    given = {"call": {"name": "t", "args": args}, "request": "please"}
+    out = graph.invoke(given, CONFIG)
+    return graph, out["__interrupt__"][0].value
+
+
+def answer(graph, value):
+    out = graph.invoke(Command(resume=value), CONFIG)
+    return out, [each.value for each in out.get("__interrupt__", ())]
+
+
+def test_a_question_carries_the_whole_history():
+    tool = Tool(schema={"day": DATE})
+    _, question = asked(tool, {"day": "03/04/2026"})
+    assert {"errors", "tried", "refused", "executions", "call", "request"} <= question.keys()
+    assert (question["path"], question["request"]) == ("/args/day", "please")
+    assert any("3 April 2026" in each["reason"] for each in question["tried"])
+
+
+ANSWERS = [
+    "2026-04-03",
+    {"action": "answer", "value": "2026-04-03"},
+    {"action": "edit", "args": {"day": "2026-04-03"}},
+    {"action": "edit", "value": "2026-04-03"},
+    {"action": "edit", "call": {"name": "t", "args": {"day": "2026-04-03"}}},
+]
+
+
+@pytest.mark.parametrize("value", ANSWERS, ids=str)
+def test_each_form_of_an_answer(value):
+    tool = Tool(schema={"day": DATE}, effect="mutating")
+    graph, _ = asked(tool, {"day": "03/04/2026"})
+    out, _ = answer(graph, value)
+    assert out["result"] == "ok"
+    assert tool.ran == [{"day": "2026-04-03"}]
+
+
+@pytest.mark.parametrize(
+    "value", [{"action": "reject", "reason": "not today"}, {"action": "reject"}]
+)
+def test_a_rejection_ends_the_run(value):
+    tool = Tool(schema={"day": DATE})
+    graph, _ = asked(tool, {"day": "03/04/2026"})
+    out, _ = answer(graph, value)
+    assert out["failure"]["reason"] == "rejected"
+    assert tool.ran == []
+
+
+def test_a_choice_is_taken_by_index_or_by_value():
+    for value in ({"action": "choose", "choice": 1}, {"action": "choose", "choice": "b"}):
+        tool = Tool(schema={"q": {"enum": ["a", "b"]}})
+        graph, question = asked(tool, {"q": "neither of them"})
+        assert question["options"] == ["a", "b"]
+        assert answer(graph, value)[0]["result"] == "ok"
+        assert tool.ran == [{"q": "b"}]
+
+
+def test_a_change_that_the_policy_refused_is_offered():
+    tool = Tool(schema={"q": {**INTEGER, "maximum": 50}}, effect="mutating")
+    graph, question = asked(tool, {"q": 500})
+    assert question["options"][0]["changes"][0]["after"] == 50
+    assert answer(graph, {"action": "approve"})[0]["result"] == "ok"
+    assert tool.ran == [{"q": 50}]
+
+
+@pytest.mark.parametrize(
+    "value", [{"action": "fly"}, {"action": "choose", "choice": 7}, {"action": "approve"}, [1]]
+)
+def test_an_answer_that_cannot_be_used_is_asked_for_again(value):
+    tool = Tool(schema={"q": {"enum": ["a", "b"]}})
+    graph, question = asked(tool, {"q": "neither"})
+    _, questions = answer(graph, value)
+    assert questions
+    assert questions[0]["id"] == question["id"] or questions[0]["errors"]
+    assert tool.ran == []
+
+
+def test_a_second_click_answers_no_other_question():
+    rule = ErrorRule(id="two", code="type", repair=[lambda c, d, k: Ask(f"{d.path}?")])
+    strategies = StrategyMap([rule], extends=["default"])
+    tool = Tool(schema={"a": INTEGER, "b": INTEGER}, effect="mutating")
+    graph, first = asked(tool, {"a": "x", "b": "y"}, strategies=strategies)
+    click = {"action": "answer", "value": 1, "question": first["id"]}
+    _, second = answer(graph, click)
+    assert second[0]["id"] != first["id"]
+    _, third = answer(graph, click)
+    assert third[0]["id"] == second[0]["id"]
+    assert "another question" in third[0]["problem"]
+    assert tool.ran == []
+    done, _ = answer(graph, {"action": "answer", "value": 2, "question": second[0]["id"]})
+    assert done["result"] == "ok"
+    assert sorted(tool.ran[0].values()) == [1, 2]
+
+
+def test_an_edit_is_checked_like_any_other_call():
+    tool = Tool(schema={"day": DATE}, effect="mutating")
+    graph, _ = asked(tool, {"day": "03/04/2026"})
+    out, questions = answer(graph, "soon")
+    assert tool.ran == []
+    assert questions or out["failure"]
+
+
+def test_a_person_vouches_for_a_call_that_a_tool_refused():
+    tool = Tool(
+        ValueError("Value for 'q' must be one of ['a', 'b']"), effect="mutating", schema={"q": TEXT}
+    )
+    graph, question = asked(tool, {"q": "neither"})
+    assert question["executions"] == 1
+    out, _ = answer(graph, "a")
+    assert out["result"] == "ok"
+    assert [each["q"] for each in tool.ran] == ["neither", "a"]
+
+
+def test_where_nobody_can_be_asked_the_report_has_the_question():
+    tool = Tool(schema={"day": DATE})
+    out = build_graph([tool.spec]).invoke({"call": {"name": "t", "args": {"day": "03/04/2026"}}})
+    assert out["failure"]["reason"] == "needs_person"
+    assert out["failure"]["question"]["path"] == "/args/day"
