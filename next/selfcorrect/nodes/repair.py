@@ -11,14 +11,13 @@ from typing import Final
 from selfcorrect.context import RunContext, value_of
 from selfcorrect.limits import count, reached
 from selfcorrect.model import (
+    JSON,
     Ask,
     Call,
     Change,
     Changed,
     Diagnosis,
     Escalate,
-    Finding,
-    Fix,
     GiveUp,
     JsonDict,
     Repair,
@@ -71,23 +70,32 @@ class Round:
     end: Update | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """Who answers, about which fault, in which run."""
+
+    strategy: str
+    diagnosis: Diagnosis
+    state: CorrectionState
+    context: RunContext
+
+
 async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
-    question = state["question"]
-    if question is not None and context.ask is not None:
+    if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        return _answered(context.ask(question), question, state, context)
+        return _answered(context.ask(state["question"]), state["question"], state, context)
     round_ = _start(state)
     for item in state["selected"]:
-        finding = state["findings"][item["finding"]]
+        diagnosis = Diagnosis.of(state["findings"][item["finding"]])
         for name in item["strategies"]:
             if reached(round_.counts, context.limits, "per_strategy", name):
                 continue
-            round_ = await _try(name, finding, round_, state, context)
-            if round_.end is not None or round_.tried[-1]["outcome"] not in _NO_HELP:
+            round_ = await _try(Rung(name, diagnosis, state, context), round_)
+            if round_.end is not None:
+                return _update(round_, state)
+            if round_.tried[-1]["outcome"] not in _NO_HELP:
                 break
-        if round_.end is not None:
-            break
     return _update(round_, state)
 
 
@@ -98,11 +106,9 @@ def _start(state: CorrectionState) -> Round:
     return Round(call_of(state["current"]), counts, vouch=state["vouch"])
 
 
-async def _try(
-    name: str, finding: Finding, round_: Round, state: CorrectionState, context: RunContext
-) -> Round:
+async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
-    started = context.clock.monotonic()
+    state, context = rung.state, rung.context
     port = ModelPort(context.model, context.is_async)
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
@@ -114,93 +120,68 @@ async def _try(
         len(state["attempts"]),
         port if context.model is not None else None,
     )
-    diagnosis = Diagnosis.of(finding)
+    started = context.clock.monotonic()
     try:
-        strategy = context.map.strategy(diagnosis.rule, name).repair
-        answer: Repair = await value_of(strategy(round_.call, diagnosis, given))
+        strategy = context.map.strategy(rung.diagnosis.rule, rung.strategy).repair
+        answer: Repair = await value_of(strategy(round_.call, rung.diagnosis, given))
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
         answer = GiveUp(f"it failed: {type(error).__name__}: {error}")
-    counts = count(round_.counts, "per_strategy", key=name)
+    counts = count(round_.counts, "per_strategy", key=rung.strategy)
     counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
     counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
-    round_ = replace(round_, counts=counts)
-    return take(answer, name, diagnosis, round_, state, context)
+    return take(answer, rung, replace(round_, counts=counts))
 
 
-def take(
-    answer: Repair,
-    name: str,
-    diagnosis: Diagnosis,
-    round_: Round,
-    state: CorrectionState,
-    context: RunContext,
-) -> Round:
+def take(answer: Repair, rung: Rung, round_: Round) -> Round:
     """Return the round after one answer; what it came to is noted in `tried`."""
-    # Only a round in which nothing has changed yet may still wait or ask.
-    new, outcome, reason = round_, "gave_up", ""
     match answer:
         case Changed(changes):
-            return _change(changes, name, diagnosis, round_, state, context)
+            return _change(changes, rung, round_)
         case Wait(seconds):
-            outcome, reason = "wait", f"{seconds:g} s"
-            new = replace(round_, wait=max(round_.wait or 0.0, seconds))
+            waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
+            return _note(waits, rung, "wait", f"{seconds:g} s")
         case Retry(times, even_if_lost):
-            return _vouch(times, name, diagnosis, round_, state, context, lost=even_if_lost)
+            return _vouch(times, rung, round_, even_if_lost=even_if_lost)
         case Result(value):
-            outcome = "answered"
-            new = replace(round_, end={"outcome": "answered", "result": plain(value)})
+            ends: Update = {"outcome": "answered", "result": plain(value)}
+            return _note(replace(round_, end=ends), rung, "answered")
         case Ask(question, options):
-            outcome, reason = "asked", question
             offered = plain(list(islice(options, MAX_OPTIONS)))
-            asked = question_about(question, offered, diagnosis.path, state, round_.tried)
-            new = replace(round_, question=asked)
+            path = rung.diagnosis.path
+            asked = question_about(question, offered, path, rung.state, round_.tried)
+            return _note(replace(round_, question=asked), rung, "asked", question)
         case Escalate(reason, severity):
-            outcome = "escalated"
-            end = stopped("escalated", bound(reason, 1_000), severity=str(severity).upper())
-            new = replace(round_, end=end)
+            ends = stopped("escalated", bound(reason, 1_000), severity=str(severity).upper())
+            return _note(replace(round_, end=ends), rung, "escalated", reason)
         case Terminal(reason):
-            outcome = "terminal"
             # A person who says no is no error of a terminal kind.
-            ends_as = "rejected" if name == PERSON else "terminal_kind"
-            new = replace(round_, end=stopped(ends_as, bound(reason, 1_000)))
+            kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
+            ends = stopped(kind, bound(reason, 1_000))
+            return _note(replace(round_, end=ends), rung, "terminal", reason)
         case GiveUp(reason):
-            pass
-        case Fix():
-            reason = "`Fix` is an answer of a handler"
+            return _note(round_, rung, "gave_up", reason)
         case _:
-            reason = f"it returned {answer!r:.80}, which is no repair"
-    return _note(new, outcome, reason, name, diagnosis, state, context)
+            return _note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
 
 
-def _change(
-    changes: Iterable[Change],
-    name: str,
-    diagnosis: Diagnosis,
-    round_: Round,
-    state: CorrectionState,
-    context: RunContext,
-) -> Round:
+def _change(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
     """Make changes if the policy lets all of them run."""
-    made = [
-        replace(each, strategy=name, rule=diagnosis.rule) for each in islice(changes, MAX_CHANGES)
-    ]
+    rule = rung.diagnosis.rule
+    few = islice(changes, MAX_CHANGES)
+    made = tuple(replace(each, strategy=rung.strategy, rule=rule) for each in few)
     try:
         new = apply(round_.call, made)
     except LookupError as error:
-        return _note(round_, "failed", f"{error}", name, diagnosis, state, context)
+        return _note(round_, rung, "failed", str(error))
     # A strategy that changes nothing would be asked about the same call for ever.
     if new == round_.call:
-        return _note(round_, "gave_up", "nothing changes", name, diagnosis, state, context)
-    refusal = refusal_of(made, new, state, context)
-    if refusal is not None:
-        refused = _note(round_, "refused", refusal, name, diagnosis, state, context)
-        refused.tried[-1]["changes"] = [change_json(each) for each in made]
-        return refused
-    reason = "; ".join(dict.fromkeys(each.reason for each in made))
-    vouch = "lost" if name == PERSON else round_.vouch
-    new_round = replace(round_, call=new, changes=(*round_.changes, *made), vouch=vouch)
-    return _note(new_round, "changed", reason, name, diagnosis, state, context)
+        return _note(round_, rung, "gave_up", "nothing changes")
+    if (why := refusal_of(made, new, rung.state, rung.context)) is not None:
+        return _note(round_, rung, "refused", why, changes=list(map(change_json, made)))
+    vouch = "lost" if rung.strategy == PERSON else round_.vouch
+    next_round = replace(round_, call=new, changes=round_.changes + made, vouch=vouch)
+    return _note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
 
 
 def refusal_of(
@@ -219,53 +200,30 @@ def refusal_of(
     return None
 
 
-def _vouch(
-    times: float,
-    name: str,
-    diagnosis: Diagnosis,
-    round_: Round,
-    state: CorrectionState,
-    context: RunContext,
-    *,
-    lost: bool,
-) -> Round:
+def _vouch(times: float, rung: Rung, round_: Round, *, even_if_lost: bool) -> Round:
     """Let the same call run again, and raise the bound on executions as far as the ceiling."""
-    if context.outcome_of(state) == "lost" and not lost:
-        why = "nobody knows whether it was done already"
-        return _note(round_, "gave_up", why, name, diagnosis, state, context)
-    executed = len(state["attempts"])
+    if rung.context.outcome_of(rung.state) == "lost" and not even_if_lost:
+        return _note(round_, rung, "gave_up", "nobody knows whether it was done already")
+    executed = len(rung.state["attempts"])
     allowed = round_.counts.get("allowed_attempts", executed + times)
     if not executed < allowed:
-        why = f"{times:g} further executions did not help"
-        return _note(round_, "gave_up", why, name, diagnosis, state, context)
-    counts = {**round_.counts, "allowed_attempts": min(allowed, context.limits.ceiling)}
-    wait, vouch = round_.wait or 0.0, "lost" if lost else "refused"
-    new = replace(round_, counts=counts, wait=wait, vouch=vouch)
-    return _note(new, "retry", f"{times:g} further executions", name, diagnosis, state, context)
+        return _note(round_, rung, "gave_up", f"{times:g} further executions did not help")
+    counts = {**round_.counts, "allowed_attempts": min(allowed, rung.context.limits.ceiling)}
+    vouch = "lost" if even_if_lost else "refused"
+    again = replace(round_, counts=counts, wait=round_.wait or 0.0, vouch=vouch)
+    return _note(again, rung, "retry", f"{times:g} further executions")
 
 
-def _note(
-    round_: Round,
-    outcome: str,
-    reason: str,
-    name: str,
-    diagnosis: Diagnosis,
-    state: CorrectionState,
-    context: RunContext,
-) -> Round:
-    finding: Finding = {
-        "category": diagnosis.category,
-        "code": diagnosis.code,
-        "paths": list(diagnosis.paths),
-    }
+def _note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> Round:
     item = {
-        "strategy": name,
-        "rule": diagnosis.rule,
-        "path": diagnosis.path,
+        "strategy": rung.strategy,
+        "rule": rung.diagnosis.rule,
+        "path": rung.diagnosis.path,
         "outcome": outcome,
         "reason": bound(reason, 300),
-        "key": context.key_of(call_of(state["current"])),
-        "fault": fault_of(finding),
+        "key": rung.context.key_of(call_of(rung.state["current"])),
+        "fault": fault_of(rung.diagnosis),
+        **more,
     }
     return replace(round_, tried=(*round_.tried, item))
 
@@ -277,7 +235,8 @@ def _answered(
     start = _start(state)
     is_first = not state["counts"].get("questions")
     repaired = repair_of(answer, question, start.call, is_first=is_first)
-    round_ = take(repaired, PERSON, Diagnosis(paths=(question["path"],)), start, state, context)
+    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
+    round_ = take(repaired, rung, start)
     last = round_.tried[-1]
     if last["outcome"] in _NO_HELP:
         return _update(replace(round_, question={**question, "problem": last["reason"]}), state)
@@ -287,7 +246,8 @@ def _answered(
 def _update(round_: Round, state: CorrectionState) -> Update:
     """Return what the round came to."""
     shown = ("strategy", "rule", "path", "outcome", "reason")
-    changes = [change_json(each) for each in round_.changes]
+    changes = list(map(change_json, round_.changes))
+    tried = [{key: each[key] for key in shown} for each in round_.tried]
     update: Update = {
         "counts": round_.counts,
         "tried": [*state["tried"], *round_.tried],
@@ -295,10 +255,7 @@ def _update(round_: Round, state: CorrectionState) -> Update:
         "wait": None if changes else round_.wait,
         "vouch": round_.vouch,
         "question": None if changes else round_.question,
-        "note": {
-            "tried": [{key: each[key] for key in shown} for each in round_.tried],
-            "changes": changes,
-        },
+        "note": {"tried": tried, "changes": changes},
     }
     if round_.end is not None:
         return update | round_.end

@@ -6,7 +6,7 @@ from typing import Final
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import reached
-from selfcorrect.model import Finding, call_of
+from selfcorrect.model import Diagnosis, call_of
 from selfcorrect.state import CorrectionState, Update, stopped
 from selfcorrect.text import bound
 
@@ -54,9 +54,9 @@ _DETAILS: Final = {
 }
 
 
-def fault_of(finding: Finding) -> str:
+def fault_of(diagnosis: Diagnosis) -> str:
     """Return what is equal for the same fault at the same place."""
-    return f"{finding.get('category')} {finding.get('code')} {' '.join(finding.get('paths', ()))}"
+    return f"{diagnosis.category} {diagnosis.code} {' '.join(diagnosis.paths)}"
 
 
 def _tried(state: CorrectionState, context: RunContext) -> set[tuple[str, str]]:
@@ -97,12 +97,12 @@ class _Rungs:
 def _next_rungs(
     index: int, tried: set[tuple[str, str]], state: CorrectionState, context: RunContext
 ) -> _Rungs:
-    finding, rungs = state["findings"][index], _Rungs(index)
-    for name in finding["ladder"]:
+    diagnosis, rungs = Diagnosis.of(state["findings"][index]), _Rungs(index)
+    for name in diagnosis.ladder:
         # On a call that has changed since, the same strategy may do better.
-        if (name, fault_of(finding)) in tried:
+        if (name, fault_of(diagnosis)) in tried:
             continue
-        cost = _COSTS[context.map.strategy(finding["rule"], name).needs]
+        cost = _COSTS[context.map.strategy(diagnosis.rule, name).needs]
         if why := _useless(name, cost, state, context):
             rungs.skipped.append(f"{name}: {why}")
         elif rungs.cost is None or rungs.cost == cost == 0:

@@ -1,0 +1,78 @@
+"""Remembers the calls of one process."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from threading import Lock
+
+from selfcorrect.effects.again import BEGUN, Record, Run, Verdict
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import LedgerError, unknown_name
+from selfcorrect.model import JSON
+
+
+class MemoryLedger:
+    """Remembers the calls of one process, and forgets the oldest ones without a doubt.
+
+    Args:
+        size: How many records are kept; a record that is begun or in doubt stays beyond it.
+    """
+
+    blocks = False
+
+    def __init__(self, size: int = 10_000) -> None:
+        self._size = size
+        self._records: dict[str, Record] = {}
+        self._by_doubt: dict[str, dict[str, None]] = {}
+        # What may be forgotten, oldest first.
+        self._over: dict[str, None] = {}
+        self._lock = Lock()
+
+    def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
+        with self._lock:
+            keys = {intent.key: None, **self._by_doubt.get(intent.doubt, {})}
+            verdict = decide([self._records[key] for key in keys if key in self._records])
+            if isinstance(verdict, Run):
+                self._forget(intent.key)
+                # What this process began, it is still making until it settles it.
+                self._records[intent.key] = replace(intent, status=BEGUN, alive=True)
+                self._by_doubt.setdefault(intent.doubt, {})[intent.key] = None
+                self._trim()
+        return verdict
+
+    def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
+        with self._lock:
+            if key not in self._records:
+                raise unknown_key(key, self._records)
+            record = replace(self._records[key], status=status, value=value, alive=False, by=by)
+            self._records[key] = record
+            self._over.pop(key, None)
+            if not in_doubt(record):
+                self._over[key] = None
+                self._trim()
+
+    def records(self, *, doubts: bool = False) -> list[Record]:
+        with self._lock:
+            found = list(self._records.values())
+        return [record for record in found if in_doubt(record) or not doubts]
+
+    def _trim(self) -> None:
+        while len(self._records) > self._size and self._over:
+            self._forget(next(iter(self._over)))
+
+    def _forget(self, key: str) -> None:
+        self._over.pop(key, None)
+        if record := self._records.pop(key, None):
+            equal = self._by_doubt[record.doubt]
+            del equal[key]
+            if not equal:
+                del self._by_doubt[record.doubt]
+
+
+def in_doubt(record: Record) -> bool:
+    """Say whether a call may have been done, and nobody who knows is still making it."""
+    return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
+
+
+def unknown_key(key: str, known: Iterable[str]) -> LedgerError:
+    """Return the error for a key that no call has."""
+    return LedgerError(unknown_name("key of a call", key, list(known)[-200:]))

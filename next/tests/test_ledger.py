@@ -1,0 +1,414 @@
+"""Nothing that may have happened once is done twice, whichever process dies when."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfcorrect.effects.again import (
+    Hold,
+    InProgress,
+    Record,
+    Refuse,
+    Replay,
+    Request,
+    Run,
+    may_run,
+)
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger import MemoryLedger, SqliteLedger
+from selfcorrect.ledger import holder as holder_module
+
+UNKNOWN = Refuse("unknown_outcome")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def ledger(request, tmp_path):
+    return MemoryLedger() if request.param == "memory" else SqliteLedger(tmp_path / "ledger.db")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def begin(ledger, key, doubt="d", **request):
+    decide = partial(may_run, effect="mutating", outcome=None, request=Request(key=key, **request))
+    return ledger.begin(Record(key, doubt, "book", about='{"n": 1}'), decide)
+
+
+def statuses(ledger, **options):
+    return {record.key: record.status for record in ledger.records(**options)}
+
+
+HISTORIES = {
+    "a new call runs": ([], "a", Run()),
+    "a call that is done is answered": ([("a", "done")], "a", Replay(["a"])),
+    "an equal call of another id runs": ([("a", "done")], "b", Run()),
+    "the third equal call asks": ([("a", "done"), ("b", "done")], "c", Hold),
+    "a lost call is not repeated": ([("a", "lost")], "a", UNKNOWN),
+    "an equal call waits for a lost one": ([("a", "lost")], "b", UNKNOWN),
+    "a refused call is not repeated": ([("a", "refused")], "a", Refuse("refused")),
+    "an equal call runs after a refused one": ([("a", "refused")], "b", Run()),
+    "a call that was not done runs": ([("a", "not_done")], "a", Run()),
+    "a call that is being made is left alone": ([("a", "begun")], "a", InProgress()),
+    "equal calls may run side by side": ([("a", "begun")], "b", Run()),
+}
+
+
+@pytest.mark.parametrize(("history", "key", "wanted"), HISTORIES.values(), ids=HISTORIES)
+def test_what_a_history_allows(ledger, history, key, wanted):
+    for other, status in history:
+        assert begin(ledger, other) == Run()
+        if status != "begun":
+            ledger.settle(other, status, [other])
+    before = ledger.records()
+    verdict = begin(ledger, key)
+    assert verdict == wanted or (wanted is Hold and isinstance(verdict, Hold))
+    if verdict == Run():
+        assert ledger.records()[-1].key == key
+        assert statuses(ledger)[key] == "begun"
+    else:
+        assert ledger.records() == before
+
+
+def test_a_call_of_another_scope_is_not_held_back(ledger):
+    begin(ledger, "a")
+    ledger.settle("a", "lost")
+    assert begin(ledger, "b", doubt="other") == Run()
+
+
+def test_doubts_are_listed_until_a_person_settles_them(ledger):
+    for key, status in (("a", "lost"), ("b", "done"), ("c", "not_done")):
+        begin(ledger, key, doubt=key)
+        ledger.settle(key, status)
+    begin(ledger, "d", doubt="d")
+    assert statuses(ledger, doubts=True) == {"a": "lost"}
+    ledger.settle("a", "not_done", by="ann")
+    assert ledger.records(doubts=True) == []
+    assert ledger.records()[0] == Record("a", "a", "book", "not_done", about='{"n": 1}', by="ann")
+    assert begin(ledger, "a", doubt="a") == Run()
+
+
+def test_a_key_that_no_call_has_is_refused_with_the_near_one(ledger):
+    begin(ledger, "5f3a9c")
+    with pytest.raises(LedgerError, match="did you mean '5f3a9c'"):
+        ledger.settle("5f3a9d", "done")
+    assert statuses(ledger) == {"5f3a9c": "begun"}
+    assert begin(ledger, "5f3a9c") == InProgress()
+
+
+def test_values_and_strange_text_come_back(ledger):
+    value = {"text": "\ud800 \0 é", "list": [1, None, 2.5]}
+    ledger.begin(Record("a", "d", "book", about="\ud800x"), lambda _: Run())
+    ledger.settle("a", "done", value)
+    (record,) = ledger.records()
+    assert record.value == value
+    assert record.about.endswith("x")
+
+
+def test_an_error_of_decide_writes_nothing(ledger):
+    with pytest.raises(ZeroDivisionError):
+        ledger.begin(Record("a", "d", "book"), lambda _: 1 / 0)
+    assert ledger.records() == []
+    assert begin(ledger, "a") == Run()
+
+
+def test_threads_begin_a_call_once(ledger):
+    verdicts = []
+    threads = [
+        threading.Thread(target=lambda: verdicts.append(begin(ledger, "a"))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert verdicts.count(Run()) == 1
+    assert verdicts.count(InProgress()) == 7
+
+
+def test_memory_forgets_the_oldest_and_keeps_doubts():
+    ledger = MemoryLedger(size=3)
+    for number in range(10):
+        key = str(number)
+        begin(ledger, key, doubt=key)
+        if number:
+            ledger.settle(key, "lost" if number == 1 else "done")
+    assert list(statuses(ledger)) == ["0", "1", "9"]
+    assert begin(ledger, "2", doubt="2") == Run()
+    assert begin(ledger, "x", doubt="1") == UNKNOWN
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["begin", "done", "not_done", "refused", "lost"]), st.sampled_from("abcd")
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(STEPS)
+def test_both_ledgers_decide_alike(tmp_path_factory, steps):
+    both = MemoryLedger(), SqliteLedger(tmp_path_factory.mktemp("l") / "ledger.db")
+    answers = []
+    for ledger in both:
+        found = []
+        for step, key in steps:
+            doubt = "ab" if key in "ab" else "cd"
+            if step == "begin":
+                found.append(begin(ledger, key, doubt))
+            else:
+                try:
+                    ledger.settle(key, step, key)
+                except LedgerError:
+                    found.append("unknown")
+        answers.append((found, ledger.records(), ledger.records(doubts=True)))
+    both[1].close()
+    assert answers[0] == answers[1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(STEPS)
+def test_nothing_begins_after_a_loss(steps):
+    """Whatever happens in between, only a person's word lets an equal call run after a loss."""
+    ledger, lost = MemoryLedger(), set()
+    for step, key in steps:
+        if step == "begin":
+            assert begin(ledger, key) != Run() or not lost
+        elif key in statuses(ledger):
+            ledger.settle(key, step)
+            lost = lost | {key} if step == "lost" else lost - {key}
+
+
+OTHER_PROCESS = """
+import sys
+from selfcorrect.effects.again import Record, Run
+from selfcorrect.ledger import SqliteLedger
+ledger = SqliteLedger(sys.argv[1])
+ledger.begin(Record(sys.argv[2], "d", "book"), lambda _: Run())
+print("begun", flush=True)
+sys.stdin.read()
+ledger.settle(sys.argv[2], "done", 1)
+"""
+
+
+@pytest.fixture
+def start(path):
+    processes = []
+
+    def start_one(key):
+        process = subprocess.Popen(
+            [sys.executable, "-c", OTHER_PROCESS, str(path), key],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[1],
+        )
+        processes.append(process)
+        assert process.stdout.readline() == b"begun\n"
+        return process
+
+    yield start_one
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def holders(path):
+    return list(path.parent.glob("*-holder-*"))
+
+
+def test_a_live_process_leaves_no_doubt(path, start):
+    process = start("a")
+    ledger = SqliteLedger(path)
+    assert ledger.records(doubts=True) == []
+    assert begin(ledger, "a") == InProgress()
+    assert begin(ledger, "b") == Run()
+    process.communicate()
+    assert begin(ledger, "a") == Replay(1)
+
+
+def test_a_killed_process_leaves_a_doubt_at_once(path, start):
+    ledger = SqliteLedger(path)
+    process = start("a")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert [record.key for record in ledger.records(doubts=True)] == ["a"]
+    assert begin(ledger, "a") == UNKNOWN
+    assert begin(ledger, "b") == UNKNOWN
+    assert begin(ledger, "b", vouch="lost") == Run()
+    assert len(holders(path)) == 1
+
+
+def test_files_of_dead_holders_are_swept(path, start):
+    for key in "ab":
+        process = start(key)
+        process.communicate()
+    assert len(holders(path)) == 1
+    ledger = SqliteLedger(path)
+    begin(ledger, "x", doubt="x")
+    assert len(holders(path)) == 1
+    ledger.close()
+    assert holders(path) == []
+
+
+def test_two_objects_of_one_process_see_each_other(path):
+    one, other = SqliteLedger(path), SqliteLedger(path)
+    assert begin(one, "a") == Run()
+    assert begin(other, "a") == InProgress()
+    one.close()
+    assert begin(other, "a") == UNKNOWN
+    assert begin(one, "a") == UNKNOWN
+
+
+def _begin_in(path, key, answers):
+    answers.put(begin(SqliteLedger(path), key))
+
+
+def test_many_processes_make_one_file_and_begin_once(path):
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    processes = [context.Process(target=_begin_in, args=(path, "a", answers)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    found = [answers.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert found.count(Run()) == 1
+
+
+def test_a_fork_opens_the_file_anew(path):
+    ledger = SqliteLedger(path)
+    assert begin(ledger, "a") == Run()
+    ready, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        verdicts = [begin(ledger, "a"), begin(ledger, "b")]
+        os.write(ready[1], b"1" if verdicts == [InProgress(), Run()] else b"0")
+        os.read(done[0], 1)
+        os._exit(0)
+    assert os.read(ready[0], 1) == b"1"
+    assert begin(ledger, "b") == InProgress()
+    assert ledger.records(doubts=True) == []
+    os.write(done[1], b"1")
+    os.waitpid(child, 0)
+    assert statuses(ledger, doubts=True) == {"b": "begun"}
+    ledger.settle("a", "done")
+    assert begin(ledger, "a") == Replay(None)
+
+
+class Failing(sqlite3.Connection):
+    """A connection whose k-th statement fails."""
+
+    left = None
+
+    def execute(self, *args):
+        if Failing.left is not None:
+            Failing.left -= 1
+            if Failing.left < 0:
+                raise sqlite3.OperationalError("disk I/O error")
+        return super().execute(*args)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        holder_module.sqlite3, "connect", lambda *a, **k: connect(*a, **k, factory=Failing)
+    )
+    yield Failing
+    Failing.left = None
+
+
+@pytest.mark.parametrize("k", range(20))
+def test_a_failing_statement_never_hides_a_call(path, failing, k):
+    """Either the call is known not to run, or it is in doubt for everybody at once."""
+    ledger, ran = SqliteLedger(path), False
+    failing.left = k
+    try:
+        ran = begin(ledger, "a") == Run()
+        ledger.settle("a", "done", 1)
+        is_settled = True
+    except LedgerError:
+        is_settled = False
+    failing.left = None
+    other = SqliteLedger(path)
+    for each in (other, ledger):
+        verdict = begin(each, "b")
+        assert verdict == (Run() if is_settled or not ran else UNKNOWN)
+        if verdict == Run():
+            each.settle("b", "not_done")
+    if not is_settled and ran:
+        ledger.settle("a", "done", 2)
+        assert begin(other, "a") == Replay(2)
+
+
+def test_a_failed_settle_of_one_call_is_a_doubt_for_a_live_process(path, failing):
+    ledger = SqliteLedger(path)
+    begin(ledger, "a")
+    failing.left = 0
+    with pytest.raises(LedgerError, match="disk I/O error"):
+        ledger.settle("a", "done")
+    failing.left = None
+    assert begin(ledger, "z", doubt="z") == Run()
+    assert statuses(SqliteLedger(path), doubts=True) == {"a": "begun"}
+
+
+def a_database(path, *statements):
+    database = sqlite3.connect(path)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.write_bytes(b"not a database, but a longer text" * 50),
+        lambda path: a_database(path, "create table calls (key text)"),
+        lambda path: a_database(path, "pragma journal_mode = wal", "create table x (y)"),
+        lambda path: a_database(path, "pragma application_id = 7"),
+        lambda path: a_database(
+            path, f"pragma application_id = {0x53434C47}", "pragma user_version = 2"
+        ),
+    ],
+)
+def test_another_file_is_refused_and_stays_as_it_is(path, make):
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match=r"ledger\.db is .*another path"):
+        SqliteLedger(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_unusable_path_is_a_ledger_error(tmp_path):
+    for path in (tmp_path, tmp_path / "no" / "where.db"):
+        with pytest.raises(LedgerError, match=str(path)):
+            SqliteLedger(path)
+
+
+def test_a_ledger_outlives_its_object(path):
+    first = SqliteLedger(path)
+    begin(first, "a")
+    first.settle("a", "done", {"id": 7})
+    first.close()
+    assert begin(SqliteLedger(str(path)), "a") == Replay({"id": 7})
+
+
+def test_importing_the_package_loads_no_database():
+    code = (
+        "import sys, selfcorrect.ledger as l; assert 'sqlite3' not in sys.modules; "
+        "l.MemoryLedger; assert 'sqlite3' not in sys.modules; l.SqliteLedger"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1])
