@@ -29,21 +29,21 @@ class CityToAirport:
 
     def __call__(self, call: Call, diagnosis: Diagnosis, _context: RepairContext) -> Repair:
         """Repair the place that the error names."""
-        path, written = diagnosis.path, look(call, diagnosis.path)
-        if not isinstance(written, str) or len(written) > 80:
+        path, text = diagnosis.path, look(call, diagnosis.path)
+        if not isinstance(text, str) or len(text) > 80:
             return GiveUp("no short text stands where the place belongs")
         offered = CODE.findall(diagnosis.captures.get("hint", ""))
-        name = written.strip().casefold()
+        name = text.strip().casefold()
         own = [code for city, code in self.cities.items() if city.casefold() == name]
         if name.upper() in offered:
-            clean = Change(path, written, name.upper(), Safety.EXACT, "the same code in capitals")
+            clean = Change(path, text, name.upper(), Safety.EXACT, "the same code in capitals")
             return Changed(clean)
-        codes = [code for code in CODE.findall(written) if code != written] or own or offered
+        codes = [code for code in CODE.findall(text) if code != text] or own or offered
         if len(codes) > 1:
-            return Ask(f"Which airport is meant by {written!r}?", codes)
+            return Ask(f"Which airport is meant by {text!r}?", codes)
         if not codes:
-            return GiveUp(f"no airport is known as {written!r}")
-        return Changed(Change(path, written, codes[0], Safety.INFERRED, "the code of this place"))
+            return GiveUp(f"no airport is known as {text!r}")
+        return Changed(Change(path, text, codes[0], Safety.INFERRED, "the code of this place"))
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,16 @@ class NearestDate:
 
     def __call__(self, call: Call, diagnosis: Diagnosis, _context: RepairContext) -> Repair:
         """Repair the day that the error names."""
-        written = look(call, diagnosis.path)
-        if not isinstance(written, str) or written != diagnosis.captures.get("got"):
+        text = look(call, diagnosis.path)
+        if not isinstance(text, str) or text != diagnosis.captures.get("got"):
             return GiveUp("the day that the error names is not in the call")
-        start = date.fromisoformat(written)
+        start = date.fromisoformat(text)
         offered = [date.fromisoformat(day) for day in DAY.findall(diagnosis.captures["nearest"])]
         apart = {day: abs((day - start).days) for day in offered}
         near = [day for day in offered if apart[day] == min(apart.values()) <= self.within_days]
         if len(near) > 1:
-            return Ask(f"Which day instead of {written}?", [str(day) for day in near])
+            return Ask(f"Which day instead of {text}?", [str(day) for day in near])
         if not near:
-            return GiveUp(f"no flight leaves within {self.within_days} days of {written}")
+            return GiveUp(f"no flight leaves within {self.within_days} days of {text}")
         reason = f"the nearest day with a flight, {apart[near[0]]} days away"
-        return Changed(Change(diagnosis.path, written, str(near[0]), Safety.LOSSY, reason))
+        return Changed(Change(diagnosis.path, text, str(near[0]), Safety.LOSSY, reason))

@@ -18,7 +18,7 @@ from selfcorrect.model import JSON, JsonDict
 class _Task(NamedTuple):
     title: str
     expected: str | None
-    given: JsonDict
+    inputs: JsonDict
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     counts = Counter[str]()
     surprises = 0
     for task in tasks:
-        out = _run_one(graph, task.given, interactive=options.interactive)
+        out = _run_one(graph, task.inputs, interactive=options.interactive)
         counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
         surprises += ending(out) != (task.expected or "result")
         if options.json:
@@ -56,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
     return 1 if surprises else 0
 
 
-def _run_one(graph: Any, given: JsonDict, *, interactive: bool) -> JsonDict:
+def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
     config = {"configurable": {"thread_id": uuid4().hex}}
-    step: Any = given
+    step: Any = inputs
     while True:
         try:
             out: JsonDict = dict(graph.invoke(step, config))
@@ -161,7 +161,7 @@ def _task(text: str, place: str) -> _Task:
         return _Task(item, None, {"raw": item})
     if not isinstance(item, dict):
         raise InputError(f'{place}: a call must be an object: {{"name": …, "args": {{…}}}}')
-    given = item if item.keys() & {"call", "raw", "request"} else {"call": item}
-    call = given.get("call")
+    inputs = item if item.keys() & {"call", "raw", "request"} else {"call": item}
+    call = inputs.get("call")
     name = call.get("name") if isinstance(call, dict) else None
-    return _Task(str(name or given.get("request") or place), None, given)
+    return _Task(str(name or inputs.get("request") or place), None, inputs)

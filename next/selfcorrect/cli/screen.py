@@ -1,6 +1,7 @@
 """What the command line writes: no control character of a tool's or a model's text gets through."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -21,7 +22,7 @@ class InputError(SelfCorrectError):
 def say(text: str, style: str = "", *, stderr: bool = False) -> None:
     """Write one line, in colour where rich is installed and a terminal shows it."""
     line, stream = _one_line(text), sys.stderr if stderr else sys.stdout
-    if style and stream.isatty() and find_spec("rich"):
+    if style and stream.isatty() and not os.environ.get("NO_COLOR") and find_spec("rich"):
         console = import_module("rich.console").Console(stderr=stderr, highlight=False)
         console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
     else:

@@ -60,12 +60,12 @@ def make_graph(module: ModuleType, **options: Any) -> Any:
 
 def draw(options: argparse.Namespace) -> int:
     """Draw a graph as Mermaid text, or as a table of nodes, outcomes and targets."""
-    drawn = make_graph(load_graph_file(options.graph)).get_graph()
+    picture = make_graph(load_graph_file(options.graph)).get_graph()
     if options.format == "mermaid":
-        for line in drawn.draw_mermaid().splitlines():
+        for line in picture.draw_mermaid().splitlines():
             say(line)
         return 0
-    rows = [(edge.source, str(edge.data or ""), edge.target) for edge in drawn.edges]
+    rows = [(edge.source, str(edge.data or ""), edge.target) for edge in picture.edges]
     say_table([("node", "outcome", "target"), *rows])
     return 0
 

@@ -42,24 +42,24 @@ class Flight:
     day: date
 
     @property
-    def _drawn(self) -> int:
+    def _hash(self) -> int:
         return crc32("-".join(sorted((self.origin, self.destination))).encode())
 
     def exists(self) -> bool:
         """Return whether the route is flown on this day; it is the same for the way back."""
         if "-".join(sorted((self.origin, self.destination))) in DAILY:
             return True
-        return self._drawn % 4 > 0 and bool(self._drawn >> (8 + self.day.weekday()) & 1)
+        return self._hash % 4 > 0 and bool(self._hash >> (8 + self.day.weekday()) & 1)
 
     def price(self, cabin: str) -> int:
         """Return what one seat costs, in euros."""
-        return (60 + self._drawn % 400) * {"economy": 1, "business": 3}.get(cabin, 6)
+        return (60 + self._hash % 400) * {"economy": 1, "business": 3}.get(cabin, 6)
 
-    def moved(self, days: int) -> "Flight":
+    def shift(self, days: int) -> "Flight":
         """Return the flight of the same route so many days later."""
         return Flight(self.origin, self.destination, self.day + timedelta(days))
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what a passenger reads."""
         number = 1000 + crc32(f"{self.origin}>{self.destination}".encode()) % 9000
         route = {"origin": self.origin, "destination": self.destination}
@@ -89,7 +89,7 @@ class World:
     ) -> None:
         self.clock = clock
         self.flaky = flaky
-        self._searched: set[str] = set()
+        self._routes: set[str] = set()
         self._lock = Lock()
         self._database = sqlite3.connect(
             path, timeout=30, isolation_level=None, check_same_thread=False
@@ -105,7 +105,7 @@ class World:
             flights = self._flights(origin, destination, departure_date)
             self._break_once(f"{origin}/{destination}")
             return [
-                flight.described()
+                flight.describe()
                 | {"price": {cabin: flight.price(cabin) for cabin in SEATS}}
                 | {"seats": {cabin: len(self._free(flight, cabin)) for cabin in SEATS}}
                 for flight in flights
@@ -140,7 +140,7 @@ class World:
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
             "flights": [
-                flight.described() | {"seats": taken}
+                flight.describe() | {"seats": taken}
                 for flight, taken in zip(flights, seats, strict=True)
             ],
             "passengers": passengers,
@@ -156,7 +156,7 @@ class World:
                 "SELECT id, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?", (booking_id,)
             ).fetchone()
             if found is None:
-                raise LookupError(f"there is no booking {_quoted(booking_id)}")
+                raise LookupError(f"there is no booking {_quote(booking_id)}")
             booking, cancelled = found
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
@@ -170,15 +170,17 @@ class World:
         """Return the flights of one day; raise what a backend would, where there is none."""
         starts, ends = self._airports(origin, "origin"), self._airports(destination, "destination")
         day = self._day(text, name)
-        wanted = [Flight(a, b, day) for a in starts for b in ends if starts[a] != ends[b]]
-        if found := [flight for flight in wanted if flight.exists()]:
+        flights = [Flight(a, b, day) for a in starts for b in ends if starts[a] != ends[b]]
+        if found := [flight for flight in flights if flight.exists()]:
             return found
-        week = sorted((step for step in range(-7, 8)), key=lambda step: (abs(step), -step))
-        near = [step for step in week if any(flight.moved(step).exists() for flight in wanted)]
-        if not near:
+        steps = [
+            step for step in range(-7, 8) if any(each.shift(step).exists() for each in flights)
+        ]
+        if not steps:
             raise LookupError("route unavailable")
-        both = [next((step for step in near if step * sign > 0), 0) for sign in (1, -1)]
-        days = [day + timedelta(step) for step in sorted(both, key=abs) if step]
+        # What is flown at all is flown every week, so there is a day on either side.
+        nearest = min(step for step in steps if step > 0), max(step for step in steps if step < 0)
+        days = [day + timedelta(step) for step in sorted(nearest, key=abs)]
         dates = ", ".join(str(each) for each in days if self.clock() <= each <= LAST_DAY)
         way = "return flight" if name == "return_date" else "flight"
         raise LookupError(f"no {way} from {origin} to {destination} on {day}; nearest: {dates}")
@@ -189,12 +191,12 @@ class World:
         if found := {airport: city for known, airport, city in rows if known == code}:
             return found
         cities = {city.casefold(): city for _, _, city in rows}
-        written = str(code)[:40].partition(",")[0].strip().casefold()
-        near = [cities[each] for each in get_close_matches(written, cities, 1, 0.85)]
+        city_name = str(code)[:40].partition(",")[0].strip().casefold()
+        near = [cities[each] for each in get_close_matches(city_name, cities, 1, 0.85)]
         codes = [known for known, airport, city in rows if known == airport and city in near]
-        codes += [known for known, airport, _ in rows if known == airport == written.upper()]
+        codes += [known for known, airport, _ in rows if known == airport == city_name.upper()]
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
-        raise LookupError(f"unknown airport code {_quoted(code)} for {name}{hint}")
+        raise LookupError(f"unknown airport code {_quote(code)} for {name}{hint}")
 
     def _day(self, text: str, name: str) -> date:
         try:
@@ -202,7 +204,7 @@ class World:
         except (TypeError, ValueError):
             day = None
         if day is None or str(day) != text:
-            raise ValueError(f"{name} must be a date as YYYY-MM-DD, got {_quoted(text)}")
+            raise ValueError(f"{name} must be a date as YYYY-MM-DD, got {_quote(text)}")
         if day < self.clock():
             raise ValueError(f"{name} {day} is in the past, today is {self.clock()}")
         if day > LAST_DAY:
@@ -210,11 +212,11 @@ class World:
         return day
 
     def _break_once(self, route: str) -> None:
-        drawn = crc32(route.encode())
-        if not self.flaky or drawn % self.flaky or route in self._searched:
+        number = crc32(route.encode())
+        if not self.flaky or number % self.flaky or route in self._routes:
             return
-        self._searched.add(route)
-        if drawn >> 8 & 1:
+        self._routes.add(route)
+        if number >> 8 & 1:
             raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
         raise ConnectionResetError(104, "Connection reset by peer")
 
@@ -243,6 +245,6 @@ class World:
         return numbers
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     text = str(value)
     return repr(text if len(text) <= 40 else text[:40] + "…")
