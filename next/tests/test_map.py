@@ -1,5 +1,6 @@
 """What the maps make of errors, and how maps merge; tables as data."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -247,6 +248,25 @@ def test_both_ends_of_a_long_text_are_read_in_linear_time():
     patterns = PatternSet(["^start", "end$", "middle", r"(a*)*b"])
     long = f"start{'a' * WINDOW}middle{'a' * WINDOW}end"
     assert sorted(patterns.matching(long)) == [0, 1]
+
+
+@pytest.mark.parametrize("text", ["half \ud800 a character", "\udfff" * 100_000, "\x00", "é" * 99])
+def test_any_text_can_be_read(default, text):
+    assert default.diagnose(error(text, status=503))["rule"] == "default/server-error"
+    assert default.diagnose(error(f"Unauthorized {text}"))["kind"] == "auth"
+
+
+def test_a_long_capture_is_left_out():
+    made = StrategyMap([ErrorRule(id="r", match="(?P<first>a+) (?P<second>b*)(?P<none>c)?")])
+    assert made.diagnose(error("a" * 5_000 + " bb"))["captures"] == {"second": "bb"}
+
+
+def test_what_a_map_makes_of_an_error_is_plain_json(default):
+    finding = own_finding("InvalidArgs", "type", "`x` must be an integer", "/args/x", "integer")
+    found = default.diagnose(finding)
+    assert json.loads(json.dumps(found)) == found
+    assert {type(found["kind"]), type(found["category"]), *map(type, found["ladder"])} == {str}
+    assert "kind" not in finding
 
 
 # --- order and ladders ---------------------------------------------------------------------------
