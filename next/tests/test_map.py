@@ -68,6 +68,17 @@ def test_each_row_of_the_first_table_is_a_rule(
     assert [name for name in found["ladder"] if name in rungs] == rungs
 
 
+def test_the_first_table_says_which_rule_is_tried_first(default):
+    ranks = {
+        "critical": ["unauthorized", "unauthorized-text"],
+        "high": ["date-format", "missing-parameter", "not-allowed-value", "wrong-type"],
+        "medium": ["below-minimum", "server-error"],
+        "low": ["no-route", "bad-request"],
+    }
+    for priority, ids in ranks.items():
+        assert {default.rule(f"default/{each}").priority for each in ids} == {priority}
+
+
 STATUSES = {
     "timeout": [408, 504],
     "transient": [425, 500, 502, 503, 529, "08006", "40001"],
@@ -96,6 +107,27 @@ def test_a_status_alone_says_the_kind(default, status, kind):
 )
 def test_a_used_up_budget_is_no_rate_limit(default, text, code):
     assert default.diagnose(error(text, status=429, code=code))["kind"] == "quota"
+
+
+CODES = {
+    "auth": ["EACCES", "AccessDeniedException", "UNAUTHENTICATED"],
+    "quota": ["insufficient_quota", "ENOSPC"],
+    "rate_limit": ["ThrottlingException", "rate_limit_exceeded"],
+    "timeout": ["ETIMEDOUT", "-32001"],
+    "transient": ["ECONNRESET", "overloaded_error"],
+    "not_found": ["ENOENT", "NoSuchBucket"],
+    "conflict": ["EEXIST", "EntityAlreadyExists"],
+    "permanent": ["-32601"],
+    "validation": ["VALIDATION_ERROR", "-32602"],
+    "internal": ["SOMETHING_ELSE"],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(code, kind) for kind, each in CODES.items() for code in each]
+)
+def test_a_code_alone_says_the_kind(default, code, kind):
+    assert default.diagnose(error("went wrong", code=code))["kind"] == kind
 
 
 CLASSES = [
