@@ -238,6 +238,7 @@ class Change:
 def change_json(change: Change) -> JsonDict:
     """Return a change as JSON; `ABSENT` values and empty fields are left out."""
     values = {name: getattr(change, name) for name in Change.__slots__}
+    values["safety"] = change.safety.value  # a checkpoint holds no classes
     empty = {name for name in ("moved_from", "strategy", "rule") if values[name] is None}
     return {key: item for key, item in values.items() if item is not ABSENT and key not in empty}
 

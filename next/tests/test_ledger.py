@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from selfcorrect.effects.again import (
     Hold,
@@ -25,8 +24,7 @@ from selfcorrect.effects.again import (
     may_run,
 )
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.ledger import holder as holder_module
+from selfcorrect.ledger import MemoryLedger, SqliteLedger, holder as holder_module
 
 UNKNOWN = Refuse("unknown_outcome")
 

@@ -287,7 +287,7 @@ def test_exhaustion_raises_with_the_first_and_the_last_cause():
 
 
 def test_a_run_without_an_error_of_the_tool_raises_ours():
-    with pytest.raises(CorrectionFailed, match="needs_person|no_strategy") as caught:
+    with pytest.raises(CorrectionFailed, match=r"needs_person|no_strategy") as caught:
         run(Tool(), {"q": "many"}, on_failure="raise")
     assert caught.value.report.reason in ("needs_person", "no_strategy")
 

@@ -1,5 +1,6 @@
 """What the maps make of errors, and how maps merge; tables as data."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -67,6 +68,17 @@ def test_each_row_of_the_first_table_is_a_rule(
     assert [name for name in found["ladder"] if name in rungs] == rungs
 
 
+def test_the_first_table_says_which_rule_is_tried_first(default):
+    ranks = {
+        "critical": ["unauthorized", "unauthorized-text"],
+        "high": ["date-format", "missing-parameter", "not-allowed-value", "wrong-type"],
+        "medium": ["below-minimum", "server-error"],
+        "low": ["no-route", "bad-request"],
+    }
+    for priority, ids in ranks.items():
+        assert {default.rule(f"default/{each}").priority for each in ids} == {priority}
+
+
 STATUSES = {
     "timeout": [408, 504],
     "transient": [425, 500, 502, 503, 529, "08006", "40001"],
@@ -95,6 +107,27 @@ def test_a_status_alone_says_the_kind(default, status, kind):
 )
 def test_a_used_up_budget_is_no_rate_limit(default, text, code):
     assert default.diagnose(error(text, status=429, code=code))["kind"] == "quota"
+
+
+CODES = {
+    "auth": ["EACCES", "AccessDeniedException", "UNAUTHENTICATED"],
+    "quota": ["insufficient_quota", "ENOSPC"],
+    "rate_limit": ["ThrottlingException", "rate_limit_exceeded"],
+    "timeout": ["ETIMEDOUT", "-32001"],
+    "transient": ["ECONNRESET", "overloaded_error"],
+    "not_found": ["ENOENT", "NoSuchBucket"],
+    "conflict": ["EEXIST", "EntityAlreadyExists"],
+    "permanent": ["-32601"],
+    "validation": ["VALIDATION_ERROR", "-32602"],
+    "internal": ["SOMETHING_ELSE"],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(code, kind) for kind, each in CODES.items() for code in each]
+)
+def test_a_code_alone_says_the_kind(default, code, kind):
+    assert default.diagnose(error("went wrong", code=code))["kind"] == kind
 
 
 CLASSES = [
@@ -247,6 +280,25 @@ def test_both_ends_of_a_long_text_are_read_in_linear_time():
     patterns = PatternSet(["^start", "end$", "middle", r"(a*)*b"])
     long = f"start{'a' * WINDOW}middle{'a' * WINDOW}end"
     assert sorted(patterns.matching(long)) == [0, 1]
+
+
+@pytest.mark.parametrize("text", ["half \ud800 a character", "\udfff" * 100_000, "\x00", "é" * 99])
+def test_any_text_can_be_read(default, text):
+    assert default.diagnose(error(text, status=503))["rule"] == "default/server-error"
+    assert default.diagnose(error(f"Unauthorized {text}"))["kind"] == "auth"
+
+
+def test_a_long_capture_is_left_out():
+    made = StrategyMap([ErrorRule(id="r", match="(?P<first>a+) (?P<second>b*)(?P<none>c)?")])
+    assert made.diagnose(error("a" * 5_000 + " bb"))["captures"] == {"second": "bb"}
+
+
+def test_what_a_map_makes_of_an_error_is_plain_json(default):
+    finding = own_finding("InvalidArgs", "type", "`x` must be an integer", "/args/x", "integer")
+    found = default.diagnose(finding)
+    assert json.loads(json.dumps(found)) == found
+    assert {type(found["kind"]), type(found["category"]), *map(type, found["ladder"])} == {str}
+    assert "kind" not in finding
 
 
 # --- order and ladders ---------------------------------------------------------------------------

@@ -51,15 +51,15 @@ PROBLEMS = [
     (RULE + "repair = [1]", ["rule 'r'", "repair", "name of a strategy", "1"]),
     ('format = 1\n[[rule]]\nkind = "auth"', ["rule 0", "id", "is missing"]),
     ('format = 1\n[[rule]]\nid = "No Flight"', ["rule 'No Flight'", "id", "hyphens"]),
-    (RULE + '[[rule]]\nid = "r"', ["rule 'r'", "id", "2 rules"]),
+    (RULE + '[[rule]]\nid = "r"', ["rule 'r'", "id", "another rule is 'map/r' too"]),
     (RULE + "match = 'a(?=b)'", ["rule 'r'", "match", "'(?='", "RE2"]),
     (RULE + r"match = '(a)\1'", ["rule 'r'", "match", r"\\1"]),
     (RULE + "match = '(a'", ["rule 'r'", "match", "missing )"]),
     (RULE + 'repair = "wiat"', ["rule 'r'", "repair", "unknown strategy 'wiat'", "'wait'"]),
     (RULE + "options.wiat = {}", ["rule 'r'", "options", "unknown strategy 'wiat'", "'wait'"]),
     (USED + "options.later = { secnds = 1 }", ["rule 'r'", "later", "'secnds'", "'seconds'"]),
-    (USED + "options.bare = { x = 1 }", ["rule 'r'", "bare", "'x'", "no options"]),
-    (USED + "options.needy = {}", ["rule 'r'", "needy", "'url' is missing"]),
+    (USED + "options.bare = { x = 1 }", ["rule 'r'", "bare", "'x'", "available: none"]),
+    (USED + "options.needy = {}", ["rule 'r'", "needy", "missing", "'url'"]),
     (USED + "options.needy.url = ''", ["rule 'r'", "needy", "refuses", "url is empty"]),
     ('format = 1\n[ladders]\nenumm = "wait"', ["ladders", "enumm", "'enum'"]),
     ('format = 1\n[ladders]\nenum = "wiat"', ["ladders", "enum", "'wiat'", "'wait'"]),
@@ -80,7 +80,7 @@ PROBLEMS = [
         ["disable", "'default/time-out'", "'default/timeout'"],
     ),
     ('format = 1\n[use]\nx = "later"', ["use", "x", "'later'", "./file.py:Name"]),
-    ('format = 1\n[use]\nx = "./gone.py:X"', ["use", "x", "'./gone.py'", "no such file"]),
+    ('format = 1\n[use]\nx = "./gone.py:X"', ["use", "x", "'./gone.py'", "No such file"]),
     ('format = 1\n[use]\nx = "no_such_module:X"', ["use", "x", "no_such_module"]),
     (f'format = 1\n[use]\nx = "{__name__}:latr"', ["use", "x", "'latr'", "'later'"]),
 ]
@@ -151,14 +151,15 @@ def test_a_circle_names_its_way(tmp_path):
     for name, other in (("a", "b"), ("b", "c"), ("c", "a")):
         (tmp_path / f"{name}.toml").write_text(f'format = 1\nextends = "{other}.toml"')
     assert problems_of(tmp_path / "a.toml") == (
-        "c.toml: extends: a circle: a -> b -> c -> a; remove one of them",
+        "c.toml: extends: a -> b -> c -> a is a circle; remove one of them",
     )
 
 
-def test_two_maps_of_one_name_are_a_problem(tmp_path):
-    (tmp_path / "default.toml").write_text('format = 1\nextends = "default"')
-    (problem,) = problems_of(tmp_path / "default.toml")
-    assert "another map is named 'default'" in problem
+def test_two_rules_of_one_name_in_two_maps_are_a_problem(tmp_path):
+    path = tmp_path / "default.toml"
+    path.write_text('format = 1\nextends = "default"\n[[rule]]\nid = "timeout"')
+    (problem,) = problems_of(path)
+    assert "another rule is 'default/timeout' too; rename one of them or its map" in problem
 
 
 @pytest.mark.parametrize("source", ["defualt", "./nowhere/map.toml"])

@@ -3,8 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.schema import check, engines

@@ -15,8 +15,7 @@ from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
 from pydantic import AfterValidator, BaseModel, Field

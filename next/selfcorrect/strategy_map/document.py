@@ -1,17 +1,26 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
+from selfcorrect.limits import Limits
 from selfcorrect.model import Category, ErrorKind, JsonObject, Safety
 from selfcorrect.strategy_map.patterns import problem_of
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
-PRIORITIES: Final[tuple[Priority, ...]] = ("critical", "high", "medium", "low")
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
 
 def _as_list(value: Any) -> Any:
@@ -132,6 +141,15 @@ class Reading(_Table):
     prose: Literal["off", "ask"] = "off"
 
 
+class MapLimits(Limits):
+    """Bounds of a run as a map sets them."""
+
+    @field_validator("ceiling", mode="before")
+    @classmethod
+    def _refuse(cls, _: Any) -> None:
+        raise ValueError("only code sets it; set attempts here")
+
+
 class MapDocument(_Table):
     """A whole file.
 
@@ -157,6 +175,6 @@ class MapDocument(_Table):
         default_factory=dict
     )
     reading: Reading = Reading()
-    limits: JsonObject = Field(default_factory=dict)
+    limits: MapLimits = MapLimits()
     ladders: Mapping[Cause, Ladder] = Field(default_factory=dict)
     rule: tuple[ErrorRule, ...] = ()

@@ -1,13 +1,12 @@
 """Finds what is probably wrong with a map that loads."""
 
 import builtins
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from selfcorrect.model import Finding
 from selfcorrect.strategy_map.document import ErrorRule
-from selfcorrect.strategy_map.match import PlacedRule, is_glob, status_forms, suffixes
+from selfcorrect.strategy_map.match import PlacedRule, fits, status_forms, suffixes
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 _ENDS = ("give-up", "escalate")
@@ -76,24 +75,14 @@ def _covers(earlier: ErrorRule, later: ErrorRule) -> bool:
     return (
         earlier.match in (None, later.match)
         and earlier.retry_after in (None, later.retry_after)
-        and _wider(earlier.tool, later.tool)
-        and _wider(earlier.code, later.code)
-        and _includes(earlier.error, [suffixes((name,)) for name in later.error])
-        and _includes(
-            tuple(map(str, earlier.status)), [status_forms(status) for status in later.status]
-        )
+        and _all_among([[each] for each in later.tool], earlier.tool)
+        and _all_among([[each] for each in later.code], earlier.code)
+        and _all_among([suffixes((each,)) for each in later.error], earlier.error)
+        and _all_among([status_forms(each) for each in later.status], earlier.status)
     )
 
 
-def _wider(names: tuple[str, ...], inner: tuple[str, ...]) -> bool:
-    return not names or (
-        bool(inner)
-        and all(
-            any(each == name or (is_glob(each) and fnmatchcase(name, each)) for each in names)
-            for name in inner
-        )
-    )
-
-
-def _includes(names: tuple[str, ...], inner: list[frozenset[str]]) -> bool:
-    return not names or (bool(inner) and all(not each.isdisjoint(names) for each in inner))
+def _all_among(inner: Sequence[Iterable[str]], outer: Iterable[int | str]) -> bool:
+    """Say whether each inner condition, in one of its forms, is among the outer ones."""
+    names = list(map(str, outer))
+    return not names or (bool(inner) and all(any(fits(f, names) for f in each) for each in inner))

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -45,57 +46,70 @@ class Layer:
     document: MapDocument
 
 
+@contextmanager
+def collect(problems: list[str], *where: str) -> Iterator[None]:
+    """Add an error of the block to the problems, with the file, rule and key where it is."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        problems.append(": ".join([*where, str(error)]))
+
+
 def read_layers(source: str | Path, problems: list[str]) -> list[Layer]:
     """Return the map of a name or path and all that it extends, nearest first."""
-    path = _path_of(source, Path(), "", problems)
-    return [] if path is None else _stack(_read(path, problems), problems)
+    with collect(problems):
+        return _stack(_read(_path_of(source, Path()), problems), problems)
+    raise MapError(problems)
 
 
 def parse_layers(name: str, data: JsonDict, problems: list[str]) -> list[Layer]:
     """Return a map that was made in Python and all that it extends, nearest first."""
-    path = Path(f"{name}.toml").absolute()
-    document = _parse({"format": 1, **data}, f"map {name!r}", problems)
-    return _stack(Layer(name, f"map {name!r}", path, document), problems)
+    label = f"map {name!r}"
+    tables = {key: item for key, item in data.items() if item is not None}
+    document = _parse({"format": 1, **tables}, label, problems)
+    return _stack(Layer(name, label, Path(f"{name} in Python").absolute(), document), problems)
 
 
 def _stack(top: Layer, problems: list[str]) -> list[Layer]:
     """Sort a map and those below it so that each stands before all that it extends."""
     done: dict[Path, Layer] = {}
 
-    def visit(layer: Layer, above: tuple[Layer, ...]) -> None:
-        above = (*above, layer)
+    def visit(layer: Layer, above: dict[Path, str]) -> None:
+        above = {**above, layer.path: layer.name}
         for name in reversed(layer.document.extends):
-            path = _path_of(name, layer.path.parent, f"{layer.label}: extends: ", problems)
-            names = [each.name for each in above if each.path == path]
-            if names:
-                circle = " -> ".join([*(each.name for each in above), *names])
-                problems.append(f"{layer.label}: extends: a circle: {circle}; remove one of them")
-            elif path is not None and path not in done:
-                visit(_read(path, problems), above)
+            with collect(problems, layer.label, "extends"):
+                path = _path_of(name, layer.path.parent)
+                if path in above:
+                    circle = " -> ".join([*above.values(), above[path]])
+                    raise ValueError(f"{circle} is a circle; remove one of them")
+                if path not in done:
+                    visit(_read(path, problems), above)
         done[layer.path] = layer
 
-    visit(top, ())
+    visit(top, {})
     return list(done.values())[::-1]
 
 
-def _path_of(source: str | Path, folder: Path, where: str, problems: list[str]) -> Path | None:
-    """Return the file of a map; a bare name never means a file of the working directory."""
+def _path_of(source: str | Path, folder: Path) -> Path:
+    """Return the file of a map; a bare name never means a file of the working directory.
+
+    Raises:
+        ValueError: If there is no such map.
+    """
     text = str(source)
     if isinstance(source, Path) or "/" in text or text.endswith(".toml"):
-        path = (folder / source).absolute().resolve()
-        if not path.is_file():
-            near = near_name(path.name, [each.name for each in path.parent.glob("*.toml")])
-            problems.append(f"{where}there is no file {text!r}{near}")
-            return None
-        return path
+        path = (folder / source).resolve()
+        if path.is_file():
+            return path
+        near = near_name(path.name, [each.name for each in path.parent.glob("*.toml")])
+        raise ValueError(f"there is no file {text!r}{near}")
     if text in shipped_maps():
         return shipped_maps()[text]
     installed = entry_points(group=_INSTALLED)
     for point in installed.select(name=text):
         return Path(point.load()).resolve()
     unknown = unknown_name("map", text, [*shipped_maps(), *installed.names])
-    problems.append(f"{where}{unknown}; write './{text}.toml' for a file")
-    return None
+    raise ValueError(f"{unknown}; write './{text}.toml' for a file")
 
 
 @lru_cache(maxsize=1)
@@ -106,49 +120,31 @@ def shipped_maps() -> dict[str, Path]:
 
 
 def _read(path: Path, problems: list[str]) -> Layer:
-    return _read_shipped(path) if path.parent == FOLDER else _read_file(path, problems)
+    if path.parent == FOLDER:
+        return _read_shipped(path)
+    data: JsonDict = {"format": 1}
+    with collect(problems, path.name, "cannot be read"):
+        data = tomllib.loads(path.read_text("utf-8"))
+    return Layer(path.stem, path.name, path, _parse(data, path.name, problems))
 
 
 @lru_cache(maxsize=16)
 def _read_shipped(path: Path) -> Layer:
-    problems: list[str] = []
-    layer = _read_file(path, problems)
-    if problems:
-        raise MapError(problems)
-    return layer
-
-
-def _read_file(path: Path, problems: list[str]) -> Layer:
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        problems.append(f"{path.name}: cannot be read: {reason}")
-        data = {"format": 1}
-    document = _parse(data, path.name, problems, is_shipped=path.parent == FOLDER)
+    data = tomllib.loads(path.read_text("utf-8"))
+    document = MapDocument.model_validate(data, context={"shipped": True})
     return Layer(path.stem, path.name, path, document)
 
 
-def _parse(
-    data: JsonDict, label: str, problems: list[str], *, is_shipped: bool = False
-) -> MapDocument:
+def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
     """Return what is usable of a map, and add a sentence for each part that is not."""
     if not isinstance(data.get("rule", []), list):
         problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
         data = {**data, "rule": []}
-    limits = data.get("limits", {})
-    if isinstance(limits, dict):
-        try:
-            Limits.model_validate(limits)
-        except ValidationError as error:
-            problems += _sentences(error, data, label, ("limits",))
-        if "ceiling" in limits:
-            problems.append(f"{label}: limits: ceiling: only code sets it; set attempts here")
     try:
-        return MapDocument.model_validate(data, context={"shipped": is_shipped})
+        return MapDocument.model_validate(data)
     except ValidationError as error:
         problems += _sentences(error, data, label)
-        return _parse(_without_faults(data, error), label, [], is_shipped=is_shipped)
+        return _parse(_without_faults(data, error), label, [])
 
 
 def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
@@ -176,13 +172,11 @@ _KEYS: Final[dict[Any, type[BaseModel]]] = {
 }
 
 
-def _sentences(
-    error: ValidationError, data: JsonDict, label: str, above: Sequence[str] = ()
-) -> Iterator[str]:
+def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[str]:
     """Yield file, rule, key, problem and near name for each thing that pydantic found."""
     seen = set()
     for fault in error.errors(include_url=False):
-        place = [*above, *fault["loc"]]
+        place = fault["loc"]
         where = [str(each) for each in place if each != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
@@ -207,7 +201,7 @@ def _reason(fault: Any, place: Sequence[Any]) -> str:
             return f"must be {fault['ctx']['expected']}, not {value!r:.80}"
         return unknown_name("value", value, known)
     if fault["type"] == "missing":
-        return "is missing" if place != ["format"] else "is missing; write format = 1"
+        return "is missing" if place != ("format",) else "is missing; write format = 1"
     if fault["type"] == "value_error":
         return str(fault["ctx"]["error"])
     if fault["type"] == "string_pattern_mismatch":

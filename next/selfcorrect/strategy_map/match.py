@@ -65,8 +65,8 @@ class Matcher:
                 (not rule.match or n in met)
                 and (not rule.error or not classes.isdisjoint(rule.error))
                 and (not rule.status or not statuses.isdisjoint(map(str, rule.status)))
-                and (not rule.code or _fits(code, rule.code))
-                and (not rule.tool or _fits(tool, rule.tool))
+                and (not rule.code or fits(code, rule.code))
+                and (not rule.tool or fits(tool, rule.tool))
                 and (rule.retry_after is None or rule.retry_after is names_wait)
             ):
                 yield self._rules[n]
@@ -102,20 +102,14 @@ def status_forms(status: int | str | None) -> frozenset[str]:
     return frozenset(text[:n] + "x" * (len(text) - n) for n in range(1, len(text) + 1))
 
 
-def is_glob(text: str) -> bool:
-    """Say whether a name holds a wildcard."""
-    return any(mark in text for mark in "*?[")
+def fits(name: str | None, wanted: Iterable[str]) -> bool:
+    """Say whether a name is one of these names or globs."""
+    return name is not None and any(name == each or fnmatchcase(name, each) for each in wanted)
 
 
 def _index_keys(rule: ErrorRule) -> list[tuple[str, str]]:
-    if rule.code and not any(map(is_glob, rule.code)):
+    if rule.code and set("*?[").isdisjoint("".join(rule.code)):
         return [("code", code) for code in rule.code]
     if rule.status:
         return [("status", str(status)) for status in rule.status]
     return [("error", name) for name in rule.error]
-
-
-def _fits(name: str | None, wanted: Iterable[str]) -> bool:
-    return name is not None and any(
-        name == each or (is_glob(each) and fnmatchcase(name, each)) for each in wanted
-    )

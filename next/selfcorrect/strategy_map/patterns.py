@@ -52,7 +52,9 @@ def window(text: str) -> str:
     >>> len(window("x" * 10_000_000))
     65539
     """
-    return text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
+    ends = text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
+    # Half a character (a lone surrogate) has no UTF-8, and RE2 reads nothing else.
+    return ends if ends.isascii() else ends.encode("utf-8", "replace").decode("utf-8")
 
 
 @lru_cache(maxsize=1024)

@@ -2,12 +2,11 @@
 
 import inspect
 import re
-import sys
+import runpy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
-from importlib import import_module, util
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
@@ -137,25 +136,23 @@ def _installed(name: str) -> Factory:
 
 def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     is_class = inspect.isclass(factory)
-    parameters = inspect.signature(factory).parameters.values()
-    own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
-    own = [each for each in own if is_class or each.kind is each.KEYWORD_ONLY]
-    names = [each.name for each in own if each.kind is not each.VAR_POSITIONAL]
-    if not any(each.kind is each.VAR_KEYWORD for each in parameters):
-        for key in options:
-            if key not in names:
-                hint = near_name(key, names) or f"; it takes {', '.join(names) or 'no options'}"
-                raise ValueError(f"unknown option {key!r}{hint}")
-    for each in own:
-        if each.name in names and each.default is each.empty and each.name not in options:
-            raise ValueError(f"option {each.name!r} is missing")
-    if not is_class:
-        return partial(factory, **options) if options else factory
+    taken = [
+        each
+        for each in inspect.signature(factory).parameters.values()
+        if is_class or each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD)
+    ]
+    names = [each.name for each in taken]
+    for key in options:
+        if key not in names and not any(each.kind is each.VAR_KEYWORD for each in taken):
+            raise ValueError(unknown_name("option", key, names or ["none"]))
     try:
-        made: Callable[..., Any] = factory(**options)
+        inspect.Signature(taken).bind(**options)
+        if is_class:
+            made: Callable[..., Any] = factory(**options)
+            return made
     except Exception as error:
         raise ValueError(f"refuses its options: {error}") from error
-    return made
+    return partial(factory, **options) if options else factory
 
 
 def import_strategy(reference: str, folder: Path) -> Factory:
@@ -170,32 +167,13 @@ def import_strategy(reference: str, folder: Path) -> Factory:
             f"{reference!r} names no strategy; write './file.py:Name' or 'module:Name'"
         )
     try:
-        module = _module_at(folder / place) if place.endswith(".py") else import_module(place)
+        is_file = place.endswith(".py")
+        names = runpy.run_path(str(folder / place)) if is_file else vars(import_module(place))
     except Exception as error:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    found: Factory | None = getattr(module, name, None)
-    if callable(found):
-        return found
-    raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, vars(module))}")
-
-
-def _module_at(path: Path) -> Any:
-    """Import a file under a name of its own, once."""
-    path = path.resolve()
-    name = f"selfcorrect_map_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError("there is no such file")
-    module = util.module_from_spec(spec)
-    # Dataclasses look their own module up while it is executed.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+    if callable(found := names.get(name)):
+        factory: Factory = found
+        return factory
+    raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")

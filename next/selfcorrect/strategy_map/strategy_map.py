@@ -1,7 +1,7 @@
 """`StrategyMap`: says what an error means and which repairs are tried for it."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final, Self
@@ -9,10 +9,10 @@ from typing import Any, Final, Self
 from selfcorrect.errors import MapError
 from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import pointer
-from selfcorrect.strategy_map.document import ErrorRule
-from selfcorrect.strategy_map.load import parse_layers, read_layers, shipped_maps
+from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, Reading, ToolEffect
+from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.match import Matcher, PlacedRule
-from selfcorrect.strategy_map.merge import Merged, Owner, merge
+from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
 from selfcorrect.strategy_map.registry import BoundStrategy
 
 _NO_RULE: Final = ErrorRule(id="none")
@@ -41,8 +41,8 @@ class StrategyMap:
         self,
         rules: Iterable[ErrorRule | JsonObject] = (),
         *,
-        extends: str | Iterable[str] = (),
-        disable: str | Iterable[str] = (),
+        extends: str | Sequence[str] = (),
+        disable: str | Sequence[str] = (),
         use: Mapping[str, Any] | None = None,
         policy: JsonObject | None = None,
         limits: JsonObject | None = None,
@@ -51,7 +51,10 @@ class StrategyMap:
         reading: JsonObject | None = None,
         name: str = "own",
     ) -> None:
-        tables = {
+        data = {
+            "rule": list(rules),
+            "extends": extends,
+            "disable": disable,
             "use": use,
             "policy": policy,
             "limits": limits,
@@ -59,13 +62,8 @@ class StrategyMap:
             "ladders": ladders,
             "reading": reading,
         }
-        data: dict[str, Any] = {key: item for key, item in tables.items() if item is not None}
-        data["rule"] = list(rules)
-        for key, names in (("extends", extends), ("disable", disable)):
-            data[key] = names if isinstance(names, str) else list(names)
         problems: list[str] = []
-        layers = parse_layers(name, data, problems)
-        self._fill(name, merge(layers, problems, allow_code=True))
+        self._merge(parse_layers(name, data, problems), problems)
 
     @classmethod
     def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
@@ -82,22 +80,25 @@ class StrategyMap:
             MapError: If the map is unusable; each problem names file, rule and key.
         """
         problems: list[str] = []
-        layers = read_layers(source, problems)
-        merged = merge(layers, problems, allow_code=allow_code)
         made = cls.__new__(cls)
-        cls._fill(made, layers[0].name, merged)
+        cls._merge(made, read_layers(source, problems), problems, allow_code=allow_code)
         return made
 
-    def _fill(self, name: str, merged: Merged) -> None:
-        self.name = name
-        self.rules = merged.rules
-        self.ladders = merged.ladders
-        self.policy = merged.policy
-        self.limits = merged.limits
-        self.effects = merged.effects
-        self.reading = merged.reading
-        self._strategies = merged.strategies
-        self._by_key = {each.key: each.rule for each in merged.rules}
+    def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
+        documents = [each.document for each in layers]
+        strategies = strategies_of(layers, problems, allow_code=allow_code)
+        self.name = layers[0].name
+        self.rules = rules_of(layers, strategies, problems)
+        self.ladders = ladders_of(layers, strategies, problems)
+        if problems:
+            raise MapError(problems)
+        said = [each.model_dump(exclude_unset=True) for each in documents]
+        self.policy = MapPolicy(**nearest(each.get("policy", {}) for each in said))
+        self.reading = Reading(**nearest(each.get("reading", {}) for each in said))
+        self.limits = nearest(each.get("limits", {}) for each in said)
+        self.effects: Mapping[str, ToolEffect] = nearest(each.effects for each in documents)
+        self._strategies = strategies
+        self._by_key = {each.key: each.rule for each in self.rules}
 
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
@@ -147,9 +148,8 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
-        owner = Owner(rule, name)
         try:
-            return self._strategies.get(owner, self.rule(rule).options.get(name, {}))
+            return self._strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
 
