@@ -228,7 +228,7 @@ def test_strict_differs_in_its_policy_only(default):
     assert strict.policy.terminal == (ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.PERMANENT)
     assert strict.limits == {"attempts": 2, "model_calls": 0}
     assert [each.key for each in strict.rules] == [each.key for each in default.rules]
-    assert default.policy.allow == (Safety.EXACT, Safety.INFERRED)
+    assert default.policy.allow is None
     assert default.policy.terminal is None
     assert StrategyMap.load("operator_safe").policy.allow == default.policy.allow
 

@@ -208,9 +208,9 @@ def test_a_rule_in_python_refuses_a_key_and_a_pattern_at_once():
             ErrorRule(id="r", **wrong)
 
 
-def test_two_strategies_of_one_name_in_a_rule_are_a_problem():
-    with pytest.raises(MapError, match="two strategies are named 'lambda'"):
-        StrategyMap([ErrorRule(id="r", repair=[lambda *_: None, lambda *_: 1])])
+def test_two_strategies_of_one_name_in_a_rule_are_numbered():
+    loaded = StrategyMap([ErrorRule(id="r", match="x", repair=[lambda *_: None, lambda *_: 1])])
+    assert loaded.rule("own/r").repair == ("lambda", "lambda-2")
 
 
 def test_an_unknown_strategy_is_a_problem_when_it_is_asked_for():

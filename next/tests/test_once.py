@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -131,39 +131,35 @@ for line in sys.stdin:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed by a signal of POSIX")
 def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(tmp_path):
     rng = random.Random(7)
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout.readline() == "ready\n"
-    ends = []
+    command = [sys.executable, "-c", SERVER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as server:
+        assert server.stdout.readline() == "ready\n"
+
+        def start(n):
+            server.stdin.write(f"{n}\n")
+            server.stdin.flush()
+            return int(server.stdout.readline())
+
+        for n in range(20):
+            pid = start(n)
+            time.sleep(rng.uniform(0, 0.03))
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            assert server.stdout.readline() == "gone\n"
+            # A second process makes the very call again, as a resumed run does.
+            start(n)
+            assert server.stdout.readline() == "gone\n"
+        server.stdin.close()
     for n in range(20):
-        server.stdin.write(f"{n}\n")
-        server.stdin.flush()
-        pid = int(server.stdout.readline())
-        time.sleep(rng.uniform(0, 0.03))
-        os.kill(pid, signal.SIGKILL)
-        assert server.stdout.readline() == "gone\n"
-        # A second process makes the very call again, as a resumed run does.
-        server.stdin.write(f"{n}\n")
-        server.stdin.flush()
-        server.stdout.readline()
-        assert server.stdout.readline() == "gone\n"
-        out = json.loads(Path(tmp_path, f"out-{n}").read_text())
-        paid = Path(tmp_path, f"paid-{n}")
+        out = json.loads((tmp_path / f"out-{n}").read_text())
+        paid = tmp_path / f"paid-{n}"
         times = len(paid.read_text()) if paid.exists() else 0
         if "result" in out:
             assert times == 1
         else:
             assert times <= 1
             assert out["failure"]["reason"] == "unknown_outcome"
-        ends.append("result" in out)
-    server.stdin.close()
-    server.wait(10)
-    server.stdout.close()
-    assert len(ends) == 20
 
 
 def test_two_processes_with_one_file_make_equal_calls_side_by_side(tmp_path):
@@ -224,10 +220,11 @@ def test_an_outer_retry_policy_does_not_repeat_what_acted(error):
 
 def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
     ledger = SqliteLedger(tmp_path / "l.db")
-    ran = []
+    ran, started = [], asyncio.Event()
 
     async def slow(**args):
         ran.append(args)
+        started.set()
         await asyncio.sleep(30)
 
     from selfcorrect import ToolSpec
@@ -238,8 +235,7 @@ def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
 
     async def main():
         task = asyncio.create_task(aplay([spec], given_, ledger=ledger))
-        while not ran:
-            await asyncio.sleep(0.01)
+        await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
