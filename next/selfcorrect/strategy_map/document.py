@@ -17,7 +17,7 @@ from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
 from selfcorrect.limits import Limits
 from selfcorrect.model import Category, ErrorKind, JsonObject, Safety
-from selfcorrect.strategy_map.patterns import problem_of
+from selfcorrect.strategy_map.patterns import compiled
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -46,9 +46,8 @@ def _as_cause(name: str) -> str:
 
 def _usable(pattern: str, info: ValidationInfo) -> str:
     # The library's own patterns are tested; compiling them early would delay every start.
-    is_shipped = info.context and info.context.get("shipped")
-    if not is_shipped and (problem := problem_of(pattern)):
-        raise ValueError(problem)
+    if not (info.context and info.context.get("shipped")):
+        compiled(pattern)
     return pattern
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from selfcorrect.errors import near_name, unknown_name
+from selfcorrect.errors import near_name
 from selfcorrect.model import GiveUp, JsonDict, JsonObject
 from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule
 from selfcorrect.strategy_map.load import Layer, collect
@@ -14,9 +14,8 @@ from selfcorrect.strategy_map.registry import (
     Factory,
     bind,
     import_strategy,
-    is_known,
-    known_names,
     mark_of,
+    require,
 )
 
 
@@ -47,9 +46,7 @@ class Strategies:
             ValueError: If there is no strategy of that name.
         """
         if isinstance(rung, str):
-            if self._factory(rule, rung) is None and not is_known(rung):
-                own = [name for _, name in self.factories]
-                raise ValueError(unknown_name("strategy", rung, [*own, *known_names()]))
+            require(rung, [name for owner, name in self.factories if owner in (None, rule)])
             return rung
         number, name = 1, mark_of(rung).name
         free = name

@@ -28,22 +28,30 @@ class PatternSet:
 
     def captures(self, position: int, text: str) -> dict[str, str]:
         """Return the named groups of one pattern in a text that it matches."""
-        found = _compiled(self._patterns[position]).search(window(text))
+        found = compiled(self._patterns[position]).search(window(text))
         groups = found.groupdict() if found else {}
         return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
 
 
-def problem_of(pattern: str) -> str | None:
-    """Say why a pattern cannot be used, or return None if it can.
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> Any:
+    """Return a pattern as RE2 runs it.
 
-    >>> problem_of("a(?=b)")
-    "'(?=' is not possible (invalid perl operator); patterns run on RE2, without ..."
+    Raises:
+        ValueError: If RE2 refuses it; the message shows the part at fault.
     """
+    import re2
+
     try:
-        _compiled(pattern)
-    except ValueError as error:
-        return str(error)
-    return None
+        return re2.compile(pattern, _options())
+    except re2.error as error:
+        (reason, *_) = error.args
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        what, _, part = text.partition(": ")
+        raise ValueError(
+            f"{part or pattern!r:.80} is not possible ({what}); patterns run on RE2, "
+            "without look-around and back-references"
+        ) from None
 
 
 def window(text: str) -> str:
@@ -55,26 +63,6 @@ def window(text: str) -> str:
     ends = text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
     # Half a character (a lone surrogate) has no UTF-8, and RE2 reads nothing else.
     return ends if ends.isascii() else ends.encode("utf-8", "replace").decode("utf-8")
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
-    import re2
-
-    try:
-        return re2.compile(pattern, _options())
-    except UnicodeEncodeError:
-        raise ValueError("it holds half a character (a lone surrogate)") from None
-    except re2.error as error:
-        (reason, *_) = error.args
-        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        what, colon, part = text.partition(": ")
-        if not colon:
-            raise ValueError(text) from None
-        raise ValueError(
-            f"{part!r} is not possible ({what}); patterns run on RE2, "
-            "without look-around and back-references"
-        ) from None
 
 
 def _set_of(patterns: Iterable[str]) -> Any:

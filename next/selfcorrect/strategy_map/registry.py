@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -100,16 +100,6 @@ def mark_of(factory: Factory) -> Mark:
     return Mark(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", name).lower())
 
 
-def is_known(name: str) -> bool:
-    """Say whether the library or an installed package has a strategy of this name."""
-    return name in BUILT_IN or bool(entry_points(group=_INSTALLED, name=name))
-
-
-def known_names() -> list[str]:
-    """Return the names of all strategies that need no `[use]`."""
-    return [*BUILT_IN, *entry_points(group=_INSTALLED).names]
-
-
 def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrategy:
     """Bind options to a strategy: the given one, or else the built-in or installed one.
 
@@ -122,16 +112,26 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
         # Imported when a rule first needs it: a healthy call loads no repair.
         factory = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
     elif factory is None:
-        factory = _installed(name)
+        require(name)
+        factory = installed()[name].load()
     mark = mark_of(factory)
     return BoundStrategy(_with_options(factory, options), needs or mark.needs, mark.safety)
 
 
-def _installed(name: str) -> Factory:
-    for point in entry_points(group=_INSTALLED, name=name):
-        factory: Factory = point.load()
-        return factory
-    raise ValueError(unknown_name("strategy", name, known_names()))
+def require(name: str, others: Iterable[str] = ()) -> None:
+    """Check that a strategy is built in, installed, or one of the others.
+
+    Raises:
+        ValueError: If it is none of them.
+    """
+    # Installed packages are looked through last, because that takes milliseconds.
+    if name not in BUILT_IN and name not in others and name not in installed():
+        raise ValueError(unknown_name("strategy", name, [*others, *BUILT_IN, *installed()]))
+
+
+def installed() -> dict[str, EntryPoint]:
+    """Return the strategies of installed packages, by name."""
+    return {each.name: each for each in entry_points(group=_INSTALLED)}
 
 
 def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:

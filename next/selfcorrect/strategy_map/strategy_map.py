@@ -85,18 +85,18 @@ class StrategyMap:
         return made
 
     def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
-        documents = [each.document for each in layers]
         strategies = strategies_of(layers, problems, allow_code=allow_code)
         self.name = layers[0].name
         self.rules = rules_of(layers, strategies, problems)
         self.ladders = ladders_of(layers, strategies, problems)
         if problems:
             raise MapError(problems)
-        said = [each.model_dump(exclude_unset=True) for each in documents]
+        tables = {"policy", "reading", "limits"}
+        said = [each.document.model_dump(include=tables, exclude_unset=True) for each in layers]
         self.policy = MapPolicy(**nearest(each.get("policy", {}) for each in said))
         self.reading = Reading(**nearest(each.get("reading", {}) for each in said))
         self.limits = nearest(each.get("limits", {}) for each in said)
-        self.effects: Mapping[str, ToolEffect] = nearest(each.effects for each in documents)
+        self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
         self._strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
 
