@@ -86,7 +86,9 @@ def _mending(out: JsonObject, given: JSON) -> Mending:
     if (failure := out.get("failure")) is not None:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
         changes = tuple(map(change_of, failure["changes"]))
-        calls = (call_of(failure["call"]),) if failure.get("call") else ()
+        # A call whose arguments could not be read is none that a caller could look at.
+        call = failure.get("call") or {}
+        calls = (call_of(call),) if isinstance(call.get("args"), dict) else ()
         reason, detail = failure["reason"], failure["detail"]
         return Mending(outcome, calls, (), changes, given, reason, detail, failure)
     changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from selfcorrect.model import Call, Finding, own_finding
 from selfcorrect.pointer import ARGS
-from selfcorrect.text import bound
+from selfcorrect.text import quote
 
 NAME_KEYS: Final = ("name", "tool", "tool_name")
 ARGUMENT_KEYS: Final = ("args", "arguments", "parameters", "params", "tool_args")
@@ -44,7 +44,8 @@ def read_call(given: Any) -> tuple[Call, Finding | None]:
 
 def _unreadable(name: str, text: str, why: str, call_id: str | None) -> tuple[Call, Finding]:
     code = "malformed_json" if "{" in text or name else "no_call"
-    finding = own_finding("MalformedCall", code, f"{why}: {bound(text, 200)}", ARGS)
+    path = ARGS if name else ""
+    finding = own_finding("MalformedCall", code, f"{why}: {quote(text, 200)}", path)
     return Call(name, text, call_id or None), finding  # type: ignore[arg-type]
 
 

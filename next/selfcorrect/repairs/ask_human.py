@@ -15,4 +15,5 @@ class AskHuman:
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         schema = subschema(context.schema, keys_of(diagnosis.path))
-        return Ask(f"{call.name}: {bound(diagnosis.text, 500)}.", schema.get("enum") or ())
+        name = call.name or "the call"
+        return Ask(f"{name}: {bound(diagnosis.text, 500)}.", schema.get("enum") or ())

@@ -1,0 +1,142 @@
+"""How much there is to hold: bounds that nobody raises."""
+
+import ast
+import io
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import selfcorrect
+
+PACKAGE = Path(selfcorrect.__file__).parent
+TESTS = Path(__file__).parent
+MOST = {"package": 140_000, "tests": 150_000}
+IDLE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    tokenize.ENDMARKER,
+}
+HEALTHY = """
+import sys, threading
+import selfcorrect
+from selfcorrect import ToolSpec, build_graph
+
+def tool(origin: str, seats: int = 1) -> str:
+    "Book."
+    if origin == "FAIL":
+        raise ValueError("seats must be at most 5")
+    return "ok"
+
+args = {"well": {"origin": "LHR", "seats": 2}, "repair": {"origin": "LHR", "seats": "2"},
+        "fails": {"origin": "FAIL", "seats": 2}}[sys.argv[1]]
+graph = build_graph([ToolSpec.from_function(tool, effect="read_only")])
+given = {"call": {"name": "tool", "args": args}}
+graph.invoke(given)
+home, seen = selfcorrect.__file__.rsplit("__init__", 1)[0], set()
+
+def watch(frame, event, arg):
+    if event == "call" and frame.f_code.co_filename.startswith(home):
+        seen.add(frame.f_code.co_filename)
+
+threading.setprofile(watch)
+sys.setprofile(watch)
+graph.invoke(given)
+sys.setprofile(None)
+print(len(seen))
+"""
+
+
+def files(folder):
+    return [path for path in folder.rglob("*.py") if "__pycache__" not in path.parts]
+
+
+def tokens(path):
+    """Return how many tokens of code a file has; a long string counts a token per four bytes."""
+    text = path.read_text("utf-8")
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            docs.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    total = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in IDLE or (token.type == tokenize.STRING and token.start[0] in docs):
+            continue
+        size = len(token.string.encode()) if token.type == tokenize.STRING else 0
+        total += size // 4 if size > 200 else 1
+    return total
+
+
+def test_the_code_and_the_tests_stay_within_their_tokens():
+    assert sum(map(tokens, files(PACKAGE))) <= MOST["package"]
+    assert sum(map(tokens, files(TESTS))) <= MOST["tests"]
+
+
+def test_no_file_is_over_400_lines_and_no_function_over_60():
+    long = [path.name for path in files(PACKAGE) if len(path.read_text("utf-8").splitlines()) > 400]
+    functions = [
+        f"{path.name}:{node.name}"
+        for path in files(PACKAGE)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno - node.lineno > 60
+    ]
+    assert (long, functions) == ([], [])
+
+
+def test_no_public_class_name_is_used_twice():
+    names = [
+        node.name
+        for path in files(PACKAGE)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    assert sorted({each for each in names if names.count(each) > 1}) == []
+
+
+def test_no_line_of_a_map_is_over_160_characters():
+    maps = [*PACKAGE.rglob("*.toml"), *(TESTS.parent / "strategies").glob("*.toml")]
+    wide = [
+        f"{path.name}:{number}"
+        for path in maps
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > 160
+    ]
+    assert wide == []
+
+
+@pytest.mark.parametrize(("what", "most"), [("well", 16), ("repair", 34), ("fails", 44)])
+def test_a_call_runs_through_few_files(what, most):
+    done = subprocess.run(
+        [sys.executable, "-c", HEALTHY, what], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) <= most
+
+
+@pytest.mark.parametrize("loads", ["import selfcorrect", "from selfcorrect import repair_call"])
+def test_what_needs_no_graph_loads_none(loads):
+    code = f"import sys; {loads}; print([n for n in sys.modules if n.startswith('lang')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_imports_lead_downwards():
+    """Only these import langgraph; hosts are imported by no room below them."""
+    allowed = {"graph.py", "combinators.py", "agents", "integrations", "notebook"}
+    hosts = {"agents", "integrations", "proxy", "batch", "cli", "notebook", "drawing", "watching"}
+    wrong = []
+    for path in files(PACKAGE):
+        home = path.relative_to(PACKAGE).parts[0]
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            for name in names or [node.module or ""]:
+                parts = name.split(".")
+                if parts[0] == "langgraph" and home not in allowed:
+                    wrong.append(f"{path.name}: {name}")
+                if parts[0] == "selfcorrect" and len(parts) > 1 and parts[1] in hosts - {home}:
+                    wrong.append(f"{path.name}: {name}")
+    assert [each for each in wrong if not each.startswith("__main__")] == []
