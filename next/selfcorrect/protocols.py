@@ -37,6 +37,7 @@ class Strategy(Protocol):
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext, /) -> Repair:
         """Return what is to be done."""
+        ...
 
 
 Node: TypeAlias = Callable[[Any, Any], Any]
@@ -57,12 +58,14 @@ class Ledger(Protocol):
 
         Nobody else may begin a call with one of these keys meanwhile.
         """
+        ...
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
         """Write what became of a call that was begun; `by` names the person who found out."""
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         """Return what is remembered, oldest first; with `doubts` only what may have been done."""
+        ...
 
 
 class Clock(Protocol):
@@ -70,6 +73,7 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds from an arbitrary start."""
+        ...
 
     def sleep(self, seconds: float) -> None:
         """Wait in sync code."""

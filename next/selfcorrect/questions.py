@@ -125,10 +125,11 @@ def _set(path: str, value: JSON, call: Call) -> Repair:
 def _edit(item: JsonObject, question: JsonObject, call: Call) -> Repair:
     if "value" in item:
         return _set(question["path"], item["value"], call)
-    new = item.get("call") or {"args": item.get("args")}
-    if not isinstance(new, Mapping) or not isinstance(new.get("args"), Mapping):
+    new = item.get("call") or item
+    args = new.get("args") if isinstance(new, Mapping) else None
+    if not isinstance(args, Mapping):
         return GiveUp("an edit needs `args`, or a `call` with name and args")
-    changes = [_by_person(ARGS, call.args, dict(new["args"]))]
+    changes = [_by_person(ARGS, call.args, {**args})]
     if new.get("name", call.name) != call.name:
         changes.insert(0, _by_person("/name", call.name, new["name"]))
     return Changed(changes)

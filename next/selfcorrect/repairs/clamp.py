@@ -1,6 +1,7 @@
 """clamp: moves a number to the nearest bound."""
 
 from dataclasses import dataclass
+from operator import gt, lt
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import keys_of, look
@@ -17,10 +18,9 @@ class Clamp:
         if not isinstance(before, int | float) or isinstance(before, bool):
             return GiveUp("there is no number where the error points")
         bounds = {**subschema(context.schema, keys_of(diagnosis.path)), **diagnosis.constraint}
-        for name, is_out in (("minimum", before.__lt__), ("maximum", before.__gt__)):
-            limit = bounds.get(name, diagnosis.captures.get(name))
-            limit = _number(limit)
-            if limit is not None and is_out(limit) is True:
+        for name, is_out in (("minimum", lt), ("maximum", gt)):
+            limit = _number(bounds.get(name, diagnosis.captures.get(name)))
+            if limit is not None and is_out(before, limit):
                 change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
                 return Changed(change)
         return GiveUp("the number is beyond no known bound")
