@@ -128,6 +128,7 @@ def test_a_function_declares_its_effect_in_metadata():
     spec = ToolSpec.from_function(act)
     assert (spec.effect, spec.declared, spec.atomic) == ("destructive", True, True)
     assert ToolSpec.from_function(act, effect="read_only").effect == "read_only"
+    assert ToolSpec.from_function(act, effect=None).declared
 
 
 @pytest.mark.parametrize(
