@@ -315,9 +315,9 @@ def test_a_cancelled_run_cancels_its_tool():
         task.cancel()
         await asyncio.wait({task})
         await asyncio.sleep(0.01)
+        return list(ended)
 
-    asyncio.run(main())
-    assert ended == [1]
+    assert asyncio.run(main()) == [1]
 
 
 LOOP = []
