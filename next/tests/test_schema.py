@@ -1,6 +1,8 @@
 """Every violation is reported once, at its place, in a sentence that a model can act on."""
 
+import json
 import time
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given, strategies as st
@@ -59,7 +61,7 @@ CASES = [
         f"`x` must be one of {', '.join(map(str, range(20)))} or 10 more",
     ),
     (
-        an_object(x={"type": "string", "enum": ["a", "b"]}),
+        an_object(x={"enum": ["a", "b"], "type": "string"}),
         {"x": 1},
         "/args/x",
         "type",
@@ -228,6 +230,10 @@ def test_a_healthy_call_makes_no_list_of_errors(monkeypatch):
     assert Checker(an_object(a=INTEGER)).findings({"a": 1}) == []
 
 
+def test_any_mapping_is_checked():
+    assert Checker(an_object(a=INTEGER)).findings(MappingProxyType({"a": 1})) == []
+
+
 def test_a_circle_of_references_ends():
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "n": INTEGER}}
     schema = {**an_object(x={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
@@ -274,3 +280,37 @@ def test_both_libraries_blame_the_same_places(value):
         found = check._bounded(engine.violations(args))
         places.append({(each["paths"][0], each["code"]) for each in found})
     assert places[0] == places[1]
+
+
+KEYWORDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["integer", "string", "object", ["array", "null"]]),
+        "enum": st.just([1, "a"]),
+        "minimum": st.just(1),
+        "minLength": st.just(2),
+        "maxItems": st.just(1),
+        "uniqueItems": st.just(True),
+        "not": st.just(INTEGER),
+        "contains": st.just(INTEGER),
+        "propertyNames": st.just({"maxLength": 1}),
+        "additionalProperties": st.just(False),
+        "required": st.just(["x"]),
+        "anyOf": st.just([INTEGER, NULL, PERSON]),
+        "oneOf": st.just([INTEGER, {"type": "number"}, NULL]),
+        "if": st.just({"type": "object"}),
+        "then": st.just({"required": ["y"]}),
+        "dependentRequired": st.just({"x": ["z"]}),
+    },
+)
+
+
+@given(KEYWORDS, JSON_VALUES)
+def test_whatever_is_invalid_has_a_finding_of_plain_json(schema, value):
+    whole, args = an_object("x", x=schema), {"x": value}
+    for engine in (engines._Fast(whole), engines._Thorough(whole)):
+        found = [] if engine.is_valid(args) else check._bounded(engine.violations(args))
+        assert bool(found) is not engine.is_valid(args)
+        assert json.loads(json.dumps(found)) == found
+        assert all(each["paths"][0].startswith("/args") and each["text"] for each in found)
+        assert len({each["paths"][0] for each in found}) == len(found)

@@ -68,7 +68,6 @@ class SqliteLedger:
                     "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?)",
                     (intent.key, intent.doubt, intent.tool, BEGUN, about, holder),
                 )
-                self._open.add(intent.key)
         return verdict
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
@@ -77,7 +76,6 @@ class SqliteLedger:
             text = json.dumps(value, default=str)
             changed = database.execute(query, (status, text, by, key)).rowcount
             known = () if changed else database.execute("select key from calls").fetchall()
-            self._open.discard(key)
         if not changed:
             raise unknown_key(key, (other for (other,) in known))
 
@@ -97,8 +95,6 @@ class SqliteLedger:
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
         self._holder: Holder | None = None
-        # The calls of this holder between `begin` and `settle`.
-        self._open: set[str] = set()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -133,17 +129,16 @@ class SqliteLedger:
             with suppress(sqlite3.Error):
                 self._database.close()
         self._holder = self._database = None
-        self._open.clear()
 
     def _record(self, row: Sequence[Any]) -> Record:
         key, doubt, tool, status, value, about, by, holder = row
-        alive = status == BEGUN and self._is_alive(key, holder)
+        alive = status == BEGUN and self._is_alive(holder)
         return Record(key, doubt, tool, status, json.loads(value or "null"), alive, about, by)
 
-    def _is_alive(self, key: str, holder: str) -> bool:
-        if self._holder is not None and self._holder.id == holder:
-            return key in self._open
-        return is_held(self._path, holder)
+    def _is_alive(self, holder: str) -> bool:
+        # A holder that failed to write is dropped, so what the own one began is still being made.
+        is_own = self._holder is not None and self._holder.id == holder
+        return is_own or is_held(self._path, holder)
 
 
 _INHERITED: Final[list[object]] = []

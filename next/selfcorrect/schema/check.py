@@ -1,7 +1,7 @@
 """Checks arguments against the JSON Schema that the model was sent, and reports every violation."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -38,14 +38,15 @@ class Checker:
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments: one finding for each place."""
-        if not isinstance(args, dict):
+        if not isinstance(args, Mapping):
             text = f"the arguments must be a JSON object; {_quoted(args)} is not"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
         try:
+            data = args if isinstance(args, dict) else dict(args)
             # Most calls are valid, and a yes or no is quick.
-            if self._engine.is_valid(args):
+            if self._engine.is_valid(data):
                 return []
-            return _bounded(self._engine.violations(args))
+            return _bounded(self._engine.violations(data))
         except (ValueError, TypeError, RecursionError) as error:
             text = f"the arguments cannot be read as JSON: {error!s:.100}"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
@@ -93,6 +94,10 @@ def _bounded(violations: Iterable[Violation]) -> list[Finding]:
         if path not in best or rank < best[path][0]:
             best[path] = (rank, finding)
     findings = [finding for _, finding in best.values()]
+    if not findings:
+        # The library says no and names no place; what is invalid never passes.
+        text = "the arguments do not fit the schema"
+        return [own_finding("InvalidArgs", "schema", text, ARGS)]
     more = sum(1 for _ in found) + max(0, len(findings) - _MOST)
     del findings[_MOST:]
     if more:

@@ -76,34 +76,20 @@ class _Fast:
     def _violation(self, error: Any) -> Violation:
         kind = error.kind
         branches = [[self._violation(each) for each in one] for one in getattr(kind, "context", ())]
-        if [] in branches:
-            # More than one alternative fits.
-            branches = []
-        value = _value(kind)
-        return Violation(error.instance_path, kind.name, value, error.instance, branches)
+        # Where an alternative has no error, more than one fits.
+        unions = [] if [] in branches else branches
+        return Violation(error.instance_path, kind.name, _value(kind), error.instance, unions)
 
 
 def _value(kind: Any) -> JSON:
-    if kind.name == "required":
-        return [kind.property]
-    if kind.name in ("additionalProperties", "unevaluatedProperties"):
-        return kind.unexpected
-    for field in _FIELDS:
-        if (found := getattr(kind, field, None)) is not None:
-            return found[0] if field == "types" and len(found) == 1 else found
-    return None
-
-
-_FIELDS: Final = (
-    "types",
-    "options",
-    "expected_value",
-    "limit",
-    "format",
-    "pattern",
-    "multiple_of",
-    "schema",
-)
+    """Return the one field of an error's kind; each kind names it in its own way."""
+    field = next(iter(type(kind).__match_args__), "")
+    value: JSON = getattr(kind, field, None)
+    if field in ("context", "error", "message"):
+        return None
+    if field == "property":
+        return [value]
+    return value[0] if value and field == "types" and len(value) == 1 else value
 
 
 def _refuse(uri: str) -> Any:
@@ -134,11 +120,12 @@ class _Thorough:
         return map(self._violation, self._validator.iter_errors(args))
 
     def _violation(self, error: Any) -> Violation:
-        keyword, value, instance = error.validator or "falseSchema", error.validator_value, {}
+        keyword, value = error.validator or "falseSchema", error.validator_value
         if keyword == "required":
             value = [name for name in value if name not in error.instance]
         elif keyword == "additionalProperties":
-            value = [name for name in error.instance if name not in error.schema["properties"]]
+            known = error.schema.get("properties", ())
+            value = [name for name in error.instance if name not in known]
         elif keyword == "unevaluatedProperties":
             # The library says which ones in prose alone.
             keyword = "unevaluated"
@@ -146,8 +133,8 @@ class _Thorough:
         if keyword in ("anyOf", "oneOf"):
             for each in error.context:
                 branches.setdefault(each.schema_path[0], []).append(self._violation(each))
-        place, instance = list(error.absolute_path), error.instance
-        return Violation(place, keyword, value, instance, list(branches.values()))
+        place = list(error.absolute_path)
+        return Violation(place, keyword, value, error.instance, list(branches.values()))
 
 
 def _unusable(schema: Any, root: JsonObject) -> Iterator[str]:

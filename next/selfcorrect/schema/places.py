@@ -42,7 +42,7 @@ def target(schema: JsonObject, reference: object) -> Any:
             found = found[int(name)]
         else:
             found = _mapping(found).get(name)
-    # "#name" is an anchor, which no tool's schema was seen to use.
+    # Anchors, such as "#name", are not resolved.
     return found if reference == "#" or reference.startswith("#/") else None
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final, Protocol, TypedDict, Unpack
+from typing import Any, Final, Protocol, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect
 from selfcorrect.errors import ToolDefinitionError, unknown_name
@@ -188,12 +188,13 @@ def _with_effect(spec: ToolSpec, effects: Mapping[str, DeclaredEffect]) -> ToolS
 
 def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     metadata = getattr(tool, "metadata", None)
-    known: Any = {
+    known = {
         key: metadata[key]
         for key in ("effect", "atomic")
         if isinstance(metadata, Mapping) and key in metadata
     }
-    return {**known, **options}
+    known |= {key: item for key, item in options.items() if item is not None}
+    return cast("ToolOptions", known)
 
 
 def _langchain_call(tool: Any) -> Callable[..., Any]:
