@@ -15,13 +15,24 @@ if TYPE_CHECKING:
     )
     from selfcorrect.errors import (
         CorrectionFailed as CorrectionFailed,
+        Escalation as Escalation,
+        EscalationError as EscalationError,
         GraphSetupError as GraphSetupError,
+        HardFailure as HardFailure,
         LedgerError as LedgerError,
         MapError as MapError,
         NotDone as NotDone,
         SelfCorrectError as SelfCorrectError,
     )
     from selfcorrect.graph import build_graph as build_graph
+    from selfcorrect.handlers import (
+        DeserializationError as DeserializationError,
+        ExecutionError as ExecutionError,
+        InvalidArgs as InvalidArgs,
+        OnError as OnError,
+        default_on_error as default_on_error,
+        on_error as on_error,
+    )
     from selfcorrect.limits import Limits as Limits
     from selfcorrect.mender import (
         Mender as Mender,
@@ -62,8 +73,10 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",
-    "errors": "CorrectionFailed GraphSetupError LedgerError MapError NotDone SelfCorrectError",
+    "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
+    " MapError NotDone SelfCorrectError",
     "graph": "build_graph",
+    "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
     "limits": "Limits",
     "mender": "Mender Mending repair_call",
     "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"

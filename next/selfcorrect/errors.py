@@ -102,6 +102,14 @@ class NotDone(Exception):
     """Raised by a tool: nothing was done, so the call may be repaired and repeated."""
 
 
+class ArgumentsError(NotDone):
+    """The arguments fit the schema, but not the types that the tool's function annotates."""
+
+
+class RemoteError(Exception):
+    """Stands for an exception of another process, of which a checkpoint holds only the text."""
+
+
 class ToolReportedError(Exception):
     """Stands for an error that a tool returned as its value."""
 

@@ -23,9 +23,9 @@ from selfcorrect.model import (
     Safety,
     Terminal,
 )
-from selfcorrect.models.port import text_of
+from selfcorrect.models.port import text_of, value_of
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import RepairContext, value_of
+from selfcorrect.protocols import RepairContext
 
 RUNG: Final = "on-error"
 """The name of a handler on a ladder."""
@@ -134,7 +134,7 @@ def on_error(
 
 def default_on_error(handler: OnError | None) -> OnError | None:
     """Set the handler of tools and graphs that have none; return the one before it."""
-    global _default  # noqa: PLW0603 - one default for the process, as its name says
+    global _default
     before, _default = _default, handler
     return before
 
@@ -196,8 +196,8 @@ class AskHandler:
                 return Changed(change)
             last = f"{value!r:.80} is no JSON object"
             if isinstance(fault, InvalidArgs) and self.handler.deserialization_error is not None:
-                error = ValueError(last)
-                return await self._decide(DeserializationError(value, "arguments", error), request)
+                again = DeserializationError(value, "arguments", ValueError(last))
+                return await self._decide(again, request)
         return GiveUp(f"the fixer failed {fix.retries + 1} times; last: {last}")
 
 
@@ -228,5 +228,3 @@ def _object(value: Any) -> dict[str, Any] | None:
         except ValueError:
             return None
     return dict(value) if isinstance(value, Mapping) else None
-
-

@@ -1,7 +1,7 @@
 """Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, get_type_hints
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
@@ -51,6 +52,7 @@ class Options(TypedDict, total=False):
         limits: Bounds of one run.
         policy: Kinds of error that end a run, beside those of the map.
         ledger: Remembers calls of tools that act; the default forgets with the graph.
+        on_error: Decides about errors of tools without a handler of their own.
         on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
         tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
         on_edge: Nodes by the edge that they stand on: `{("validate", "retry"): approve}`.
@@ -66,6 +68,7 @@ class Options(TypedDict, total=False):
     limits: Limits | JsonObject | None
     policy: ToolErrorPolicy | None
     ledger: Ledger | None
+    on_error: OnError | None
     on_failure: Literal["report", "raise"]
     tool_words: Literal["show", "hide"]
     on_edge: Mapping[tuple[str, str], Node] | None
@@ -166,9 +169,10 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(_classes(given, loaded), tuple(loaded.policy.sensitive or ())),
-        ToolErrorPolicy(frozenset(kinds), policy.per_tool),
+        lambda: replace(policy, terminal=kinds),
         given.get("ledger") or MemoryLedger(),
         given.get("model"),
+        given.get("on_error"),
         given.get("on_failure") == "raise",
         given.get("tool_words", "show"),
         clock or SystemTime(),

@@ -25,6 +25,7 @@ async def run_step(
     fresh: JsonDict = {}
     if node == loop.table.first:
         fresh = new_run(state, uuid4().hex)
+        context.live_part(fresh["run"])
         if node != ENTRY:  # a guard stands before plan: what came in must outlast it
             fresh |= {key: item for key, item in state.items() if key in INPUT_KEYS}
         state = {**state, **fresh}  # type: ignore[typeddict-item]
@@ -42,7 +43,7 @@ async def run_step(
     event = {"step": step, "node": node, "outcome": update["outcome"], "next": target, **note}
     update["trail"] = [event]
     if target == END:
-        context.errors.pop(state.get("run", ""), None)
+        context.live.pop(state.get("run", ""), None)
     return update, target
 
 

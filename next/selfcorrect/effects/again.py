@@ -113,7 +113,7 @@ def may_run(
     for record in history:
         same = record.key == request.key
         verdict = _of_same(record, request) if same else None
-        if verdict is None and _in_doubt(record) and not _vouched(Outcome.LOST, request):
+        if verdict is None and in_doubt(record) and not _vouched(Outcome.LOST, request):
             verdict = Refuse("unknown_outcome")
         if verdict is not None:
             return verdict
@@ -134,7 +134,8 @@ def _of_same(record: Record, request: Request) -> Verdict | None:
     return None
 
 
-def _in_doubt(record: Record) -> bool:
+def in_doubt(record: Record) -> bool:
+    """Say whether a call may have been done, and nobody who knows is still making it."""
     # Equal calls that live holders make side by side are both meant.
     return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
 

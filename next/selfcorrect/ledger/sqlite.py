@@ -15,10 +15,10 @@ from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.effects.again import BEGUN, Record, Run, Verdict
+from selfcorrect.effects.again import BEGUN, Record, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
-from selfcorrect.ledger.memory import in_doubt, unknown_key
+from selfcorrect.ledger.memory import unknown_key
 from selfcorrect.model import JSON
 
 _MARK: Final = 0x53434C47

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from selfcorrect.context import RunContext, value_of
+from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.effects.again import (
     Hold,
@@ -22,6 +22,7 @@ from selfcorrect.effects.outcome import Outcome, outcome_of
 from selfcorrect.errors import GraphSetupError, ToolReportedError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.state import CorrectionState, Update, stopped
 from selfcorrect.text import bound
@@ -118,7 +119,7 @@ async def _call_tool(
     except Exception as error:
         if is_interrupt(error):
             raise
-        context.keep_error(state, error)
+        context.live_part(state["run"]).errors.append(error)
         outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
     else:
         if _has_receipt(tool, value):
@@ -211,7 +212,7 @@ def _not_called(verdict: Verdict) -> Update:
             return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
         case Hold(question):
             finding = own_finding("HeldCall", "equal_calls", question, "")
-            return _failed("plan", [finding])
+            return _failed("ledger", [finding])
         case InProgress():
             detail = "This very call is being made elsewhere, and its outcome is not known yet."
         case Refuse("refused"):

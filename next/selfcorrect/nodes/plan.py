@@ -62,7 +62,7 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
     try:
         answer = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
     except Exception as error:
-        context.keep_error(state, error)
+        context.live_part(state["run"]).errors.append(error)
         return stopped("unavailable", f"The model failed: {type(error).__name__}.")
     counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
     return _taken(answer, context) | {"counts": counts}

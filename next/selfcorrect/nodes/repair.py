@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from selfcorrect.context import RunContext, value_of
+from selfcorrect.context import RunContext
+from selfcorrect.errors import RemoteError
 from selfcorrect.limits import count, reached
 from selfcorrect.model import (
     JSON,
@@ -30,7 +31,7 @@ from selfcorrect.model import (
     call_of,
     change_json,
 )
-from selfcorrect.models.port import ModelPort
+from selfcorrect.models.port import ModelPort, value_of
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
 from selfcorrect.policies.safety import is_tainted
@@ -119,10 +120,11 @@ async def _try(rung: Rung, round_: Round) -> Round:
         state["given"].get("messages") or (),
         len(state["attempts"]),
         port if context.model is not None else None,
+        _error(state, context),
     )
     started = context.clock.monotonic()
     try:
-        strategy = context.map.strategy(rung.diagnosis.rule, rung.strategy).repair
+        strategy = context.strategy_for(state, rung.diagnosis.rule, rung.strategy).repair
         answer: Repair = await value_of(strategy(round_.call, rung.diagnosis, given))
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
@@ -131,6 +133,14 @@ async def _try(rung: Rung, round_: Round) -> Round:
     counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
     counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
     return take(answer, rung, replace(round_, counts=counts))
+
+
+def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
+    """Return what the tool raised, if it did; after a resume only its text is known."""
+    if state["source"] != "tool":
+        return None
+    errors = context.live_part(state["run"]).errors
+    return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
 
 
 def take(answer: Repair, rung: Rung, round_: Round) -> Round:

@@ -102,7 +102,7 @@ def _next_rungs(
         # On a call that has changed since, the same strategy may do better.
         if (name, fault_of(diagnosis)) in tried:
             continue
-        cost = _COSTS[context.map.strategy(diagnosis.rule, name).needs]
+        cost = _COSTS[context.strategy_for(state, diagnosis.rule, name).needs]
         if why := _useless(name, cost, state, context):
             rungs.skipped.append(f"{name}: {why}")
         elif rungs.cost is None or rungs.cost == cost == 0:

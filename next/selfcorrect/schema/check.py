@@ -10,7 +10,7 @@ from typing import Any, Final
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.engines import Violation, compiled
+from selfcorrect.schema.engine import Violation, compiled, violations
 
 _MOST: Final = 200
 """How many findings are made of one call; the others are counted."""
@@ -34,7 +34,7 @@ class Checker:
         Raises:
             ToolDefinitionError: If it is not a usable JSON Schema.
         """
-        _ = self._engine
+        _ = self._validator
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments: one finding for each place."""
@@ -44,15 +44,15 @@ class Checker:
         try:
             data = args if isinstance(args, dict) else dict(args)
             # Most calls are valid, and a yes or no is quick.
-            if self._engine.is_valid(data):
+            if self._validator.is_valid(data):
                 return []
-            return _bounded(self._engine.violations(data))
+            return _bounded(violations(self._validator, data))
         except (ValueError, TypeError, RecursionError) as error:
             text = f"the arguments cannot be read as JSON: {error!s:.100}"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
 
     @cached_property
-    def _engine(self) -> Any:
+    def _validator(self) -> Any:
         try:
             return compiled(_closed(self.schema))
         except ValueError as error:
