@@ -11,13 +11,13 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
+    DEFAULTS,
     RUNG,
     AskHandler,
     DeserializationError,
     ExecutionError,
     InvalidArgs,
     OnError,
-    handler_for,
 )
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
@@ -71,7 +71,7 @@ class RunContext:
         map: The error-strategy map.
         limits: The bounds of a run.
         safety: Which changes run unasked.
-        terminal: Returns which kinds of error end a run that starts now.
+        terminal: Which kinds of error end a run, beside those of the map.
         ledger: Remembers calls of tools that act.
         model: A chat model, or None.
         on_error: The handler of tools that have none of their own.
@@ -89,7 +89,7 @@ class RunContext:
     map: StrategyMap
     limits: Limits = field(default_factory=Limits)
     safety: SafetyPolicy = field(default_factory=SafetyPolicy)
-    terminal: Callable[[], ToolErrorPolicy] = ToolErrorPolicy
+    terminal: ToolErrorPolicy = field(default_factory=ToolErrorPolicy)
     ledger: Ledger = field(default_factory=MemoryLedger)
     model: Any = None
     on_error: OnError | None = None
@@ -155,7 +155,7 @@ class RunContext:
             # A run that waits for a person for ever must not keep its exceptions for ever.
             if len(self.live) >= MAX_LIVE_RUNS:
                 self.live.pop(next(iter(self.live)))
-            self.live[run] = Live(self.terminal())
+            self.live[run] = Live(self.terminal)
         return self.live[run]
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
@@ -171,8 +171,11 @@ class RunContext:
             return None
         if any(name.endswith(".ArgumentsError") for name in state["findings"][0]["types"]):
             kind = DeserializationError
-        handler = handler_for(tool.on_error, self.on_error, kind)
-        return AskHandler(handler, kind) if handler else None
+        handler = tool.on_error or self.on_error or DEFAULTS.get(RUNG)
+        # Handlers are whole: where the first one does not know the kind, no other is asked.
+        if handler is None or handler.decision(kind) is None:
+            return None
+        return AskHandler(handler, kind)
 
 
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}

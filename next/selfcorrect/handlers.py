@@ -134,23 +134,14 @@ def on_error(
 
 def default_on_error(handler: OnError | None) -> OnError | None:
     """Set the handler of tools and graphs that have none; return the one before it."""
-    global _default
-    before, _default = _default, handler
+    before = DEFAULTS.pop(RUNG, None)
+    if handler is not None:
+        DEFAULTS[RUNG] = handler
     return before
 
 
-_default: OnError | None = None
-
-
-def handler_for(
-    tool: OnError | None, graph: OnError | None, kind: type[ToolFault]
-) -> OnError | None:
-    """Return the handler that decides: the tool's, else the graph's, else the default.
-
-    Handlers are whole: where the first one does not know the kind of error, no other is asked.
-    """
-    handler = tool or graph or _default
-    return handler if handler is not None and handler.decision(kind) is not None else None
+DEFAULTS: Final[dict[str, OnError]] = {}
+"""The handler of tools and graphs that have none, if there is one; one for the process."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, get_type_hints
@@ -162,14 +162,12 @@ def _check_first(guard: Node) -> Node:
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
     loaded = _map(given.get("strategies"))
-    policy: ToolErrorPolicy = given.get("policy", ToolErrorPolicy())
-    kinds = policy.terminal | set(loaded.policy.terminal or ())
     return RunContext(
         collect_tools(tools, loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(_classes(given, loaded), tuple(loaded.policy.sensitive or ())),
-        lambda: replace(policy, terminal=kinds),
+        given.get("policy") or ToolErrorPolicy(),
         given.get("ledger") or MemoryLedger(),
         given.get("model"),
         given.get("on_error"),

@@ -25,7 +25,6 @@ async def run_step(
     fresh: JsonDict = {}
     if node == loop.table.first:
         fresh = new_run(state, uuid4().hex)
-        context.live_part(fresh["run"])
         if node != ENTRY:  # a guard stands before plan: what came in must outlast it
             fresh |= {key: item for key, item in state.items() if key in INPUT_KEYS}
         state = {**state, **fresh}  # type: ignore[typeddict-item]

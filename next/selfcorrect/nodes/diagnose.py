@@ -15,10 +15,10 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
-    policy = context.live_part(state["run"]).policy
+    policy, of_map = context.live_part(state["run"]).policy, context.map.policy.terminal or ()
     update: Update = {"findings": findings, "note": note}
     for each in findings:
-        if policy.classifies_terminal(each["kind"], tool):
+        if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
             detail = f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
             return update | stopped("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}

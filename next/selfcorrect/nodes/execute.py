@@ -109,10 +109,10 @@ def _decide(
 async def _call_tool(
     state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
 ) -> Update:
-    run = arun_tool if context.is_async else run_tool
     started = context.clock.monotonic()
     try:
-        value = plain(await value_of(run(tool, call.args)))
+        is_async, args = context.is_async, call.args
+        value = plain(await arun_tool(tool, args) if is_async else run_tool(tool, args))
         _raise_error_value(tool, value)
     except GraphSetupError:
         raise

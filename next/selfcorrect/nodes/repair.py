@@ -5,8 +5,9 @@ A round is a fold: each answer turns one frozen `Round` into the next.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
@@ -31,7 +32,7 @@ from selfcorrect.model import (
     call_of,
     change_json,
 )
-from selfcorrect.models.port import ModelPort, value_of
+from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
 from selfcorrect.policies.safety import is_tainted
@@ -125,7 +126,8 @@ async def _try(rung: Rung, round_: Round) -> Round:
     started = context.clock.monotonic()
     try:
         strategy = context.strategy_for(state, rung.diagnosis.rule, rung.strategy).repair
-        answer: Repair = await value_of(strategy(round_.call, rung.diagnosis, given))
+        answer: Any = strategy(round_.call, rung.diagnosis, given)
+        answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
         answer = GiveUp(f"it failed: {type(error).__name__}: {error}")
