@@ -195,7 +195,7 @@ def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     if isinstance(given, Limits):
         return given
     try:
-        return Limits().merged(loaded.limits).merged(given)
+        return Limits().merge(loaded.limits).merge(given)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

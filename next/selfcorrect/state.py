@@ -128,6 +128,6 @@ def new_run(state: CorrectionState, run: str) -> Update:
     }
 
 
-def stopped(reason: str, detail: str, **more: JSON) -> Update:
+def stop_run(reason: str, detail: str, **more: JSON) -> Update:
     """Return the update with which a node ends the run in the report."""
     return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -217,7 +217,7 @@ def test_many_unknown_keys_are_bounded():
 
 def test_a_healthy_call_makes_no_list_of_errors(monkeypatch):
     monkeypatch.setattr(engine, "Violation", None)
-    monkeypatch.setattr(check, "_bounded", None)
+    monkeypatch.setattr(check, "_collect", None)
     assert Checker(an_object(a=INTEGER)).findings({"a": 1}) == []
 
 
@@ -287,9 +287,9 @@ KEYWORDS = st.fixed_dictionaries(
 @given(KEYWORDS, JSON_VALUES)
 def test_whatever_is_invalid_has_a_finding_of_plain_json(schema, value):
     whole, args = an_object("x", x=schema), {"x": value}
-    validator = engine.compiled(whole)
+    validator = engine.compile_schema(whole)
     is_valid = validator.is_valid(args)
-    found = [] if is_valid else check._bounded(engine.violations(validator, args))
+    found = [] if is_valid else check._collect(engine.violations(validator, args))
     assert bool(found) is not is_valid
     assert json.loads(json.dumps(found)) == found
     assert all(each["paths"][0].startswith("/args") and each["text"] for each in found)

@@ -104,7 +104,7 @@ class SqliteLedger:
             self._start()
         with self._lock:
             try:
-                self._database = database = self._database or _opened(self._path)
+                self._database = database = self._database or _open_ledger(self._path)
                 database.execute("begin immediate")
                 yield database
                 database.execute("commit")
@@ -145,7 +145,7 @@ _INHERITED: Final[list[object]] = []
 """What a fork brought along, kept so that nothing closes it."""
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_ledger(path: Path) -> sqlite3.Connection:
     database = connect(path)
     try:
         if _is_new(path, database):

@@ -2,7 +2,7 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
 
@@ -20,5 +20,5 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     for each in findings:
         if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
             detail = f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
-            return update | stopped("terminal_kind", detail)
+            return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}

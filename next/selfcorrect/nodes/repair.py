@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
-from selfcorrect.limits import count, reached
+from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
     JSON,
     Ask,
@@ -38,7 +38,7 @@ from selfcorrect.pointer import apply
 from selfcorrect.policies.safety import is_tainted
 from selfcorrect.protocols import RepairContext
 from selfcorrect.questions import MAX_OPTIONS, question_about, repair_of
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
@@ -86,12 +86,12 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        return _answered(context.ask(state["question"]), state["question"], state, context)
+        return _take_answer(context.ask(state["question"]), state["question"], state, context)
     round_ = _start(state)
     for item in state["selected"]:
         diagnosis = Diagnosis.of(state["findings"][item["finding"]])
         for name in item["strategies"]:
-            if reached(round_.counts, context.limits, "per_strategy", name):
+            if check_bound(round_.counts, context.limits, "per_strategy", name):
                 continue
             round_ = await _try(Rung(name, diagnosis, state, context), round_)
             if round_.end is not None:
@@ -164,12 +164,12 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             asked = question_about(question, offered, path, rung.state, round_.tried)
             return _note(replace(round_, question=asked), rung, "asked", question)
         case Escalate(reason, severity):
-            ends = stopped("escalated", bound(reason, 1_000), severity=str(severity).upper())
+            ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
             return _note(replace(round_, end=ends), rung, "escalated", reason)
         case Terminal(reason):
             # A person who says no is no error of a terminal kind.
             kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
-            ends = stopped(kind, bound(reason, 1_000))
+            ends = stop_run(kind, bound(reason, 1_000))
             return _note(replace(round_, end=ends), rung, "terminal", reason)
         case GiveUp(reason):
             return _note(round_, rung, "gave_up", reason)
@@ -240,7 +240,7 @@ def _note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSO
     return replace(round_, tried=(*round_.tried, item))
 
 
-def _answered(
+def _take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again."""

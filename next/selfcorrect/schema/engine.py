@@ -33,7 +33,7 @@ class Violation:
     branches: "Sequence[Sequence[Violation]]" = ()
 
 
-def compiled(schema: JsonObject) -> Any:
+def compile_schema(schema: JsonObject) -> Any:
     """Return the validator of a schema.
 
     Raises:
