@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.schema import check, engine
 from selfcorrect.schema.check import Checker
-from selfcorrect.schema.places import properties_of, subschema
+from selfcorrect.schema.slot import Slot, subschema
 
 
 def an_object(*required, **properties):
@@ -251,7 +251,31 @@ def test_the_schema_of_a_place(schema, keys, wanted):
 
 def test_properties_are_resolved():
     schema = {**an_object(a={"$ref": "#/$defs/i"}, b=True), "$defs": {"i": INTEGER}}
-    assert properties_of(schema) == {"a": INTEGER, "b": {}}
+    found = Slot.of(schema).properties
+    assert {name: slot.view for name, slot in found.items()} == {"a": INTEGER, "b": {}}
+
+
+NULLABLE = {"anyOf": [INTEGER, NULL]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "kinds", "fits", "fits_not"),
+    [
+        (INTEGER, {"integer"}, [5, 5.0], ["5", None, True]),
+        (NULLABLE, {"integer"}, [5, None], ["5"]),
+        ({"type": ["string", "null"]}, {"string"}, ["a", None], [5]),
+        ({"anyOf": [INTEGER, {"type": "string"}]}, {"integer", "string"}, [5, "a"], [None]),
+        ({"anyOf": [INTEGER, {"minLength": 2}]}, set(), [5, "ab"], ["a"]),
+        ({"enum": ["a", 1]}, set(), ["a", 1], ["b"]),
+        (True, set(), [None, 1, "a"], []),
+    ],
+)
+def test_a_place_knows_what_it_takes(schema, kinds, fits, fits_not):
+    slot = Slot.of(an_object(x=schema)).properties["x"]
+    assert slot.kinds == kinds
+    assert [each for each in fits if not slot.accepts(each)] == []
+    assert [each for each in fits_not if slot.accepts(each)] == []
+    assert slot.is_nullable is (None in fits)
 
 
 JSON_VALUES = st.recursive(

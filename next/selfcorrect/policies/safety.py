@@ -9,7 +9,7 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, Change, Safety, name_place
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 from selfcorrect.tools.spec import ToolSpec
 
 DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED})

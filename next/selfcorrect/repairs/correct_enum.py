@@ -8,7 +8,7 @@ from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, 
 from selfcorrect.names import near_letters, same_words, words
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 _FILLERS: Final = frozenset({"class", "type", "mode", "level", "option", "the", "a"})
 """Words that name what is chosen; beside a listed value they say nothing more."""

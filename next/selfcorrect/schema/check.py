@@ -11,6 +11,7 @@ from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.engine import Violation, compile_schema, violations
+from selfcorrect.schema.slot import close
 
 _MOST: Final = 200
 """How many findings are made of one call; the others are counted."""
@@ -54,36 +55,11 @@ class Checker:
     @cached_property
     def _validator(self) -> Any:
         try:
-            return compile_schema(_close(self.schema))
+            return compile_schema(close(self.schema))
         except ValueError as error:
             raise ToolDefinitionError(
                 f"tool {self.tool!r}: the schema of its arguments is unusable: {error!s:.300}"
             ) from None
-
-
-def _close(schema: JsonObject) -> JsonObject:
-    """Return a schema that allows declared keys alone, where it does not speak of others.
-
-    A tool drops an unknown key in silence, so a misspelt one must not pass.
-    """
-    if "properties" not in schema or not _OPENS.isdisjoint(schema):
-        return dict(schema)
-    return {**schema, "additionalProperties": False}
-
-
-_OPENS: Final = frozenset(
-    {
-        "additionalProperties",
-        "unevaluatedProperties",
-        "patternProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "$ref",
-        "if",
-    }
-)
-"""Keywords that speak of keys which `properties` does not name."""
 
 
 def _collect(violations: Iterable[Violation]) -> list[Finding]:
