@@ -265,7 +265,7 @@ NULLABLE = {"anyOf": [INTEGER, NULL]}
         (NULLABLE, {"integer"}, [5, None], ["5"]),
         ({"type": ["string", "null"]}, {"string"}, ["a", None], [5]),
         ({"anyOf": [INTEGER, {"type": "string"}]}, {"integer", "string"}, [5, "a"], [None]),
-        ({"anyOf": [INTEGER, {"minLength": 2}]}, set(), [5, "ab"], ["a"]),
+        ({"anyOf": [INTEGER, {"minLength": 2}]}, set(), [5, "ab", None], ["a"]),
         ({"enum": ["a", 1]}, set(), ["a", 1], ["b"]),
         (True, set(), [None, 1, "a"], []),
     ],

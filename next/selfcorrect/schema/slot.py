@@ -152,8 +152,9 @@ class Slot:
     @cached_property
     def _validator(self) -> Any:
         stores = {word: self.root[word] for word in ("$defs", "definitions") if word in self.root}
-        whole = {**stores, **self.schema} if isinstance(self.schema, Mapping) else self.schema
-        return _compile(dumps(whole, sort_keys=True, default=str))
+        # Where the schema says nothing, or only yes or no, there is nothing to refer to.
+        own = {"not": {}} if self.schema is False else _mapping(self.schema)
+        return _compile(dumps({**stores, **own}, sort_keys=True, default=str))
 
 
 def subschema(schema: JsonObject, keys: Sequence[str]) -> JsonObject:
