@@ -98,6 +98,20 @@ class HardFailure(Exception):
     """Raised by a fixer: nothing else is tried."""
 
 
+class ToolNotFoundError(CorrectionFailed):
+    """A model called a tool that does not exist, too often.
+
+    Attributes:
+        requested: The name that the model wrote.
+        available: The names of the tools.
+    """
+
+    def __init__(self, requested: str, available: Iterable[str], report: object = None) -> None:
+        self.requested = requested
+        self.available = tuple(available)
+        super().__init__(unknown_name("tool", requested, self.available), report)
+
+
 class NotDone(Exception):
     """Raised by a tool: nothing was done, so the call may be repaired and repeated."""
 

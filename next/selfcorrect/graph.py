@@ -54,7 +54,7 @@ class GraphNode(Runnable[Any, Any]):
 
     def __init__(self, loop: Loop, node: str) -> None:
         self.name = node
-        self._loop = loop
+        self.loop = loop
         self._node = node
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
@@ -66,8 +66,8 @@ class GraphNode(Runnable[Any, Any]):
     async def _run(
         self, state: Any, config: RunnableConfig | None, *, is_async: bool
     ) -> Command[str]:
-        context = _host(self._loop.context, config, is_async=is_async)
-        update, target = await run_step(self._loop, self._node, state, context)
+        context = _host(self.loop.context, config, is_async=is_async)
+        update, target = await run_step(self.loop, self._node, state, context)
         return Command(update=update, goto=target)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import ErrorKind
 
 
@@ -42,3 +43,25 @@ class ToolErrorPolicy:
         """Say whether an error of this kind ends the run."""
         policy = self.per_tool.get(tool, self)
         return kind in policy.terminal
+
+
+class PolicySource:
+    """Holds a policy that may be swapped while runs go on; a run keeps the one it started with.
+
+    Attributes:
+        current: The policy of runs that start now.
+    """
+
+    def __init__(self, policy: ToolErrorPolicy) -> None:
+        self.swap(policy)
+
+    @property
+    def current(self) -> ToolErrorPolicy:
+        return self._current
+
+    def swap(self, policy: ToolErrorPolicy) -> None:
+        """Give every run that starts from now on another policy."""
+        if not isinstance(policy, ToolErrorPolicy):
+            raise GraphSetupError(f"a policy must be a ToolErrorPolicy, not {policy!r:.80}")
+        # One assignment: a thread that reads meanwhile gets the old policy or the new one.
+        self._current = policy

@@ -1,0 +1,357 @@
+"""Graphs made of graphs: the first that succeeds, the fastest, or one run until a check holds.
+
+Each is a Runnable with the output of one of its graphs, and can be a node of another graph. To
+answer the questions of its graphs, make it a node of a graph with a checkpointer.
+"""
+
+import asyncio
+import contextvars
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future, as_completed
+from dataclasses import replace
+from itertools import count
+from threading import Thread
+from typing import Any, Final, TypeAlias
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.graph import START
+from langgraph.pregel import Pregel
+from langgraph.runtime import RunControl
+
+from selfcorrect.context import run_sync, value_of
+from selfcorrect.effects.again import gravest
+from selfcorrect.effects.effect import acts
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.graph import GraphNode
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.report import ADVICE, FailureReport
+from selfcorrect.text import bound, quote
+
+Graph: TypeAlias = Runnable[Any, Any]
+Check: TypeAlias = Callable[[Any], Any]
+NextInput: TypeAlias = Callable[[Any, Any], Any]
+
+
+def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
+    """Try graphs in order; the first that gives a `result` wins, else the last failure counts.
+
+    The next graph runs only where the report of the one before shows that no tool may have acted.
+
+    Args:
+        *graphs: Compiled graphs, or what these functions return.
+        may_repeat: Says that doing it twice does no harm, so that every failure leads on.
+
+    Raises:
+        GraphSetupError: If there is no graph, or something is none.
+    """
+    return _FirstOf("first_of", graphs, may_repeat=may_repeat)
+
+
+def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
+    """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
+
+    Under `invoke` a tool that runs cannot be cancelled: its run ends after it, and is forgotten.
+    A question is asked only where no graph succeeds; of failures, the last one counts.
+
+    Args:
+        *graphs: Compiled graphs, or what these functions return.
+        may_repeat: Says that doing it twice does no harm; not needed where every tool only reads.
+
+    Raises:
+        GraphSetupError: If there is no graph, something is none, or a tool may act twice.
+    """
+    if not may_repeat and not all(map(_only_reads, graphs)):
+        raise GraphSetupError(
+            "speculative runs every graph, so a tool with side effects may act twice: declare "
+            'effect="read_only" on every tool, or pass may_repeat=True if that does no harm'
+        )
+    return _Speculative("speculative", graphs, may_repeat=may_repeat)
+
+
+def loop_until(
+    graph: Graph, check: Check, max_iterations: int, feedback: NextInput | None = None
+) -> Graph:
+    """Run a graph until `check(output)` is true; after so many runs the loop ends in a failure.
+
+    A failed run is not checked, and the next one follows, except where a tool may have acted, the
+    error is terminal, or the run escalated: then its failure is the end.
+
+    Args:
+        graph: A compiled graph, or what these functions return.
+        check: Says of an output whether it is good enough.
+        max_iterations: How many runs there are at most.
+        feedback: Makes the next input of the last input and its output, which holds `result` or
+            `failure`; without it every run gets the same input.
+
+    Raises:
+        GraphSetupError: If `graph` is none, or `max_iterations` is less than 1.
+    """
+    if max_iterations < 1:
+        raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
+    return _LoopUntil(graph, check, max_iterations, feedback)
+
+
+End: TypeAlias = Any
+"""How a run ended: its output, or the exception that it raised."""
+
+
+class _Combination(Runnable[Any, Any], ABC):
+    """Runs graphs with its own config."""
+
+    def __init__(self, name: str, graphs: Sequence[Graph], *, may_repeat: bool = False) -> None:
+        for graph in graphs:
+            if not isinstance(graph, Runnable):
+                raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
+        if not graphs:
+            raise GraphSetupError(f"{name} needs at least one graph")
+        self.name = name
+        self.graphs = graphs
+        self._may_repeat = may_repeat
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
+        return self._call_with_config(self._invoke, input, config, **options)  # type: ignore[arg-type]
+
+    async def ainvoke(
+        self,
+        input: Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **options: Any,
+    ) -> Any:
+        return await self._acall_with_config(self._ainvoke, input, config, **options)  # type: ignore[arg-type]
+
+    @abstractmethod
+    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        """Run the graphs; `config` is the one for what runs inside."""
+
+    @abstractmethod
+    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        """Run the graphs in async code."""
+
+
+class _InOrder(_Combination):
+    """Runs one graph after the other."""
+
+    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        def call(graph: Graph, given: Any) -> Any:
+            return graph.invoke(given, config, **options)
+
+        return run_sync(self._run(call, given))
+
+    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        def call(graph: Graph, given: Any) -> Any:
+            return graph.ainvoke(given, config, **options)
+
+        return await self._run(call, given)
+
+    @abstractmethod
+    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
+        """Run the graphs by `call`, which is sync under `invoke`."""
+
+
+class _FirstOf(_InOrder):
+    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
+        end: End = None
+        for graph in self.graphs:
+            try:
+                end = await value_of(call(graph, given))
+            except Exception as error:
+                end = error
+            if not _may_go_on(graph, end, may_repeat=self._may_repeat):
+                break
+        return _value(end)
+
+
+class _LoopUntil(_InOrder):
+    def __init__(
+        self, graph: Graph, check: Check, max_iterations: int, feedback: NextInput | None
+    ) -> None:
+        super().__init__("loop_until", [graph])
+        self._check = check
+        self._max_iterations = max_iterations
+        self._feedback = feedback
+
+    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
+        graph = self.graphs[0]
+        out: Any = None
+        attempts: list[JsonDict] = []
+        for number in range(self._max_iterations):
+            if number and self._feedback is not None:
+                given = await value_of(self._feedback(given, out))
+            out = await value_of(call(graph, given))
+            if failure := _failure(out):
+                if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
+                    return out
+            elif _has(out, "__interrupt__") or await value_of(self._check(out)):
+                return out
+            attempts += [
+                {"number": each["attempt"], "effect": each["effect"], "outcome": each["did"]}
+                for each in out.get("trail", ())
+                if "did" in each
+            ]
+        return _over(out, attempts, self._max_iterations)
+
+
+_FINAL: Final = ("terminal_kind", "escalated")
+
+
+def _over(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
+    """Return the output of a loop that ended at its bound."""
+    last = FailureReport.from_state(out)
+    detail = f"The check did not hold within `max_iterations` = {most} runs."
+    told = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
+    report = replace(
+        last or FailureReport("limit_reached", detail),
+        reason="limit_reached",
+        detail=detail,
+        for_model=bound(f"{detail} {told}", 1_200),
+        advice=ADVICE["limit_reached"],
+        attempts=attempts,
+    )
+    return {key: item for key, item in out.items() if key != "result"} | {
+        "failure": report.to_json()
+    }
+
+
+class _Speculative(_Combination):
+    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        controls = [RunControl() for _ in self.graphs]
+        futures = [
+            _in_thread(graph, given, _apart(config, number), options, control)
+            for number, (graph, control) in enumerate(zip(self.graphs, controls, strict=True))
+        ]
+        ends: list[End] = []
+        try:
+            for future in as_completed(futures):
+                ends.append(future.result())
+                if _has(ends[-1], "result"):
+                    break
+        finally:
+            for control in controls:
+                control.request_drain("another graph has won")
+        return _outcome(ends)
+
+    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        tasks = [
+            asyncio.ensure_future(_end_of(graph.ainvoke(given, _apart(config, number), **options)))
+            for number, graph in enumerate(self.graphs)
+        ]
+        ends: list[End] = []
+        try:
+            for task in asyncio.as_completed(tasks):
+                ends.append(await task)
+                if _has(ends[-1], "result"):
+                    break
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return _outcome(ends)
+
+
+_SCRATCHPAD: Final = "__pregel_scratchpad"
+"""LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
+
+
+def _apart(config: RunnableConfig, number: int) -> RunnableConfig:
+    """Return a config with which a graph finds its own checkpoint, whichever graph starts first."""
+    inner = config.get("configurable", {})
+    pad = inner.get(_SCRATCHPAD)
+    if pad is None:
+        return config
+    own = {
+        "checkpoint_ns": f"{inner['checkpoint_ns']}|{number}",
+        _SCRATCHPAD: replace(pad, subgraph_counter=count().__next__),
+    }
+    return {**config, "configurable": {**inner, **own}}
+
+
+async def _end_of(run: Awaitable[Any]) -> End:
+    try:
+        return await run
+    except Exception as error:
+        return error
+
+
+def _in_thread(
+    graph: Graph, given: Any, config: RunnableConfig, options: JsonObject, control: RunControl
+) -> "Future[End]":
+    # A pool would wait at the end of the program for a loser that hangs; a daemon does not.
+    future: Future[End] = Future()
+    context = contextvars.copy_context()
+    if isinstance(graph, Pregel | _Combination):
+        options = {**options, "control": control}
+
+    def work() -> None:
+        try:
+            future.set_result(context.run(graph.invoke, given, config, **options))
+        except Exception as error:
+            future.set_result(error)
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, name=f"speculative {graph.get_name()}", daemon=True).start()
+    return future
+
+
+def _outcome(ends: Sequence[End]) -> Any:
+    """Return the success; else ask what the graphs ask; else return or raise the last failure."""
+    if not _has(ends[-1], "result"):
+        raised = [end for end in ends if isinstance(end, GraphInterrupt)]
+        if raised:
+            # All of them: LangGraph then wants each answer with the id of its question.
+            raise GraphInterrupt([each for end in raised for each in end.args[0]])
+        asked = [end for end in ends if _has(end, "__interrupt__")]
+        if asked:
+            return asked[0]
+    return _value(ends[-1])
+
+
+def _value(end: End) -> Any:
+    if isinstance(end, Exception):
+        raise end
+    return end
+
+
+def _may_go_on(graph: Graph, end: End, *, may_repeat: bool = False) -> bool:
+    """Say whether a run failed such that another one does no harm."""
+    if isinstance(end, GraphBubbleUp | GraphSetupError):
+        return False
+    failure = _failure(end)
+    if not failure and not isinstance(end, Exception):
+        return False
+    if may_repeat or _only_reads(graph):
+        return True
+    if "attempts" not in failure or failure.get("reason") in _IN_DOUBT:
+        return False
+    done = gravest(each["outcome"] for each in failure["attempts"] if acts(each["effect"]))
+    return done in (None, Outcome.NOT_DONE)
+
+
+_IN_DOUBT: Final = ("unknown_outcome", "refused")
+"""Reasons that tell of an execution before this run."""
+
+
+def _only_reads(graph: Graph) -> bool:
+    """Say whether nothing in a graph acts, as far as that can be known."""
+    if isinstance(graph, _Combination):
+        return all(map(_only_reads, graph.graphs))
+    nodes = [each.bound for name, each in getattr(graph, "nodes", {}).items() if name != START]
+    return bool(nodes) and all(
+        isinstance(node, GraphNode)
+        and all(tool.effect == "read_only" for tool in node.loop.context.tools.values())
+        for node in nodes
+    )
+
+
+def _failure(end: End) -> JsonObject:
+    """Return the report of a run that failed; empty where there is none."""
+    if isinstance(report := getattr(end, "report", None), FailureReport):
+        return report.to_json()
+    return end["failure"] if _has(end, "failure") else {}
+
+
+def _has(end: End, key: str) -> bool:
+    return isinstance(end, Mapping) and key in end

@@ -1,0 +1,76 @@
+"""What happens when a model answers nothing: no text, and no call."""
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final, Protocol
+
+from selfcorrect.errors import CorrectionFailed
+
+FEEDBACK: Final = "Your answer was empty. Call a tool, or answer in words."
+
+
+class EmptyResponseError(CorrectionFailed):
+    """A model answered nothing, too often in a row."""
+
+
+class EmptyAnswerPolicy(Protocol):
+    """Decides about empty answers."""
+
+    def fresh(self) -> "EmptyAnswerPolicy":
+        """Return the policy of one run."""
+        ...
+
+    def handle(self) -> str | None:
+        """Return what the model reads after an empty answer; None ends the run with that answer.
+
+        Raises:
+            EmptyResponseError: To end the run.
+        """
+        ...
+
+    def on_answer(self) -> None:
+        """Take note of an answer that is not empty."""
+        ...
+
+
+@dataclass
+class RetryWithFeedback:
+    """Asks the model again, up to `max_retries` times in a row.
+
+    Attributes:
+        max_retries: How many empty answers in a row are answered with the feedback.
+        feedback: What the model reads.
+    """
+
+    max_retries: int = 1
+    feedback: str = FEEDBACK
+    _empty: int = field(default=0, init=False, repr=False, compare=False)
+    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
+
+    def fresh(self) -> "RetryWithFeedback":
+        return RetryWithFeedback(self.max_retries, self.feedback)
+
+    def handle(self) -> str:
+        with self._lock:
+            self._empty += 1
+            count = self._empty
+        if count > self.max_retries:
+            raise EmptyResponseError(f"the model answered nothing {count} times in a row")
+        return self.feedback
+
+    def on_answer(self) -> None:
+        with self._lock:
+            self._empty = 0
+
+
+class ExitOnEmpty:
+    """Ends the run with the empty answer."""
+
+    def fresh(self) -> "ExitOnEmpty":
+        return self
+
+    def handle(self) -> None:
+        return None
+
+    def on_answer(self) -> None:
+        pass

@@ -1,0 +1,167 @@
+"""What happens when a model calls a tool that does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final, Protocol
+
+from selfcorrect.errors import ToolNotFoundError
+from selfcorrect.names import MAX_TYPOS, same_words, typos, words
+from selfcorrect.text import quote
+
+MAX_NAME: Final = 128
+"""Characters of a name in a message: no provider takes a tool with a longer one."""
+MAX_NAMES: Final = 100
+MAX_LIST: Final = 2_400
+MAX_KEY: Final = 64
+"""Letters of a name that are compared one by one, which takes their number squared."""
+MAX_SUGGESTIONS: Final = 3
+CONTAINMENT: Final = 0.2
+"""What is added to the likeness of two names where one contains the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """The model reads the message, and may call again."""
+
+    message: str
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """The run ends with the error."""
+
+    error: Exception
+
+
+class ToolNotFoundPolicy(Protocol):
+    """Decides about calls of tools that do not exist."""
+
+    def fresh(self) -> ToolNotFoundPolicy:
+        """Return the policy of one run."""
+        ...
+
+    def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
+        """Decide about a name that no tool has."""
+        ...
+
+    def on_tool_found(self) -> None:
+        """Take note of a name that a tool has, before the tool runs."""
+        ...
+
+
+@dataclass
+class AutoCorrect:
+    """Tells the model which tools it may have meant, up to `max_retries` times in a row.
+
+    Attributes:
+        max_retries: How many unknown names in a row are answered with feedback.
+        min_token_length: Shorter words of a name are not compared.
+        min_token_similarity: How alike, from 0 to 1, a tool must be to be suggested.
+    """
+
+    max_retries: int = 3
+    min_token_length: int = 3
+    min_token_similarity: float = 0.25
+    _misses: int = field(default=0, init=False, repr=False, compare=False)
+    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
+
+    def fresh(self) -> AutoCorrect:
+        return AutoCorrect(self.max_retries, self.min_token_length, self.min_token_similarity)
+
+    def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
+        with self._lock:
+            self._misses += 1
+            misses = self._misses
+        if misses > self.max_retries:
+            return Raise(ToolNotFoundError(requested, available))
+        found = self._suggestions(requested[:MAX_NAME], available)
+        return Feedback(_message(requested, found, available), tuple(found))
+
+    def on_tool_found(self) -> None:
+        with self._lock:
+            self._misses = 0
+
+    def _suggestions(self, requested: str, available: Sequence[str]) -> list[str]:
+        equal = [name for name in available if same_words(requested, name)]
+        return equal or self._alike(requested, available) or _near(requested, available)
+
+    def _alike(self, requested: str, available: Sequence[str]) -> list[str]:
+        """Return the tools that share words with the name: the best, or the best three."""
+        scored = [(self._likeness(requested, name), name) for name in available]
+        kept = [each for each in scored if each[0] >= self.min_token_similarity]
+        kept.sort(key=lambda each: -each[0])
+        if len(kept) > 1 and kept[0][0] >= 2 * kept[1][0]:
+            kept = kept[:1]
+        return [name for _, name in kept[:MAX_SUGGESTIONS]]
+
+    def _likeness(self, one: str, other: str) -> float:
+        mine, yours = self._tokens(one), self._tokens(other)
+        shared = len(mine & yours) / max(1, len(mine | yours))
+        contained = bool(one and other) and (one in other or other in one)
+        return min(1.0, shared + CONTAINMENT * contained)
+
+    def _tokens(self, name: str) -> set[str]:
+        parts = words(_BORDER.sub(" ", name[:MAX_NAME]))
+        return {each for each in parts if len(each) >= self.min_token_length}
+
+
+class ImmediateRaise:
+    """Ends the run at the first unknown name."""
+
+    def fresh(self) -> ImmediateRaise:
+        return self
+
+    def handle(self, requested: str, available: Sequence[str]) -> Raise:
+        return Raise(ToolNotFoundError(requested, available))
+
+    def on_tool_found(self) -> None:
+        pass
+
+
+_BORDER: Final = re.compile(
+    r"(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"  # HTTP|Page, sha|256|sum
+)
+
+
+def _near(requested: str, available: Iterable[str]) -> list[str]:
+    """Return the tools that are the fewest typos away."""
+    key = "".join(words(requested))
+    if not 2 * MAX_TYPOS < len(key) <= MAX_KEY:
+        return []
+    keys = {name: "".join(words(name)) for name in available}
+    distances = {
+        name: typos(key, other)
+        for name, other in keys.items()
+        if abs(len(key) - len(other)) <= MAX_TYPOS
+    }
+    least = min(distances.values(), default=MAX_TYPOS + 1)
+    found = [name for name, distance in distances.items() if distance == least <= MAX_TYPOS]
+    return found[:MAX_SUGGESTIONS]
+
+
+def _message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
+    parts = [f"The tool {quote(requested, MAX_NAME)} does not exist."]
+    if found:
+        names = (quote(name, MAX_NAME) for name in found[: 2 * MAX_SUGGESTIONS])
+        parts.append(f"Did you mean {' or '.join(names)}?")
+    if not available:
+        return f"{parts[0]} Available tools: none. Answer without a tool."
+    parts.append(f"Available tools: {_list(available)}.")
+    return " ".join([*parts, "Call a tool by its exact name."])
+
+
+def _list(names: Sequence[str]) -> str:
+    texts: list[str] = []
+    left = MAX_LIST
+    for text in (quote(name, MAX_NAME) for name in names[:MAX_NAMES]):
+        left -= len(text) + 2
+        if left < 0:
+            break
+        texts.append(text)
+    more = len(names) - len(texts)
+    return ", ".join(texts) + (f", and {more} more" if more else "")
