@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from selfcorrect.agents.middleware import SelfCorrection as SelfCorrection
     from selfcorrect.diagnosis.kind import classify as classify
     from selfcorrect.effects import (
         Effect as Effect,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from selfcorrect.tools.spec import ToolSpec as ToolSpec
 
 _HOMES: Final = {
+    "agents.middleware": "SelfCorrection",
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
