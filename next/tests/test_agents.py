@@ -217,8 +217,13 @@ def test_a_run_does_not_end_silently_on_a_malformed_call():
 
 
 def test_a_malformed_call_is_repaired_from_its_text():
-    out = play(make([calls(("search", '{"q": "3"}')), "done"], [search]))
-    assert texts(out) == ["got 3"]
+    model = ScriptedModel([calls(("search", '{"q": "3"}'), ("search", "?")), "done"])
+    out = play(make(model, [search]))
+    assert texts(out)[0] == "got 3"
+    # The model reads what ran, and nothing where nothing could be read.
+    for thread in (out, model.prompts[-1]):
+        turn = next(each for each in thread if isinstance(each, AIMessage))
+        assert [each["args"] for each in turn.tool_calls] == [{"q": 3}, {}]
 
 
 def test_a_malformed_structured_answer_is_asked_for_again():
@@ -230,6 +235,36 @@ def test_a_malformed_structured_answer_is_asked_for_again():
     out = agent.invoke({"messages": [HumanMessage("x")]})
     assert out["structured_response"].degrees == 3
     assert "Weather" in texts(out["messages"])[0]
+
+
+@both
+def test_calls_side_by_side_get_their_own_answers(is_async):
+    together = threading.Barrier(3)
+
+    @reads
+    def meet(q: int) -> str:
+        """Meet."""
+        together.wait(timeout=10)
+        return f"met {q}"
+
+    meet.metadata = {"effect": "read_only", "timeout": 20}
+    turn = calls(*(("meet", {"q": str(n)}) for n in range(3)))
+    assert texts(play(make([turn, "done"], [meet]), is_async)) == ["met 0", "met 1", "met 2"]
+
+
+@both
+def test_a_tool_has_the_time_that_its_function_declares(is_async):
+    never = threading.Event()
+
+    def wait(q: int = 0) -> str:
+        """Wait."""
+        never.wait(5)
+        return "late"
+
+    wait.metadata = {"effect": "mutating", "timeout": 0.05}
+    (answer,) = answers(play(make([tool_call("wait"), "done"], [wait]), is_async))
+    never.set()
+    assert answer.artifact["reason"] == "unknown_outcome"
 
 
 def test_calls_that_share_an_id_get_ids_of_their_own():
@@ -397,6 +432,19 @@ def test_a_terminal_kind_ends_the_agent_without_asking_its_model(is_async, optio
     out = play(make(model, [fail, search], **options), is_async)
     assert (len(model.prompts), len(ran)) == (1, 1)
     assert [each.status for each in answers(out)] == ["error", "success"]
+
+
+def test_a_terminal_kind_ends_the_agent_whatever_its_siblings_add():
+    @tool
+    def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Say."""
+        said = ToolMessage("said", tool_call_id=call_id)
+        return Command(update={"messages": [said, HumanMessage("beside")]})
+
+    fail, _ = failing(Answered(401))
+    model = ScriptedModel([calls(("fail", {}), ("say", {}))], again=True)
+    play(make(model, [fail, say], strategies="operator_safe"))
+    assert len(model.prompts) == 1
 
 
 def test_a_terminal_kind_ends_one_turn_of_a_thread_only():

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from langchain_core.messages import ToolCall
 
+from selfcorrect.model import JsonDict
 from selfcorrect.names import only_near
 
 _FEEDBACK = "Your last answer was empty. Answer the user, or call a tool."
@@ -68,12 +69,14 @@ class AgentRun:
         empty: The policy of this run for blank turns.
         id: The scope of the ledger, where the agent has no thread.
         tools: The names of the tools that the model was offered last.
+        repaired: The arguments with which malformed calls succeeded, by call id.
     """
 
     not_found: NotFoundPolicy | None
     empty: EmptyPolicy
     id: str = field(default_factory=lambda: uuid4().hex)
     tools: tuple[str, ...] = ()
+    repaired: dict[str, JsonDict] = field(default_factory=dict)
 
     def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Return the policy's words by call id, for the names that no tool has or is near to.

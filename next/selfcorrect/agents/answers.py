@@ -112,15 +112,20 @@ def open_calls(turn: AIMessage, behind: Sequence[AnyMessage]) -> list[ToolCall]:
     return [call for call in turn.tool_calls if answer_to(call["id"], behind) is None]
 
 
-def ends_agent(messages: Sequence[AnyMessage]) -> bool:
-    """Say whether an answer to the last turn ends the agent, so that its model is not asked."""
+def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
+    """Say whether an answer to the last turn ends the agent, so that its model is not asked.
+
+    Args:
+        messages: The thread.
+        is_running: Whether the last turn surely belongs to the present run of the agent. If not,
+            a message of the user behind it begins another run.
+    """
     _, behind = last_turn(messages)
-    if any(isinstance(each, HumanMessage) for each in behind):
+    if not is_running and any(isinstance(each, HumanMessage) for each in behind):
         return False
-    reports = [
-        each.artifact for each in behind if isinstance(each, ToolMessage) and each.status == "error"
-    ]
-    return any(isinstance(each, Mapping) and each.get("reason") in _ENDS for each in reports)
+    answers = [each for each in behind if isinstance(each, ToolMessage) and each.status == "error"]
+    reports = [each.artifact for each in answers if isinstance(each.artifact, Mapping)]
+    return any(each.get("reason") in _ENDS for each in reports)
 
 
 def last_request(messages: Sequence[AnyMessage]) -> str | None:
@@ -165,3 +170,21 @@ def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, str]]:
         return message, texts
     update = {"tool_calls": list(calls.values()), "invalid_tool_calls": []}
     return message.model_copy(update=update), texts
+
+
+def with_arguments(
+    messages: Sequence[AnyMessage], repaired: Mapping[str, JsonObject]
+) -> list[AIMessage]:
+    """Return the last turn with the arguments that its malformed calls ran with, if any did.
+
+    Args:
+        messages: The thread.
+        repaired: Arguments by call id.
+    """
+    turn, _ = last_turn(messages)
+    if turn is None or not any(call["id"] in repaired for call in turn.tool_calls):
+        return []
+    calls = [
+        {**call, "args": repaired.get(call["id"] or "", call["args"])} for call in turn.tool_calls
+    ]
+    return [] if calls == turn.tool_calls else [turn.model_copy(update={"tool_calls": calls})]

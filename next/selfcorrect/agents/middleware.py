@@ -29,6 +29,7 @@ from selfcorrect.agents.answers import (
     last_turn,
     open_calls,
     unread_messages,
+    with_arguments,
     with_readable_calls,
 )
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
@@ -113,11 +114,13 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     ) -> dict[str, Any] | None:
         """Begin the run of the agent, or end it where an answer is final."""
         messages = state["messages"]
-        if ends_agent(messages):
+        if ends_agent(messages, is_running=RUN in state):
             return {"jump_to": "end"}
-        begun = {} if RUN in state else {RUN: self._new_run()}
-        unread = unread_messages(messages, state[TURN]["raw"]) if TURN in state else []
-        return {**begun, "messages": unread} if unread else begun or None
+        run = state.get(RUN) or self._new_run()
+        texts = state[TURN]["raw"] if TURN in state else {}
+        changed = [*with_arguments(messages, run.repaired), *unread_messages(messages, texts)]
+        begun = {} if RUN in state else {RUN: run}
+        return {**begun, "messages": changed} if changed else begun or None
 
     def wrap_model_call(
         self,
@@ -164,9 +167,9 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         run = self._start(request, handler, is_async=False)
         if isinstance(run, ToolMessage):
             return run
-        with run:
+        with run.hosted():
             run.out = walk(run.loop, run.given)
-        return self._end(run)
+        return self._end(request, run)
 
     async def awrap_tool_call(
         self,
@@ -177,9 +180,9 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         run = self._start(request, handler, is_async=True)
         if isinstance(run, ToolMessage):
             return run
-        with run:
+        with run.hosted():
             run.out = await awalk(run.loop, run.given)
-        return self._end(run)
+        return self._end(request, run)
 
     def _new_run(self) -> AgentRun:
         not_found = self._not_found and self._not_found.fresh()
@@ -202,26 +205,27 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
             return answer
         known: Turn = state.get(TURN) or Turn(raw={}, words={})
         run: AgentRun | None = state.get(RUN)
-        message_id = turn.id if turn else None
-        call_id = call["id"] or ""
+        call_id, message_id = call["id"] or "", turn.id if turn else None
+        args = known["raw"].get(call_id, call["args"])
+        thread = (request.runtime.config.get("configurable") or {}).get("thread_id")
         given = {
-            "call": {
-                "name": call["name"],
-                "args": known["raw"].get(call_id, call["args"]),
-                "id": call_id,
-            },
+            "call": {"name": call["name"], "args": args, "id": call_id},
             "message_id": message_id,
             "request": last_request(state["messages"]),
             "messages": state["messages"],
             "finish_reason": finish_reason(turn) if turn else None,
+            # What the ledger remembers belongs to the thread, else to this run of the agent.
+            "task_id": str(thread or (run.id if run else message_id)),
         }
-        scope = run.id if run else message_id or call_id
-        loop = self._loops.loop_for(request, scope, is_async=is_async)
+        loop = self._loops.loop_for(request, is_async=is_async)
         return ToolRun(loop, given, request, handler, known["words"].get(call_id))
 
-    def _end(self, run: ToolRun) -> ToolMessage | Command[Any]:
+    def _end(self, request: ToolCallRequest, run: ToolRun) -> ToolMessage | Command[Any]:
         if self._on_trail is not None:
             self._on_trail(run.out["trail"])
+        call_id, agent_run = request.tool_call["id"] or "", request.state.get(RUN)
+        if agent_run and "result" in run.out and isinstance(run.given["call"]["args"], str):
+            agent_run.repaired[call_id] = run.call["args"]
         return cast("ToolMessage | Command[Any]", run.answer())
 
 

@@ -1,12 +1,12 @@
 """One tool call on its way through the loop, where LangChain's own handler runs the tool."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
-from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
@@ -29,13 +29,11 @@ _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
-    Inside `with`, the tools of the loop run by this call's handler. A failure that is raised, but
-    belongs to the model, becomes the call's answer.
-
     Attributes:
         loop: The loop with the tools of the agent.
         given: The input of the loop.
         out: What the loop came to.
+        call: The call as the tool got it last, or as the model wrote it.
     """
 
     def __init__(
@@ -49,30 +47,29 @@ class ToolRun:
         self.loop = loop
         self.given = given
         self.out: JsonDict = {}
+        self.call: ToolCall = request.tool_call
         self._request = request
         self._handler = handler
         self._words = words
         self._answer: Any = None
         self._value: JSON = None
 
-    def __enter__(self) -> Self:
-        self._token = _CURRENT.set(self)
-        return self
+    @contextmanager
+    def hosted(self) -> Iterator[None]:
+        """Let the tools of the loop run by this call's handler.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        _CURRENT.reset(self._token)
-        if not isinstance(error, CorrectionFailed):
-            return False
-        report = cast("FailureReport", error.report)
-        if not isinstance(error, EscalationError) and self._words_for(report.tool) is None:
-            return False
-        self.out = {"failure": report.to_json(), "trail": []}
-        return True
+        A failure that is raised, but is the model's to read, becomes the output.
+        """
+        token = _CURRENT.set(self)
+        try:
+            yield
+        except CorrectionFailed as error:
+            report = cast("FailureReport", error.report)
+            if not isinstance(error, EscalationError) and self._words_for(report.tool) is None:
+                raise
+            self.out = {"failure": report.to_json(), "trail": []}
+        finally:
+            _CURRENT.reset(token)
 
     def answer(self) -> Any:
         """Return what LangChain is answered: the tool's own message where its call succeeded."""
@@ -87,6 +84,7 @@ class ToolRun:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer = None
         call: ToolCall = {**self._request.tool_call, "name": tool.name, "args": args}
+        self.call = call
         return self._handler(self._request.override(tool_call=call, tool=tool))
 
     def take(self, answer: Any) -> JSON:
@@ -109,12 +107,6 @@ class ToolRun:
 _CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")
 
 
-@dataclass(frozen=True, slots=True)
-class _ToolSet:
-    tools: tuple[BaseTool, ...]
-    specs: Mapping[str, ToolSpec]
-
-
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
@@ -126,37 +118,33 @@ class HostedLoops:
     def __init__(self, loop: Loop, *, ask_person: bool) -> None:
         self._loop = loop
         self._ask_person = ask_person
-        self._sets: dict[tuple[int, ...], _ToolSet] = {}
+        # What is kept holds its tools, so that no other tool can get one of their ids.
+        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
 
-    def loop_for(self, request: ToolCallRequest, scope: str, *, is_async: bool) -> Loop:
+    def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
         """Return the loop for one call.
 
         Args:
             request: The call; its runtime names the tools of the agent.
-            scope: What calls are remembered for, where the agent has no thread.
             is_async: Whether the handler is async.
         """
-        config = request.runtime.config.get("configurable") or {}
-        can_ask = self._ask_person and config.get(_CHECKPOINTER) is not None
-        context = replace(
-            self._loop.context,
-            tools=self._specs(_tools_of(request), is_async=is_async),
-            ask=_asker(request.tool_call["id"]) if can_ask else None,
-            thread=str(config.get("thread_id") or scope),
-        )
-        return replace(self._loop, context=context)
-
-    def _specs(self, tools: Sequence[BaseTool], *, is_async: bool) -> Mapping[str, ToolSpec]:
+        tools = _tools_of(request)
         key = (is_async, *map(id, tools))
-        if (found := self._sets.get(key)) is None:
-            specs = [_spec_of(tool, is_async=is_async) for tool in tools]
-            effects = self._loop.context.map.effects
-            # The set holds its tools, so that no other tool can get one of their ids.
-            found = _ToolSet(tuple(tools), collect_tools(specs, effects))
-            if len(self._sets) >= _MAX_TOOL_SETS:
-                self._sets.clear()
-            self._sets[key] = found
-        return found.specs
+        if (kept := self._kept.get(key)) is None:
+            if len(self._kept) >= _MAX_TOOL_SETS:
+                self._kept.clear()
+            kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
+        loop, config = kept[1], request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(_CHECKPOINTER) is None:
+            return loop
+        ask = _asker(request.tool_call["id"])
+        return replace(loop, context=replace(loop.context, ask=ask))
+
+    def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
+        context = self._loop.context
+        specs = [_spec_of(tool, is_async=is_async) for tool in tools]
+        found = collect_tools(specs, context.map.effects)
+        return replace(self._loop, context=replace(context, tools=found))
 
 
 def _asker(call_id: str | None) -> Callable[[JSON], Any]:
