@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Final
 
 _HOMES: Final = {
+    "agents.middleware": "SelfCorrection",
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"

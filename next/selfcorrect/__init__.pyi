@@ -1,5 +1,6 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
+from selfcorrect.agents.middleware import SelfCorrection as SelfCorrection
 from selfcorrect.diagnosis.kind import classify as classify
 from selfcorrect.effects import (
     Effect as Effect,

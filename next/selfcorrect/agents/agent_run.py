@@ -1,0 +1,106 @@
+"""What lasts as long as one run of an agent: its id, its tools, the counters of its policies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+from uuid import uuid4
+
+from langchain_core.messages import ToolCall
+
+from selfcorrect.model import JsonDict
+from selfcorrect.names import only_near
+
+_FEEDBACK = "Your last answer was empty. Answer the user, or call a tool."
+
+
+class NotFoundPolicy(Protocol):
+    """Says what the model reads when it names a tool that does not exist, or what is raised."""
+
+    def fresh(self) -> Self:
+        """Return the policy of one run."""
+        ...
+
+    def handle(self, requested: str, available: Sequence[str]) -> Any:
+        """Return `Feedback(message, suggestions)` or `Raise(error)`."""
+        ...
+
+    def on_tool_found(self) -> None:
+        """Take note that a name was found."""
+
+
+class EmptyPolicy(Protocol):
+    """Says what the model reads when its turn was blank."""
+
+    def fresh(self) -> Self:
+        """Return the policy of one run."""
+        ...
+
+    def handle(self) -> str | None:
+        """Return the text for the model; None leaves the blank turn."""
+        ...
+
+    def on_answer(self) -> None:
+        """Take note that a turn was not blank."""
+
+
+@dataclass
+class AskOnce:
+    """Asks once more; a second blank turn in a row is left to the middleware."""
+
+    blanks: int = 0
+
+    def fresh(self) -> "AskOnce":
+        return AskOnce()
+
+    def handle(self) -> str | None:
+        self.blanks += 1
+        return _FEEDBACK if self.blanks == 1 else None
+
+    def on_answer(self) -> None:
+        self.blanks = 0
+
+
+@dataclass
+class AgentRun:
+    """One run of an agent; it lives in memory only.
+
+    Attributes:
+        not_found: The policy of this run for names that no tool has, or None.
+        empty: The policy of this run for blank turns.
+        id: The scope of the ledger, where the agent has no thread.
+        tools: The names of the tools that the model was offered last.
+        repaired: The arguments with which malformed calls succeeded, by call id.
+    """
+
+    not_found: NotFoundPolicy | None
+    empty: EmptyPolicy
+    id: str = field(default_factory=lambda: uuid4().hex)
+    tools: tuple[str, ...] = ()
+    repaired: dict[str, JsonDict] = field(default_factory=dict)
+
+    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
+        """Return the policy's words by call id, for the names that no tool has or is near to.
+
+        Several misses of one message count once, and none where another name is found.
+
+        Raises:
+            Exception: If the policy says so.
+        """
+        if self.not_found is None or not calls or not self.tools:
+            return {}
+        misses = [call for call in calls if not self._resolves(call["name"])]
+        counting = self.not_found
+        if len(misses) < len(calls):
+            self.not_found.on_tool_found()
+            counting = self.not_found.fresh()
+        words: dict[str, str] = {}
+        for call in misses:
+            decision = counting.handle(call["name"], self.tools)
+            if (error := getattr(decision, "error", None)) is not None:
+                raise error
+            words[call["id"] or ""] = decision.message
+            counting = self.not_found.fresh()
+        return words
+
+    def _resolves(self, name: str) -> bool:
+        return name in self.tools or only_near(name, self.tools) is not None

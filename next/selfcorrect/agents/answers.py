@@ -1,0 +1,190 @@
+"""Pure functions of a thread: which calls it holds, which have an answer, what an answer says."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langgraph.types import Command
+
+from selfcorrect.model import JSON, JsonObject
+from selfcorrect.text import quote
+from selfcorrect.tools.run import plain
+
+PLACEHOLDER: Final = "(no answer)"
+"""Stands in the thread for a blank turn, which providers reject."""
+NO_ANSWER: Final = "The model gave no answer."
+_ENDS: Final = ("terminal_kind", "rejected")
+_SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
+
+
+def result_message(call: ToolCall, value: JSON) -> ToolMessage:
+    """Return the answer to a call whose result did not come from the tool just now."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"])
+
+
+def failure_message(call: ToolCall, failure: JsonObject, words: str | None) -> ToolMessage:
+    """Return the answer to a call that failed; the report is its artifact.
+
+    Args:
+        call: The call as the model wrote it.
+        failure: The `FailureReport` as JSON.
+        words: What the model reads in place of the report's text, or None.
+    """
+    text = failure["for_model"] if words is None else words
+    if failure["reason"] == "escalated":
+        severity = failure.get("severity") or "HIGH"
+        text = f"`{failure.get('tool')}` escalates (severity {severity}): {text}"
+    return ToolMessage(
+        text, name=call["name"], tool_call_id=call["id"], status="error", artifact=failure
+    )
+
+
+def unread_messages(messages: Sequence[AnyMessage], texts: Mapping[str, str]) -> list[ToolMessage]:
+    """Return the answers to malformed calls that no tool answers: those of structured output.
+
+    Args:
+        messages: The thread.
+        texts: The texts of malformed arguments by call id.
+    """
+    turn, behind = last_turn(messages)
+    calls = open_calls(turn, behind) if turn and texts else []
+    return [
+        ToolMessage(
+            f"The arguments of `{call['name']}` are not a JSON object:"
+            f" {quote(texts[call['id'] or ''], 300)}. Correct the call and call again.",
+            name=call["name"],
+            tool_call_id=call["id"],
+            status="error",
+        )
+        for call in calls
+        if call["id"] in texts
+    ]
+
+
+def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
+    """Return the message in a tool's answer that belongs to the call, or None.
+
+    Args:
+        answer: A `ToolMessage`, a `Command`, or a list of both.
+        call_id: The call.
+    """
+    if isinstance(answer, ToolMessage):
+        return answer if answer.tool_call_id == call_id else None
+    if isinstance(answer, Command):
+        update = answer.update
+        inner = update.get("messages", ()) if isinstance(update, Mapping) else ()
+        return own_message(list(inner), call_id)
+    parts = answer if isinstance(answer, list) else ()
+    return next((found for each in parts if (found := own_message(each, call_id))), None)
+
+
+def value_in(message: ToolMessage | None) -> JSON:
+    """Return what a message says as plain JSON: an object where its text is the JSON of one."""
+    content = message.content if message else None
+    if isinstance(content, str) and content.startswith("{"):
+        try:
+            content = json.loads(content)
+        except (ValueError, RecursionError):
+            return content
+    return plain(content)
+
+
+def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:
+    """Return the last message of the model, and what stands behind it."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, AIMessage):
+            return message, list(messages[index + 1 :])
+    return None, []
+
+
+def answer_to(call_id: str | None, behind: Iterable[AnyMessage]) -> ToolMessage | None:
+    """Return the answer that a call of the last turn has already, or None."""
+    answers = (each for each in behind if isinstance(each, ToolMessage))
+    return next((each for each in answers if each.tool_call_id == call_id), None)
+
+
+def open_calls(turn: AIMessage, behind: Sequence[AnyMessage]) -> list[ToolCall]:
+    """Return the calls of the last turn that have no answer."""
+    return [call for call in turn.tool_calls if answer_to(call["id"], behind) is None]
+
+
+def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
+    """Say whether an answer to the last turn ends the agent, so that its model is not asked.
+
+    Args:
+        messages: The thread.
+        is_running: Whether the last turn surely belongs to the present run of the agent. If not,
+            a message of the user behind it begins another run.
+    """
+    _, behind = last_turn(messages)
+    if not is_running and any(isinstance(each, HumanMessage) for each in behind):
+        return False
+    answers = [each for each in behind if isinstance(each, ToolMessage) and each.status == "error"]
+    reports = [each.artifact for each in answers if isinstance(each.artifact, Mapping)]
+    return any(each.get("reason") in _ENDS for each in reports)
+
+
+def last_request(messages: Sequence[AnyMessage]) -> str | None:
+    """Return what the user asked for last."""
+    return next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), None)
+
+
+def finish_reason(message: AIMessage) -> str | None:
+    """Return why the model stopped writing, if its provider says so."""
+    said = message.response_metadata
+    return said.get("finish_reason") or said.get("stop_reason")
+
+
+def is_blank(message: AIMessage) -> bool:
+    """Say whether a turn holds neither text nor a call, nor anything else for the user."""
+    if message.tool_calls or message.invalid_tool_calls or message.text.strip():
+        return False
+    blocks = message.content if isinstance(message.content, list) else []
+    return all(isinstance(each, str) or each.get("type") in _SILENT_BLOCKS for each in blocks)
+
+
+def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, str]]:
+    """Return the message with every malformed call as a call, and their texts by id.
+
+    Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
+    loop starts from its text.
+    """
+    calls: dict[str, ToolCall] = {}
+    texts: dict[str, str] = {}
+    for each in (*message.tool_calls, *message.invalid_tool_calls):
+        given, args = each.get("id"), each.get("args")
+        call_id = given if given and given not in calls else f"call_{uuid4().hex[:12]}"
+        if not isinstance(args, dict):
+            texts[call_id] = args or ""
+        calls[call_id] = ToolCall(
+            name=each.get("name") or "unknown",
+            args=args if isinstance(args, dict) else {},
+            id=call_id,
+            type="tool_call",
+        )
+    if not texts and [call["id"] for call in message.tool_calls] == list(calls):
+        return message, texts
+    update = {"tool_calls": list(calls.values()), "invalid_tool_calls": []}
+    return message.model_copy(update=update), texts
+
+
+def with_arguments(
+    messages: Sequence[AnyMessage], repaired: Mapping[str, JsonObject]
+) -> list[AIMessage]:
+    """Return the last turn with the arguments that its malformed calls ran with, if any did.
+
+    Args:
+        messages: The thread.
+        repaired: Arguments by call id.
+    """
+    turn, _ = last_turn(messages)
+    if turn is None or not any(call["id"] in repaired for call in turn.tool_calls):
+        return []
+    calls = [
+        {**call, "args": repaired.get(call["id"] or "", call["args"])} for call in turn.tool_calls
+    ]
+    return [] if calls == turn.tool_calls else [turn.model_copy(update={"tool_calls": calls})]

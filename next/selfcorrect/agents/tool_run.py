@@ -1,0 +1,197 @@
+"""One tool call on its way through the loop, where LangChain's own handler runs the tool."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from hashlib import sha256
+from inspect import iscoroutinefunction
+from typing import Any, Final, cast
+
+from langchain_core.messages import ToolCall
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import interrupt
+
+from selfcorrect.agents.answers import failure_message, own_message, result_message, value_in
+from selfcorrect.errors import CorrectionFailed, EscalationError, ToolReportedError
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.report import FailureReport
+from selfcorrect.setup import Loop
+from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools
+
+_MAX_TOOL_SETS: Final = 64
+_CHECKPOINTER: Final = "__pregel_checkpointer"
+_DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
+"""What a function's dict `metadata` may say of its tool."""
+
+
+class ToolRun:
+    """One call: what the loop is given, and what LangChain answered.
+
+    Attributes:
+        loop: The loop with the tools of the agent.
+        given: The input of the loop.
+        out: What the loop came to.
+        call: The call as the tool got it last, or as the model wrote it.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        given: JsonObject,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Any],
+        words: str | None,
+    ) -> None:
+        self.loop = loop
+        self.given = given
+        self.out: JsonDict = {}
+        self.call: ToolCall = request.tool_call
+        self._request = request
+        self._handler = handler
+        self._words = words
+        self._answer: Any = None
+        self._value: JSON = None
+
+    @contextmanager
+    def hosted(self) -> Iterator[None]:
+        """Let the tools of the loop run by this call's handler.
+
+        A failure that is raised, but is the model's to read, becomes the output.
+        """
+        token = _CURRENT.set(self)
+        try:
+            yield
+        except CorrectionFailed as error:
+            report = cast("FailureReport", error.report)
+            if not isinstance(error, EscalationError) and self._words_for(report.tool) is None:
+                raise
+            self.out = {"failure": report.to_json(), "trail": []}
+        finally:
+            _CURRENT.reset(token)
+
+    def answer(self) -> Any:
+        """Return what LangChain is answered: the tool's own message where its call succeeded."""
+        call = self._request.tool_call
+        if (failure := self.out.get("failure")) is not None:
+            return failure_message(call, failure, self._words_for(failure.get("tool")))
+        if self._answer is not None and self.out["result"] == self._value:
+            return self._answer
+        return result_message(call, self.out["result"])
+
+    def start(self, tool: BaseTool, args: JsonDict) -> Any:
+        """Run LangChain's handler with the call as it stands now; return what it returns."""
+        self._answer = None
+        call: ToolCall = {**self._request.tool_call, "name": tool.name, "args": args}
+        self.call = call
+        return self._handler(self._request.override(tool_call=call, tool=tool))
+
+    def take(self, answer: Any) -> JSON:
+        """Keep what the handler answered; return its value, as the loop reads it.
+
+        Raises:
+            ToolReportedError: If it is the message of an error.
+        """
+        message = own_message(answer, self._request.tool_call["id"])
+        if message is not None and message is answer and message.status == "error":
+            raise ToolReportedError(message.text)
+        self._answer, self._value = answer, value_in(message)
+        return self._value
+
+    def _words_for(self, tool: str | None) -> str | None:
+        """Return the policy's words, which are about a name that no tool has."""
+        return None if tool in self.loop.context.tools else self._words
+
+
+_CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")
+
+
+class HostedLoops:
+    """Gives one loop the tools of whatever agent asks; built once for each set of tools.
+
+    Args:
+        loop: The loop without tools.
+        ask_person: Whether a question interrupts the agent, where a checkpointer is there.
+    """
+
+    def __init__(self, loop: Loop, *, ask_person: bool) -> None:
+        self._loop = loop
+        self._ask_person = ask_person
+        # What is kept holds its tools, so that no other tool can get one of their ids.
+        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
+
+    def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
+        """Return the loop for one call.
+
+        Args:
+            request: The call; its runtime names the tools of the agent.
+            is_async: Whether the handler is async.
+        """
+        tools = _tools_of(request)
+        key = (is_async, *map(id, tools))
+        if (kept := self._kept.get(key)) is None:
+            if len(self._kept) >= _MAX_TOOL_SETS:
+                self._kept.clear()
+            kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
+        loop, config = kept[1], request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(_CHECKPOINTER) is None:
+            return loop
+        ask = _asker(request.tool_call["id"])
+        return replace(loop, context=replace(loop.context, ask=ask))
+
+    def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
+        context = self._loop.context
+        specs = [_spec_of(tool, is_async=is_async) for tool in tools]
+        found = collect_tools(specs, context.map.effects)
+        return replace(self._loop, context=replace(context, tools=found))
+
+
+def _asker(call_id: str | None) -> Callable[[JSON], Any]:
+    """Return what asks a person about one call.
+
+    LangGraph runs the call again from its top when the answer is there, so the id that a question
+    has in the loop does not last.
+    """
+
+    def ask(question: JsonObject) -> Any:
+        about = (call_id, question["executions"], question["path"], question["question"])
+        lasting = sha256(repr(about).encode("utf-8", "replace")).hexdigest()[:12]
+        answer = interrupt({**question, "id": lasting})
+        if isinstance(answer, Mapping) and answer.get("question") == lasting:
+            return {**answer, "question": question["id"]}
+        return answer
+
+    return ask
+
+
+def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
+    tools, own = request.runtime.tools, request.tool
+    if own is None or any(each is own for each in tools):
+        return tools
+    # Another middleware has brought a tool of its own.
+    return [*(each for each in tools if each.name != own.name), own]
+
+
+def _spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
+    """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
+
+    def call(**args: Any) -> Any:
+        run = _CURRENT.get()
+        return run.take(run.start(tool, args))
+
+    async def acall(**args: Any) -> Any:
+        run = _CURRENT.get()
+        return run.take(await run.start(tool, args))
+
+    spec = ToolSpec.from_langchain(tool, **_declared(tool))
+    # A tool that is only async is refused by the loop where the agent is sync.
+    is_coroutine = is_async or iscoroutinefunction(spec.call)
+    return replace(spec, call=acall if is_coroutine else call)
+
+
+def _declared(tool: BaseTool) -> ToolOptions:
+    """Return what the function behind a tool declares, with the tool's own metadata over it."""
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    said = {**(getattr(function, "metadata", None) or {}), **(tool.metadata or {})}
+    return cast("ToolOptions", {key: said[key] for key in _DECLARED if key in said})

@@ -1,0 +1,696 @@
+"""`SelfCorrection` in LangChain agents: one answer for each call, whatever becomes of it."""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain.tools import InjectedState, ToolRuntime
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+from pydantic import BaseModel
+
+from selfcorrect import (
+    Escalate,
+    GraphSetupError,
+    Result,
+    SelfCorrection,
+    Terminal,
+    ToolErrorPolicy,
+    on_error,
+)
+from selfcorrect.errors import CorrectionFailed, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.ledger import SqliteLedger
+from selfcorrect.testing import ScriptedModel, tool_call
+
+
+@dataclass
+class Words:
+    message: str
+    suggestions: tuple = ()
+
+
+@dataclass
+class Raises:
+    error: Exception
+
+
+class NoSuchTool(Exception):
+    pass
+
+
+@dataclass
+class Misses:
+    """A policy for unknown names that raises at one miss in a row too many."""
+
+    most: int = 3
+    seen: list = field(default_factory=list)
+    count: int = 0
+
+    def fresh(self):
+        return Misses(self.most, self.seen)
+
+    def handle(self, requested, available):
+        self.count += 1
+        self.seen.append(requested)
+        if self.count > self.most:
+            return Raises(NoSuchTool(requested))
+        return Words(f"no {requested}, but {', '.join(available)}")
+
+    def on_tool_found(self):
+        self.count = 0
+        self.seen.append("found")
+
+
+class TooEmpty(Exception):
+    pass
+
+
+@dataclass
+class Blanks:
+    """A policy for blank turns that asks once, and then raises."""
+
+    words: str | None = "Say something."
+    count: int = 0
+
+    def fresh(self):
+        return Blanks(self.words)
+
+    def handle(self):
+        self.count += 1
+        if self.words is not None and self.count > 1:
+            raise TooEmpty
+        return self.words
+
+    def on_answer(self):
+        self.count = 0
+
+
+class Answered(Exception):
+    def __init__(self, status):
+        super().__init__(f"status {status}")
+        self.status_code = status
+
+
+def reads(function):
+    function.metadata = {"effect": "read_only"}
+    return function
+
+
+@reads
+def search(q: int) -> str:
+    """Search."""
+    return f"got {q}"
+
+
+def failing(error, name="fail", effect="read_only"):
+    ran = []
+
+    def fail(q: int = 0) -> str:
+        """Fail."""
+        ran.append(q)
+        raise error
+
+    fail.__name__ = name
+    fail.metadata = {"effect": effect}
+    return fail, ran
+
+
+def calls(*items, **more):
+    """Return a message with calls `(name, args)`; an argument that is a text is malformed."""
+    parts = [{"name": n, "args": a, "id": f"c{i}"} for i, (n, a) in enumerate(items)]
+    valid = [each for each in parts if isinstance(each["args"], dict)]
+    invalid = [
+        {**each, "error": "", "type": "invalid_tool_call"} for each in parts if each not in valid
+    ]
+    return AIMessage("", tool_calls=valid, invalid_tool_calls=invalid, **more)
+
+
+def make(
+    script, tools, before=(), behind=(), again=False, checkpointer=None, agent=None, **options
+):
+    model = script if isinstance(script, ScriptedModel) else ScriptedModel(script, again)
+    middleware = [*before, SelfCorrection(**options), *behind]
+    return create_agent(
+        model, tools, middleware=middleware, checkpointer=checkpointer, **(agent or {})
+    )
+
+
+def play(agent, is_async=False, text="do it", **configurable):
+    given = {"messages": [HumanMessage(text)]}
+    config = {"configurable": configurable, "recursion_limit": 80}
+    if is_async:
+        return asyncio.run(agent.ainvoke(given, config))["messages"]
+    return agent.invoke(given, config)["messages"]
+
+
+def answers(messages):
+    return [each for each in messages if isinstance(each, ToolMessage)]
+
+
+def texts(messages):
+    return [each.text for each in answers(messages)]
+
+
+both = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+
+# --- one answer for each call -------------------------------------------------------------
+
+
+@both
+def test_each_call_gets_one_answer_in_order(is_async):
+    fail, _ = failing(ValueError("broken"))
+    asked = calls(
+        ("search", {"q": "1"}), ("nope", {}), ("fail", {}), ("search", '{"q": 2'), ("search", "?")
+    )
+    out = play(make([asked, "done"], [search, fail]), is_async)
+    turn = next(each for each in out if isinstance(each, AIMessage))
+    ids = [each.tool_call_id for each in answers(out)]
+    assert ids == [each["id"] for each in turn.tool_calls] == ["c0", "c1", "c2", "c3", "c4"]
+    assert turn.invalid_tool_calls == []
+    assert [each.status for each in answers(out)][:3] == ["success", "error", "error"]
+    assert texts(out)[0] == "got 1"
+    assert out[-1].text == "done"
+
+
+@both
+def test_a_repaired_call_reaches_the_tool_under_its_right_name(is_async):
+    out = play(
+        make([tool_call("serach", q="7"), tool_call("Search", Q="8"), "done"], [search]), is_async
+    )
+    assert [(each.name, each.text) for each in answers(out)] == [
+        ("search", "got 7"),
+        ("search", "got 8"),
+    ]
+
+
+def test_a_failure_is_told_with_its_report():
+    fail, _ = failing(LookupError("no such order"))
+    (answer,) = answers(play(make([tool_call("fail"), "done"], [fail])))
+    assert answer.status == "error"
+    assert "no such order" in answer.text
+    assert answer.artifact["for_model"] == answer.text
+    assert answer.name == "fail"
+
+
+def test_an_error_value_is_a_failure():
+    @reads
+    def report(q: int = 0) -> dict:
+        """Report."""
+        return {"error": "no such order"}
+
+    (answer,) = answers(play(make([tool_call("report"), "done"], [report])))
+    assert (answer.status, answer.artifact["attempts"][0]["number"]) == ("error", 1)
+
+
+def test_a_run_does_not_end_silently_on_a_malformed_call():
+    model = ScriptedModel([calls(("search", "??")), "done"])
+    out = play(make(model, [search]))
+    assert len(model.prompts) == 2
+    assert answers(out)[0].status == "error"
+
+
+def test_a_malformed_call_is_repaired_from_its_text():
+    model = ScriptedModel([calls(("search", '{"q": "3"}'), ("search", "?")), "done"])
+    out = play(make(model, [search]))
+    assert texts(out)[0] == "got 3"
+    # The model reads what ran, and nothing where nothing could be read.
+    for thread in (out, model.prompts[-1]):
+        turn = next(each for each in thread if isinstance(each, AIMessage))
+        assert [each["args"] for each in turn.tool_calls] == [{"q": 3}, {}]
+
+
+def test_a_malformed_structured_answer_is_asked_for_again():
+    class Weather(BaseModel):
+        degrees: int
+
+    model = ScriptedModel([calls(("Weather", '{"degrees": 2')), tool_call("Weather", degrees=3)])
+    agent = make(model, [search], agent={"response_format": Weather})
+    out = agent.invoke({"messages": [HumanMessage("x")]})
+    assert out["structured_response"].degrees == 3
+    assert "Weather" in texts(out["messages"])[0]
+
+
+@both
+def test_calls_side_by_side_get_their_own_answers(is_async):
+    together = threading.Barrier(3)
+
+    @reads
+    def meet(q: int) -> str:
+        """Meet."""
+        together.wait(timeout=10)
+        return f"met {q}"
+
+    meet.metadata = {"effect": "read_only", "timeout": 20}
+    turn = calls(*(("meet", {"q": str(n)}) for n in range(3)))
+    assert texts(play(make([turn, "done"], [meet]), is_async)) == ["met 0", "met 1", "met 2"]
+
+
+@both
+def test_a_tool_has_the_time_that_its_function_declares(is_async):
+    never = threading.Event()
+
+    def wait(q: int = 0) -> str:
+        """Wait."""
+        never.wait(5)
+        return "late"
+
+    wait.metadata = {"effect": "mutating", "timeout": 0.05}
+    (answer,) = answers(play(make([tool_call("wait"), "done"], [wait]), is_async))
+    never.set()
+    assert answer.artifact["reason"] == "unknown_outcome"
+
+
+def test_calls_that_share_an_id_get_ids_of_their_own():
+    twice = AIMessage(
+        "", tool_calls=[{"name": "search", "args": {"q": n}, "id": "a"} for n in (1, 2)]
+    )
+    out = play(make([twice, "done"], [search]))
+    assert texts(out) == ["got 1", "got 2"]
+    assert len({each.tool_call_id for each in answers(out)}) == 2
+
+
+def test_a_call_that_has_its_answer_is_not_executed_again():
+    ran = []
+
+    @reads
+    def count(q: int = 0) -> str:
+        """Count."""
+        ran.append(q)
+        return "counted"
+
+    class ToolsAgain(AgentMiddleware):
+        jumps = 0
+
+        @hook_config(can_jump_to=["tools"])
+        def before_model(self, state, runtime):
+            self.jumps += 1
+            return {"jump_to": "tools"} if self.jumps == 1 else None
+
+    given = [HumanMessage("x"), calls(("count", {})), ToolMessage("before", tool_call_id="c0")]
+    agent = make(["done"], [count], behind=[ToolsAgain()])
+    out = agent.invoke({"messages": given})["messages"]
+    assert (texts(out), ran, out[-1].text) == (["before"], [], "done")
+
+
+def test_an_id_that_is_used_in_two_turns_is_two_calls():
+    turns = [calls(("search", {"q": 1})), calls(("search", {"q": 2})), "done"]
+    assert texts(play(make(turns, [search]))) == ["got 1", "got 2"]
+
+
+# --- unknown names ------------------------------------------------------------------------
+
+
+@both
+def test_the_policy_is_asked_once_for_each_miss_and_told_of_a_find_before_the_tool_runs(is_async):
+    policy = Misses()
+
+    @reads
+    def works(q: int = 0) -> str:
+        """Work."""
+        policy.seen.append("ran")
+        return "ok"
+
+    script = [tool_call("bad_one"), tool_call("zzz"), tool_call("works"), "done"]
+    out = play(make(script, [works], tool_not_found=policy), is_async)
+    assert policy.seen == ["bad_one", "zzz", "found", "ran"]
+    assert texts(out)[0] == "no bad_one, but works"
+    assert answers(out)[0].artifact["findings"][0]["code"] == "unknown_tool"
+
+
+def test_too_many_misses_raise():
+    model = ScriptedModel([tool_call("qqqq")], again=True)
+    with pytest.raises(NoSuchTool):
+        play(make(model, [search], tool_not_found=Misses()))
+    assert len(model.prompts) == 4
+
+
+def test_several_misses_in_one_message_count_once():
+    many = [calls(("q0q", {}), ("q1q", {}), ("q2q", {})) for _ in range(3)]
+    assert len(texts(play(make([*many, "done"], [search], tool_not_found=Misses())))) == 9
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_message_in_which_a_name_is_found_is_no_miss(order):
+    items = [("search", {"q": 1}), ("qqqq", {})]
+    script = [calls(*(items[i] for i in order)) for _ in range(6)]
+    out = play(make([*script, "done"], [search], tool_not_found=Misses()))
+    assert out[-1].text == "done"
+
+
+def test_a_near_name_is_found():
+    policy = Misses()
+    play(make([tool_call("serach", q=1), "done"], [search], tool_not_found=policy))
+    assert policy.seen == ["found"]
+
+
+def test_the_policy_has_its_words_where_failures_raise():
+    out = play(
+        make([tool_call("zzz"), "done"], [search], tool_not_found=Misses(), on_failure="raise")
+    )
+    assert texts(out) == ["no zzz, but search"]
+    with pytest.raises(CorrectionFailed):
+        play(make([tool_call("zzz"), "done"], [search], on_failure="raise"))
+
+
+def test_concurrent_runs_on_one_middleware_do_not_mix():
+    middleware = SelfCorrection(tool_not_found=Misses())
+    ends, barrier = [], threading.Barrier(4)
+
+    def one():
+        agent = create_agent(
+            ScriptedModel([tool_call("qqqq")] * 3 + ["done"]), [search], middleware=[middleware]
+        )
+        barrier.wait()
+        ends.append(play(agent)[-1].text)
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert ends == ["done"] * 4
+
+
+def test_counters_belong_to_one_run_of_a_thread():
+    agent = make(
+        [tool_call("qqqq"), "a", tool_call("qqqq"), "b"],
+        [search],
+        tool_not_found=Misses(most=1),
+        checkpointer=InMemorySaver(),
+    )
+    assert [play(agent, thread_id="1")[-1].text for _ in range(2)] == ["a", "b"]
+
+
+# --- blank turns --------------------------------------------------------------------------
+
+
+@both
+def test_a_blank_turn_is_asked_about_with_a_placeholder_in_its_place(is_async):
+    model = ScriptedModel([AIMessage(""), "here"])
+    out = play(make(model, [search], on_empty=Blanks()), is_async)
+    assert [each.text for each in model.prompts[-1]][1:] == ["(no answer)", "Say something."]
+    assert (out[-1].text, isinstance(out[-2], HumanMessage)) == ("here", True)
+
+
+def test_the_policy_for_blank_turns_raises_and_is_reset_by_an_answer():
+    with pytest.raises(TooEmpty):
+        play(make([AIMessage(""), AIMessage("")], [search], on_empty=Blanks()))
+    script = [AIMessage(""), tool_call("search", q=1), AIMessage(""), "done"]
+    assert play(make(script, [search], on_empty=Blanks()))[-1].text == "done"
+
+
+def test_a_policy_may_leave_the_blank_turn():
+    out = play(make([AIMessage("")], [search], on_empty=Blanks(words=None)))
+    assert [each.text for each in out] == ["do it", ""]
+
+
+def test_without_a_policy_the_model_is_asked_once_more_and_then_it_is_said():
+    model = ScriptedModel([AIMessage(""), AIMessage("  ")])
+    out = play(make(model, []))
+    assert (len(model.prompts), out[-1].text) == (2, "The model gave no answer.")
+    thinks = AIMessage([{"type": "thinking", "thinking": "hm"}])
+    assert play(make([thinks, "here"], []))[-1].text == "here"
+
+
+# --- ends, raises, escalations ------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize(
+    "options", [{"strategies": "operator_safe"}, {"policy": ToolErrorPolicy.operator_safe()}]
+)
+def test_a_terminal_kind_ends_the_agent_without_asking_its_model(is_async, options):
+    fail, ran = failing(Answered(401))
+    model = ScriptedModel([calls(("fail", {}), ("search", {"q": 1}))], again=True)
+    out = play(make(model, [fail, search], **options), is_async)
+    assert (len(model.prompts), len(ran)) == (1, 1)
+    assert [each.status for each in answers(out)] == ["error", "success"]
+
+
+def test_a_terminal_kind_ends_the_agent_whatever_its_siblings_add():
+    @tool
+    def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Say."""
+        said = ToolMessage("said", tool_call_id=call_id)
+        return Command(update={"messages": [said, HumanMessage("beside")]})
+
+    fail, _ = failing(Answered(401))
+    model = ScriptedModel([calls(("fail", {}), ("say", {}))], again=True)
+    play(make(model, [fail, say], strategies="operator_safe"))
+    assert len(model.prompts) == 1
+
+
+def test_a_terminal_kind_ends_one_turn_of_a_thread_only():
+    fail, _ = failing(Answered(401))
+    agent = make(
+        [tool_call("fail"), "hello"],
+        [fail],
+        strategies="operator_safe",
+        checkpointer=InMemorySaver(),
+    )
+    play(agent, thread_id="1")
+    assert play(agent, thread_id="1")[-1].text == "hello"
+
+
+def test_failures_raise_where_the_caller_wants_exceptions():
+    fail, _ = failing(Answered(401))
+    with pytest.raises(ToolErrorTerminal) as caught:
+        play(make([tool_call("fail")], [fail], on_failure="raise", strategies="operator_safe"))
+    assert isinstance(caught.value.__cause__, Answered)
+    fail, _ = failing(Answered(503))
+    with pytest.raises(ToolExecutionError):
+        play(
+            make([tool_call("fail")], [fail], on_failure="raise", limits={"attempts": 2, "wait": 1})
+        )
+    with pytest.raises(CorrectionFailed):
+        play(make([tool_call("search", q="??")], [search], on_failure="raise"))
+
+
+@pytest.mark.parametrize("how", ["report", "raise"])
+def test_an_escalation_reaches_the_model(how):
+    @on_error(execution_error=Escalate("send corrected keys", "CRITICAL"))
+    @reads
+    def up(q: int) -> str:
+        """Up."""
+        raise RuntimeError("x")
+
+    out = play(make([tool_call("up", q=1), "done"], [up], on_failure=how))
+    (text,) = texts(out)
+    assert all(each in text for each in ("up", "send corrected keys", "CRITICAL", "again"))
+
+
+def test_a_handler_answers_for_its_tool():
+    @on_error(execution_error=Result({"seats": 0}))
+    @reads
+    def up(q: int) -> str:
+        """Up."""
+        raise RuntimeError("x")
+
+    (answer,) = answers(play(make([tool_call("up", q=1), "done"], [up])))
+    assert (answer.text, answer.status) == ('{"seats": 0}', "success")
+
+
+def test_a_handler_can_end_the_agent():
+    fail, _ = failing(ValueError("x"))
+    model = ScriptedModel([tool_call("fail")], again=True)
+    play(make(model, [fail], on_error=on_error(execution_error=Terminal("enough"))))
+    assert len(model.prompts) == 1
+
+
+# --- LangChain's own ----------------------------------------------------------------------
+
+
+@both
+def test_injected_arguments_reach_the_tool_and_are_not_the_models(is_async):
+    seen = []
+
+    @tool
+    def inside(
+        q: int,
+        state: Annotated[dict, InjectedState],
+        call_id: Annotated[str, InjectedToolCallId],
+        runtime: ToolRuntime,
+    ) -> str:
+        """Look."""
+        seen.append((q, len(state["messages"]), call_id, runtime.tool_call_id))
+        return "ok"
+
+    out = play(make([calls(("inside", {"q": "1"})), "done"], [inside]), is_async)
+    assert seen == [(1, 2, "c0", "c0")]
+    assert texts(out) == ["ok"]
+
+
+@both
+def test_commands_and_artifacts_pass_through(is_async):
+    @tool
+    def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Say."""
+        said = ToolMessage("said", tool_call_id=call_id)
+        return Command(update={"messages": [said, HumanMessage("beside")]})
+
+    @tool(response_format="content_and_artifact")
+    def draw() -> tuple[str, Any]:
+        """Draw."""
+        return "drawn", {"pixels": 3}
+
+    out = play(make([calls(("say", {}), ("draw", {})), "done"], [say, draw]), is_async)
+    assert texts(out) == ["said", "drawn"]
+    assert answers(out)[1].artifact == {"pixels": 3}
+    assert any(each.text == "beside" for each in out)
+
+
+def test_return_direct_ends_the_agent():
+    @tool(return_direct=True)
+    def direct(q: int) -> str:
+        """Answer."""
+        return f"direct {q}"
+
+    model = ScriptedModel([tool_call("direct", q="1"), "never"])
+    out = play(make(model, [direct]))
+    assert (out[-1].text, len(model.prompts)) == ("direct 1", 1)
+
+
+def test_other_middleware_stands_before_and_behind():
+    seen = []
+
+    class Notes(AgentMiddleware):
+        def __init__(self, label):
+            super().__init__()
+            self.label = label
+
+        @property
+        def name(self):
+            return f"notes-{self.label}"
+
+        def wrap_tool_call(self, request, handler):
+            seen.append((self.label, request.tool_call["name"], dict(request.tool_call["args"])))
+            return handler(request)
+
+        def before_model(self, state, runtime):
+            return None
+
+        def after_model(self, state, runtime):
+            return None
+
+    script = [tool_call("serach", q="1"), AIMessage(""), "done"]
+    out = play(make(script, [search], before=[Notes("before")], behind=[Notes("behind")]))
+    assert seen == [("before", "serach", {"q": "1"}), ("behind", "search", {"q": 1})]
+    assert out[-1].text == "done"
+
+
+@both
+def test_an_interrupt_in_a_tool_passes_and_its_sibling_stays_done(is_async):
+    ran = []
+
+    @tool
+    def confirm(q: int) -> str:
+        """Ask."""
+        return f"person: {interrupt('sure?')}"
+
+    @reads
+    def count(q: int) -> str:
+        """Count."""
+        ran.append(q)
+        return "counted"
+
+    agent = make(
+        [calls(("confirm", {"q": "1"}), ("count", {"q": 1})), "done"],
+        [confirm, count],
+        checkpointer=InMemorySaver(),
+    )
+    config = {"configurable": {"thread_id": "1"}}
+
+    def step(given):
+        return (
+            asyncio.run(agent.ainvoke(given, config)) if is_async else agent.invoke(given, config)
+        )
+
+    out = step({"messages": [HumanMessage("x")]})
+    assert out["__interrupt__"][0].value == "sure?"
+    out = step(Command(resume="yes"))
+    assert texts(out["messages"]) == ["person: yes", "counted"]
+    assert ran == [1]
+
+
+def test_a_question_interrupts_only_where_a_person_may_be_asked():
+    agent = make([tool_call("search"), "done"], [search], checkpointer=InMemorySaver())
+    assert answers(play(agent, thread_id="1"))[0].artifact["reason"] == "needs_person"
+    agent = make(
+        [tool_call("search"), "done"], [search], checkpointer=InMemorySaver(), ask_person=True
+    )
+    config = {"configurable": {"thread_id": "1"}}
+    out = agent.invoke({"messages": [HumanMessage("x")]}, config)
+    question = out["__interrupt__"][0].value
+    answer = {"action": "answer", "value": 4, "question": question["id"]}
+    out = agent.invoke(Command(resume=answer), config)
+    assert texts(out["messages"]) == ["got 4"]
+
+
+def test_an_async_tool_in_a_sync_agent_is_a_mistake_of_the_developer():
+    @tool
+    async def later(q: int) -> str:
+        """Later."""
+        return "ok"
+
+    with pytest.raises(GraphSetupError, match="async"):
+        play(make([tool_call("later", q=1)], [later]))
+    assert texts(play(make([tool_call("later", q="1"), "done"], [later]), is_async=True)) == ["ok"]
+
+
+def test_an_agent_inside_a_tool_has_calls_of_its_own():
+    inner = make([tool_call("search", q="5"), "inner done"], [search])
+
+    @reads
+    def ask(q: int) -> str:
+        """Ask."""
+        inner_out = play(inner)
+        return f"{texts(inner_out)[0]}, {q}"
+
+    assert texts(play(make([tool_call("ask", q="1"), "done"], [ask]))) == ["got 5, 1"]
+
+
+# --- the ledger and the trail -------------------------------------------------------------
+
+
+@both
+def test_a_lost_call_is_not_made_again_by_the_next_turn(tmp_path, is_async):
+    fail, ran = failing(TimeoutError("no answer"), name="pay", effect="mutating")
+    turns = [tool_call("pay", q=1), "sorry", tool_call("pay", q=1), "sorry"]
+    agent = make(
+        turns, [fail], checkpointer=InMemorySaver(), ledger=SqliteLedger(tmp_path / "l.db")
+    )
+    for _ in range(2):
+        out = play(agent, is_async, thread_id="t1")
+    assert [each.artifact["reason"] for each in answers(out)] == ["unknown_outcome"] * 2
+    assert len(ran) == 1
+
+
+def test_without_a_thread_the_run_of_the_agent_is_the_scope():
+    fail, ran = failing(TimeoutError("no answer"), name="pay", effect="mutating")
+    middleware = SelfCorrection()
+    for expected in (1, 2):
+        script = ScriptedModel([tool_call("pay", q=1), tool_call("pay", q=1), "sorry"])
+        play(create_agent(script, [fail], middleware=[middleware]))
+        assert len(ran) == expected
+
+
+def test_the_trail_of_each_call_is_given():
+    trails = []
+    play(make([tool_call("search", q="1"), "done"], [search], on_trail=trails.append))
+    assert [event["node"] for event in trails[0]][-1] == "execute"
+    assert trails[0][-1]["outcome"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("tool_not_fond", "tool_not_found"), ("stratgies", "strategies")]
+)
+def test_an_unknown_option_is_named_with_the_near_one(name, near):
+    with pytest.raises(GraphSetupError, match=near):
+        SelfCorrection(**{name: None})
