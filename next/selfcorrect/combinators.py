@@ -20,13 +20,14 @@ from langgraph.graph import START
 from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 
-from selfcorrect.context import run_sync, value_of
+from selfcorrect.context import run_sync
 from selfcorrect.effects.again import gravest
 from selfcorrect.effects.effect import acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
 

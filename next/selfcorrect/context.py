@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -21,14 +21,15 @@ from selfcorrect.handlers import (
 )
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JSON, Call, JsonObject
+from selfcorrect.model import JSON, Call, Finding, JsonObject
+from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
-from selfcorrect.policies.terminal import ToolErrorPolicy
+from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import quote
+from selfcorrect.text import bound, quote
 from selfcorrect.tools.spec import ToolSpec
 
 P = ParamSpec("P")
@@ -74,8 +75,9 @@ class RunContext:
         terminal: Which kinds of error end a run, beside those of the map.
         ledger: Remembers calls of tools that act.
         model: A chat model, or None.
-        on_error: The handler of tools that have none of their own.
+        on_error: The handler of tools that have none of their own, or handlers by tool.
         raises: Whether a failed run raises instead of reporting.
+        hooks: Listeners, or None.
         tool_words: Whether the model reads what a tool said: `show` or `hide`.
         clock: Tells time and waits.
         live: What no checkpoint can hold of runs that have not ended, by run.
@@ -89,11 +91,12 @@ class RunContext:
     map: StrategyMap
     limits: Limits = field(default_factory=Limits)
     safety: SafetyPolicy = field(default_factory=SafetyPolicy)
-    terminal: ToolErrorPolicy = field(default_factory=ToolErrorPolicy)
+    terminal: ToolErrorPolicy | PolicySource = field(default_factory=ToolErrorPolicy)
     ledger: Ledger = field(default_factory=MemoryLedger)
     model: Any = None
-    on_error: OnError | None = None
+    on_error: OnError | Mapping[str, OnError] | None = None
     raises: bool = False
+    hooks: Hooks | None = None
     tool_words: str = "show"
     clock: Clock = field(default_factory=SystemTime)
     live: dict[str, Live] = field(default_factory=dict)
@@ -155,8 +158,19 @@ class RunContext:
             # A run that waits for a person for ever must not keep its exceptions for ever.
             if len(self.live) >= MAX_LIVE_RUNS:
                 self.live.pop(next(iter(self.live)))
-            self.live[run] = Live(self.terminal)
+            source = self.terminal
+            policy = source.current if isinstance(source, PolicySource) else source
+            self.live[run] = Live(policy)
         return self.live[run]
+
+    def terminal_reason(self, state: CorrectionState, findings: Iterable[Finding]) -> str | None:
+        """Say why one of these findings ends the run at once, or return None."""
+        policy, of_map = self.live_part(state["run"]).policy, self.map.policy.terminal or ()
+        tool = state["current"].get("name", "")
+        for each in findings:
+            if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
+                return f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
+        return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
         """Return a strategy of the map, or the rung of the tool's handler."""
@@ -171,7 +185,10 @@ class RunContext:
             return None
         if any(name.endswith(".ArgumentsError") for name in state["findings"][0]["types"]):
             kind = DeserializationError
-        handler = tool.on_error or self.on_error or DEFAULTS.get(RUNG)
+        of_graph = self.on_error
+        if isinstance(of_graph, Mapping):
+            of_graph = of_graph.get(tool.name)
+        handler = tool.on_error or of_graph or DEFAULTS.get(RUNG)
         # Handlers are whole: where the first one does not know the kind, no other is asked.
         if handler is None or handler.decision(kind) is None:
             return None

@@ -1,6 +1,7 @@
 """The exceptions of the library, and the one that a tool's author raises."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from selfcorrect.model import Severity
@@ -62,6 +63,7 @@ class ToolErrorTerminal(ToolExecutionError):
     """An error of a kind that ends the run at once; its cause is that error."""
 
 
+@dataclass(eq=False)
 class EscalationError(CorrectionFailed):
     """A run ended in an escalation, and the caller asked for exceptions.
 
@@ -73,11 +75,14 @@ class EscalationError(CorrectionFailed):
         attempts: Executions of the tool.
     """
 
-    source: str = ""
-    reason: str = ""
+    source: str
+    reason: str
     severity: str = "HIGH"
-    original: Exception | None = None
+    original: BaseException | None = None
     attempts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__(f"{self.source!r} escalated: {self.reason}")
 
 
 class Escalation(Exception):

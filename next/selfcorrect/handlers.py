@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeVar
 
-from selfcorrect.errors import Escalation, HardFailure
+from selfcorrect.errors import Escalation, EscalationError, HardFailure
 from selfcorrect.model import (
     JSON,
     Call,
@@ -70,6 +70,8 @@ class ExecutionError:
     cause: BaseException | None
 
 
+ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
+"""The whole family: what handlers get, and what a caller gets who wants exceptions."""
 ToolFault = InvalidArgs | DeserializationError | ExecutionError
 Decision = Repair | Callable[[Any], Any] | None
 """A repair, or a function of the error that returns one, or None where it does not decide."""
@@ -80,13 +82,15 @@ class FixRequest:
     """What a fixer gets.
 
     Attributes:
-        arguments: The arguments of the call.
+        arguments: The arguments of the call; empty where they could not be read.
+        raw: The text of arguments that could not be read, or None.
         error: What is wrong, as text.
         schema: The schema of the tool's arguments.
         request: What the user asked for.
     """
 
-    arguments: JSON
+    arguments: JsonObject
+    raw: str | None
     error: str
     schema: JsonObject
     request: str | None
@@ -157,7 +161,10 @@ class AskHandler:
             fault = InvalidArgs(call.args, diagnosis.text, context.schema)
         elif self.kind is DeserializationError:
             fault = DeserializationError(call.args, call.name, context.error)
-        request = FixRequest(call.args, diagnosis.text, context.schema, context.request)
+        given: Any = call.args
+        raw = given if isinstance(given, str) else None
+        args = given if raw is None else {}
+        request = FixRequest(args, raw, diagnosis.text, context.schema, context.request)
         return await self._decide(fault, request)
 
     async def _decide(self, fault: ToolFault, request: FixRequest) -> Repair:
@@ -183,7 +190,8 @@ class AskHandler:
                 return Result(value)
             args = _object(value)
             if args is not None:
-                change = Change(ARGS, request.arguments, args, Safety.HUMAN, "the tool's fixer")
+                before = request.raw or dict(request.arguments)
+                change = Change(ARGS, before, args, Safety.HUMAN, "the tool's fixer")
                 return Changed(change)
             last = f"{value!r:.80} is no JSON object"
             if isinstance(fault, InvalidArgs) and self.handler.deserialization_error is not None:

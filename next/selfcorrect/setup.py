@@ -22,8 +22,9 @@ from selfcorrect.nodes.report_failure import report_failure
 from selfcorrect.nodes.retry import retry
 from selfcorrect.nodes.select_strategy import select_strategy
 from selfcorrect.nodes.validate import validate
+from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
-from selfcorrect.policies.terminal import ToolErrorPolicy
+from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState
@@ -52,8 +53,10 @@ class Options(TypedDict, total=False):
         limits: Bounds of one run.
         policy: Kinds of error that end a run, beside those of the map.
         ledger: Remembers calls of tools that act; the default forgets with the graph.
-        on_error: Decides about errors of tools without a handler of their own.
+        on_error: Decides about errors of tools without a handler of their own; or handlers by
+            tool.
         on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
+        hooks: Listeners: they see every use of a tool and every failure, and change nothing.
         tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
         on_edge: Nodes by the edge that they stand on: `{("validate", "retry"): approve}`.
         before: Guards by node: `{"execute": gate}` is passed by every way into `execute`.
@@ -66,10 +69,11 @@ class Options(TypedDict, total=False):
     strategies: StrategyMap | str | Path | None
     model: Any
     limits: Limits | JsonObject | None
-    policy: ToolErrorPolicy | None
+    policy: ToolErrorPolicy | PolicySource | None
     ledger: Ledger | None
-    on_error: OnError | None
+    on_error: OnError | Mapping[str, OnError] | None
     on_failure: Literal["report", "raise"]
+    hooks: Hooks | None
     tool_words: Literal["show", "hide"]
     on_edge: Mapping[tuple[str, str], Node] | None
     before: Mapping[str, Node] | None
@@ -172,6 +176,7 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("model"),
         given.get("on_error"),
         given.get("on_failure") == "raise",
+        given.get("hooks"),
         given.get("tool_words", "show"),
         clock or SystemTime(),
     )

@@ -7,6 +7,7 @@ from uuid import uuid4
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
+from selfcorrect.policies.terminal import PolicySource
 from selfcorrect.routing import END, ENTRY, REPORT, Table
 from selfcorrect.setup import Loop
 from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
@@ -25,6 +26,8 @@ async def run_step(
     fresh: JsonDict = {}
     if node == loop.table.first:
         fresh = new_run(state, uuid4().hex)
+        if isinstance(context.terminal, PolicySource):
+            context.live_part(fresh["run"])  # keeps the policy of this moment
         if node != ENTRY:  # a guard stands before plan: what came in must outlast it
             fresh |= {key: item for key, item in state.items() if key in INPUT_KEYS}
         state = {**state, **fresh}  # type: ignore[typeddict-item]

@@ -2,8 +2,8 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
+from selfcorrect.model import RETRYABLE
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -15,10 +15,11 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
-    policy, of_map = context.live_part(state["run"]).policy, context.map.policy.terminal or ()
+    names = ("kind", "category", "rule", "ladder", "paths")
+    note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
     update: Update = {"findings": findings, "note": note}
-    for each in findings:
-        if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
-            detail = f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
-            return update | stop_run("terminal_kind", detail)
+    # What can pass by itself is retried first; the report judges what is left of it.
+    lasting = [each for each in findings if each["kind"] not in RETRYABLE]
+    if (detail := context.terminal_reason(state, lasting)) is not None:
+        return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}

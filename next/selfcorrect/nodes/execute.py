@@ -53,7 +53,7 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     call = call_of(state["current"])
     tool = context.tools.get(call.name)
     if tool is None:
-        return _fail("plan", [unknown_tool(call.name)])
+        return _fail("plan", [unknown_tool(call.name, context.tools)])
     if findings := tool.findings(call.args):
         return _fail("schema", findings)
     # `retry` has checked this, but a deployment may have replaced that node.
@@ -163,6 +163,8 @@ def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
 def _finish(
     state: CorrectionState, context: RunContext, tool: ToolSpec, started: float, value: JSON
 ) -> Update:
+    if context.hooks is not None:
+        context.hooks.tool_used(tool.name, state["current"]["args"], value)
     attempt = _attempt(state, context, tool, started, Outcome.DONE)
     return {"outcome": "done", "result": value, "findings": [], **attempt}
 

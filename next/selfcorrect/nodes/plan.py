@@ -1,13 +1,16 @@
 """plan: take the call that came in, or ask the model for one."""
 
+from collections.abc import Iterable
+
 from selfcorrect.context import RunContext
+from selfcorrect.errors import unknown_name
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Finding, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.reading.call_object import MAX_BYTES, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound
+from selfcorrect.text import bound, release
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
@@ -24,9 +27,10 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     )
 
 
-def unknown_tool(name: str) -> Finding:
+def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
     """Return the finding for a tool that is not offered."""
-    return own_finding("UnknownTool", "unknown_tool", f"there is no tool {name!r:.80}", "/name")
+    text = release(unknown_name("tool", name, offered))
+    return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
 def _take(given: JSON, context: RunContext) -> Update:
@@ -39,7 +43,7 @@ def _take(given: JSON, context: RunContext) -> Update:
     if finding is not None and finding["code"] == "no_call":
         return update | stop_run("no_call", "The text holds no call.")
     if call.name not in context.tools and call.name:
-        finding = unknown_tool(call.name)
+        finding = unknown_tool(call.name, context.tools)
     if finding is None:
         return update | {"outcome": "planned"}
     note = {"error": [bound(finding["text"], 500)]}

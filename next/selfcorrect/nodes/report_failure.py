@@ -15,18 +15,22 @@ from selfcorrect.state import CorrectionState, Update
 
 MAX_ITEMS: Final = 200
 _INSIDE: Final = ("key", "fault", "changes")
+_SETTLED: Final = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
 _UNTOUCHED: Final = (
     "no_strategy",
     "repeated_failure",
     "unknown_outcome",
     "needs_person",
     "refused",
+    "unavailable",
 )
 
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
     report = _report(state, context)
+    if context.hooks is not None:
+        context.hooks.failed(report.tool or "", report.to_json())
     if context.raises:
         _raise(report, context.live_part(state["run"]).errors)
     note = {"reason": report.reason, "detail": report.detail}
@@ -35,6 +39,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
 
 def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     stop = state["stop"] or {"reason": "no_strategy", "detail": "The run could not go on."}
+    if stop["reason"] in _SETTLED and state["source"] == "tool":
+        # Retries sit inside, the policy outside: only a settled failure is judged.
+        settled = context.terminal_reason(state, state["findings"])
+        stop = stop if settled is None else {"reason": "terminal_kind", "detail": settled}
     reason = stop["reason"]
     tried = [
         {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]
@@ -82,15 +90,19 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
         raise last
     if report.reason == "terminal_kind":
         raise ToolErrorTerminal(f"{name!r}: {report.detail}", report) from last
-    text = f"{name!r} failed in {len(errors)} executions; first: {errors[0]}; last: {last}"
+    text = f"{name!r} failed after {len(errors)} executions; first: {errors[0]}; last: {last}"
     failed = ToolExecutionError(text, report)
     failed.first_cause, failed.last_cause = errors[0], last
     raise failed from last
 
 
 def _escalation(report: FailureReport, errors: list[Exception]) -> EscalationError:
-    error = EscalationError(f"{report.tool!r} escalated: {report.detail}", report)
-    error.source, error.reason = report.tool or "", report.detail
-    error.severity, error.attempts = report.severity or "HIGH", len(report.attempts)
-    error.original = errors[-1] if errors else None
+    error = EscalationError(
+        report.tool or "",
+        report.detail,
+        report.severity or "HIGH",
+        errors[-1] if errors else None,
+        len(report.attempts),
+    )
+    error.report = report
     return error

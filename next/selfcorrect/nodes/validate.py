@@ -17,7 +17,9 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
         return {"pending": []} | stop_run("rejected", f"{why}.")
     update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
     tool = context.tools.get(call.name)
-    findings = [unknown_tool(call.name)] if tool is None else tool.findings(call.args)
+    findings = (
+        [unknown_tool(call.name, context.tools)] if tool is None else tool.findings(call.args)
+    )
     if not findings:
         return update | {"outcome": "valid", "findings": []}
     source = "plan" if tool is None else "schema"
