@@ -5,65 +5,15 @@ without executing them. Names are loaded when they are first used, so that a col
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from selfcorrect.diagnosis.kind import classify as classify
-    from selfcorrect.effects import (
-        Effect as Effect,
-        Outcome as Outcome,
-    )
-    from selfcorrect.errors import (
-        CorrectionFailed as CorrectionFailed,
-        GraphSetupError as GraphSetupError,
-        LedgerError as LedgerError,
-        MapError as MapError,
-        NotDone as NotDone,
-        SelfCorrectError as SelfCorrectError,
-    )
-    from selfcorrect.graph import build_graph as build_graph
-    from selfcorrect.limits import Limits as Limits
-    from selfcorrect.mender import (
-        Mender as Mender,
-        Mending as Mending,
-        repair_call as repair_call,
-    )
-    from selfcorrect.model import (
-        ABSENT as ABSENT,
-        Ask as Ask,
-        Call as Call,
-        Category as Category,
-        Change as Change,
-        Changed as Changed,
-        Diagnosis as Diagnosis,
-        ErrorKind as ErrorKind,
-        Escalate as Escalate,
-        Fix as Fix,
-        GiveUp as GiveUp,
-        Repair as Repair,
-        Result as Result,
-        Retry as Retry,
-        Safety as Safety,
-        Severity as Severity,
-        Terminal as Terminal,
-        Wait as Wait,
-    )
-    from selfcorrect.models.prompts import Prompts as Prompts
-    from selfcorrect.policies.terminal import ToolErrorPolicy as ToolErrorPolicy
-    from selfcorrect.protocols import RepairContext as RepairContext
-    from selfcorrect.repairs.ask_model import AskModel as AskModel
-    from selfcorrect.report import FailureReport as FailureReport
-    from selfcorrect.state import CorrectionState as CorrectionState
-    from selfcorrect.strategy_map.document import ErrorRule as ErrorRule
-    from selfcorrect.strategy_map.registry import strategy as strategy
-    from selfcorrect.strategy_map.strategy_map import StrategyMap as StrategyMap
-    from selfcorrect.tools.spec import ToolSpec as ToolSpec
+from typing import Any, Final
 
 _HOMES: Final = {
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",
-    "errors": "CorrectionFailed GraphSetupError LedgerError MapError NotDone SelfCorrectError",
+    "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
+    " MapError NotDone SelfCorrectError",
     "graph": "build_graph",
+    "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
     "limits": "Limits",
     "mender": "Mender Mending repair_call",
     "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
@@ -79,7 +29,7 @@ _HOMES: Final = {
     "strategy_map.strategy_map": "StrategyMap",
     "tools.spec": "ToolSpec",
 }
-"""The public names, by the module that holds them."""
+"""The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""
 _MODULES: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = list(_MODULES)

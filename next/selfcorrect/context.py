@@ -1,7 +1,6 @@
 """What nodes may use beside the state: the parts of a graph, and its host."""
 
 import asyncio
-import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,15 @@ from selfcorrect.effects.again import Record, Request, Verdict, gravest, may_run
 from selfcorrect.effects.effect import acts
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.handlers import (
+    DEFAULTS,
+    RUNG,
+    AskHandler,
+    DeserializationError,
+    ExecutionError,
+    InvalidArgs,
+    OnError,
+)
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Call, JsonObject
@@ -18,13 +26,14 @@ from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.policies.terminal import ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger
 from selfcorrect.state import CorrectionState
+from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
 from selfcorrect.tools.spec import ToolSpec
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MAX_RUNS_WITH_ERRORS: Final = 1_000
+MAX_LIVE_RUNS: Final = 1_000
 
 
 class SystemTime:
@@ -40,6 +49,19 @@ class SystemTime:
         await asyncio.sleep(seconds)
 
 
+@dataclass(slots=True)
+class Live:
+    """What no checkpoint can hold of one run.
+
+    Attributes:
+        policy: The kinds that end it; a run keeps those that it started with.
+        errors: The exceptions of its tool.
+    """
+
+    policy: ToolErrorPolicy
+    errors: list[Exception] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class RunContext:
     """The parts of a graph, and how the run is hosted.
@@ -49,13 +71,14 @@ class RunContext:
         map: The error-strategy map.
         limits: The bounds of a run.
         safety: Which changes run unasked.
-        terminal: Which kinds of error end a run.
+        terminal: Which kinds of error end a run, beside those of the map.
         ledger: Remembers calls of tools that act.
         model: A chat model, or None.
+        on_error: The handler of tools that have none of their own.
         raises: Whether a failed run raises instead of reporting.
         tool_words: Whether the model reads what a tool said: `show` or `hide`.
         clock: Tells time and waits.
-        errors: The exceptions of runs that have not ended, by run.
+        live: What no checkpoint can hold of runs that have not ended, by run.
         unwritten: What could not be written into the ledger, by doubt key.
         is_async: Whether the run is hosted by async code.
         ask: Asks a person; None where nobody can be asked.
@@ -69,10 +92,11 @@ class RunContext:
     terminal: ToolErrorPolicy = field(default_factory=ToolErrorPolicy)
     ledger: Ledger = field(default_factory=MemoryLedger)
     model: Any = None
+    on_error: OnError | None = None
     raises: bool = False
     tool_words: str = "show"
     clock: Clock = field(default_factory=SystemTime)
-    errors: dict[str, list[Exception]] = field(default_factory=dict)
+    live: dict[str, Live] = field(default_factory=dict)
     unwritten: dict[str, Record] = field(default_factory=dict)
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
@@ -125,12 +149,36 @@ class RunContext:
         """Return the gravest outcome of this run's executions of tools that act."""
         return gravest(each["outcome"] for each in state["attempts"] if acts(each["effect"]))
 
-    def keep_error(self, state: CorrectionState, error: Exception) -> None:
-        """Keep the exception itself, which a checkpoint cannot hold."""
-        # A run that waits for a person for ever must not keep its exceptions for ever.
-        if len(self.errors) >= MAX_RUNS_WITH_ERRORS:
-            self.errors.pop(next(iter(self.errors)))
-        self.errors.setdefault(state["run"], []).append(error)
+    def live_part(self, run: str) -> Live:
+        """Return what no checkpoint can hold of a run; made anew where it was lost."""
+        if run not in self.live:
+            # A run that waits for a person for ever must not keep its exceptions for ever.
+            if len(self.live) >= MAX_LIVE_RUNS:
+                self.live.pop(next(iter(self.live)))
+            self.live[run] = Live(self.terminal)
+        return self.live[run]
+
+    def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
+        """Return a strategy of the map, or the rung of the tool's handler."""
+        handler = self.handler_of(state) if name == RUNG else None
+        return BoundStrategy(handler) if handler else self.map.strategy(rule, name)
+
+    def handler_of(self, state: CorrectionState) -> AskHandler | None:
+        """Return the handler that decides about the findings of a state, or None."""
+        tool = self.tools.get(state["current"].get("name", ""))
+        kind = _FAULTS.get(state["source"])
+        if tool is None or kind is None:
+            return None
+        if any(name.endswith(".ArgumentsError") for name in state["findings"][0]["types"]):
+            kind = DeserializationError
+        handler = tool.on_error or self.on_error or DEFAULTS.get(RUNG)
+        # Handlers are whole: where the first one does not know the kind, no other is asked.
+        if handler is None or handler.decision(kind) is None:
+            return None
+        return AskHandler(handler, kind)
+
+
+_FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -146,8 +194,3 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     # It has asked an event loop for something, and there is none.
     coroutine.close()
     raise GraphSetupError("a node, strategy or model is async: use ainvoke, or aplay")
-
-
-async def value_of(value: Any) -> Any:
-    """Return a value, awaited where it has to be."""
-    return await value if inspect.isawaitable(value) else value

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from selfcorrect.model import Severity
+
 
 class SelfCorrectError(Exception):
     """Base class of every exception that the library raises."""
@@ -56,8 +58,44 @@ class ToolExecutionError(CorrectionFailed):
     last_cause: Exception | None = None
 
 
-class ToolErrorTerminal(CorrectionFailed):
+class ToolErrorTerminal(ToolExecutionError):
     """An error of a kind that ends the run at once; its cause is that error."""
+
+
+class EscalationError(CorrectionFailed):
+    """A run ended in an escalation, and the caller asked for exceptions.
+
+    Attributes:
+        source: The tool.
+        reason: What is asked of whoever is above.
+        severity: How urgent it is.
+        original: The tool's error.
+        attempts: Executions of the tool.
+    """
+
+    source: str = ""
+    reason: str = ""
+    severity: str = "HIGH"
+    original: Exception | None = None
+    attempts: int = 0
+
+
+class Escalation(Exception):
+    """Raised by a fixer: the run ends and asks for help from above.
+
+    Attributes:
+        reason: What is asked.
+        severity: How urgent it is; one that is unknown counts as HIGH.
+    """
+
+    def __init__(self, reason: str, severity: str = "HIGH") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.severity = severity_of(severity)
+
+
+class HardFailure(Exception):
+    """Raised by a fixer: nothing else is tried."""
 
 
 class ToolNotFoundError(CorrectionFailed):
@@ -76,6 +114,14 @@ class ToolNotFoundError(CorrectionFailed):
 
 class NotDone(Exception):
     """Raised by a tool: nothing was done, so the call may be repaired and repeated."""
+
+
+class ArgumentsError(NotDone):
+    """The arguments fit the schema, but not the types that the tool's function annotates."""
+
+
+class RemoteError(Exception):
+    """Stands for an exception of another process, of which a checkpoint holds only the text."""
 
 
 class ToolReportedError(Exception):
@@ -97,3 +143,8 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     names = sorted(known)
     hint = near_name(name, names) or f"; available: {', '.join(names)[:500]}"
     return f"unknown {what} {str(name)[:100]!r}{hint}"
+
+
+def severity_of(name: str) -> Severity:
+    """Return a severity by its name, whatever its case; HIGH where there is none of that name."""
+    return Severity.__members__.get(str(name).upper(), Severity.HIGH)

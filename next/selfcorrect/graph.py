@@ -66,12 +66,12 @@ class GraphNode(Runnable[Any, Any]):
     async def _run(
         self, state: Any, config: RunnableConfig | None, *, is_async: bool
     ) -> Command[str]:
-        context = _hosted(self.loop.context, config, is_async=is_async)
+        context = _host(self.loop.context, config, is_async=is_async)
         update, target = await run_step(self.loop, self._node, state, context)
         return Command(update=update, goto=target)
 
 
-def _hosted(context: RunContext, config: RunnableConfig | None, *, is_async: bool) -> RunContext:
+def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool) -> RunContext:
     configurable = (config or {}).get("configurable") or {}
     thread = configurable.get("thread_id")
     return replace(

@@ -39,7 +39,7 @@ class Limits(BaseModel):
     per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
     ceiling: PositiveInt = 10
 
-    def merged(self, over: JsonObject) -> Limits:
+    def merge(self, over: JsonObject) -> Limits:
         """Return these limits with other values on top, key by key.
 
         Raises:
@@ -51,7 +51,9 @@ class Limits(BaseModel):
         return Limits.model_validate(values)
 
 
-def reached(counts: JsonObject, limits: Limits, name: str, key: str | None = None) -> str | None:
+def check_bound(
+    counts: JsonObject, limits: Limits, name: str, key: str | None = None
+) -> str | None:
     """Say which bound is reached, or return None while one more is allowed.
 
     Args:

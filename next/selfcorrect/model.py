@@ -192,7 +192,7 @@ class Diagnosis:
     @property
     def params(self) -> tuple[str, ...]:
         """The arguments at fault, dotted: `passengers.0.age`."""
-        return tuple(map(dotted, self.paths))
+        return tuple(map(name_place, self.paths))
 
     @property
     def retryable(self) -> bool:
@@ -200,10 +200,10 @@ class Diagnosis:
         return self.kind in RETRYABLE
 
 
-def dotted(path: str) -> str:
+def name_place(path: str) -> str:
     """Return a place as people write it.
 
-    >>> dotted("/args/people/0/age"), dotted("/name")
+    >>> name_place("/args/people/0/age"), name_place("/name")
     ('people.0.age', 'name')
     """
     inner = path.removeprefix("/args/").removeprefix("/")

@@ -53,12 +53,12 @@ def apply(call: Call, changes: Iterable[Change]) -> Call:
     Raises:
         LookupError: If a change names a place that does not exist.
     """
-    name, args = call.name, _copied(call.args)
+    name, args = call.name, _copy(call.args)
     for change in changes:
         if change.path == "/name" and isinstance(change.after, str):
             name = change.after
         elif change.path == ARGS and isinstance(change.after, Mapping):
-            args = _copied(change.after)
+            args = _copy(change.after)
         elif keys := keys_of(change.path):
             if change.moved_from is not None:
                 _edit(args, keys_of(change.moved_from), ABSENT)
@@ -90,7 +90,7 @@ def _walk(value: Any, keys: Iterable[str]) -> Any:
     return value
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value

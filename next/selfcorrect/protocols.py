@@ -21,6 +21,7 @@ class RepairContext:
         messages: The conversation, if the host passed it.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
+        error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
     """
 
     schema: JsonObject = field(default_factory=dict)
@@ -30,6 +31,7 @@ class RepairContext:
     messages: Sequence[JSON] = ()
     attempts: int = 0
     model: ModelPort | None = None
+    error: BaseException | None = None
 
 
 class Strategy(Protocol):

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
@@ -51,6 +52,7 @@ class Options(TypedDict, total=False):
         limits: Bounds of one run.
         policy: Kinds of error that end a run, beside those of the map.
         ledger: Remembers calls of tools that act; the default forgets with the graph.
+        on_error: Decides about errors of tools without a handler of their own.
         on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
         tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
         on_edge: Nodes by the edge that they stand on: `{("validate", "retry"): approve}`.
@@ -66,6 +68,7 @@ class Options(TypedDict, total=False):
     limits: Limits | JsonObject | None
     policy: ToolErrorPolicy | None
     ledger: Ledger | None
+    on_error: OnError | None
     on_failure: Literal["report", "raise"]
     tool_words: Literal["show", "hide"]
     on_edge: Mapping[tuple[str, str], Node] | None
@@ -159,16 +162,15 @@ def _check_first(guard: Node) -> Node:
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
     loaded = _map(given.get("strategies"))
-    policy: ToolErrorPolicy = given.get("policy", ToolErrorPolicy())
-    kinds = policy.terminal | set(loaded.policy.terminal or ())
     return RunContext(
         collect_tools(tools, loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(_classes(given, loaded), tuple(loaded.policy.sensitive or ())),
-        ToolErrorPolicy(frozenset(kinds), policy.per_tool),
+        given.get("policy") or ToolErrorPolicy(),
         given.get("ledger") or MemoryLedger(),
         given.get("model"),
+        given.get("on_error"),
         given.get("on_failure") == "raise",
         given.get("tool_words", "show"),
         clock or SystemTime(),
@@ -193,7 +195,7 @@ def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     if isinstance(given, Limits):
         return given
     try:
-        return Limits().merged(loaded.limits).merged(given)
+        return Limits().merge(loaded.limits).merge(given)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

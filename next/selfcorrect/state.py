@@ -62,7 +62,7 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
             unreadable.
         original: The call as it came in.
         findings: What is wrong; after diagnose with kind, category, rule and ladder.
-        source: Who found it: `plan`, `schema` or `tool`.
+        source: Who found it: `plan`, `schema`, `tool` or `ledger`.
         selected: What the next repair round tries: `{"finding", "strategies"}`.
         changes: Every change so far.
         pending: The changes of the last round, not yet validated.
@@ -128,6 +128,6 @@ def new_run(state: CorrectionState, run: str) -> Update:
     }
 
 
-def stopped(reason: str, detail: str, **more: JSON) -> Update:
+def stop_run(reason: str, detail: str, **more: JSON) -> Update:
     """Return the update with which a node ends the run in the report."""
     return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -9,7 +9,7 @@ from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
 from selfcorrect.routing import END, ENTRY, REPORT, Table
 from selfcorrect.setup import Loop
-from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stopped
+from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
 
 MAX_STEPS: Final = 500
 
@@ -34,19 +34,19 @@ async def run_step(
     returned = loop.nodes[node](state, context)
     if inspect.iscoroutine(returned):
         returned = await returned
-    update = {**fresh, **_checked(node, returned, loop)}
+    update = {**fresh, **_check(node, returned, loop)}
     step = 0 if fresh else len(state.get("trail") or ())
     # What a node notes goes into the trail, not into the state.
     note = update.pop("note", {})
-    update, target = _routed(loop.table, node, state, update, step)
+    update, target = _route(loop.table, node, state, update, step)
     event = {"step": step, "node": node, "outcome": update["outcome"], "next": target, **note}
     update["trail"] = [event]
     if target == END:
-        context.errors.pop(state.get("run", ""), None)
+        context.live.pop(state.get("run", ""), None)
     return update, target
 
 
-def _checked(node: str, returned: Any, loop: Loop) -> JsonDict:
+def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
     for key in returned:
@@ -56,7 +56,7 @@ def _checked(node: str, returned: Any, loop: Loop) -> JsonDict:
     return returned
 
 
-def _routed(
+def _route(
     table: Table, node: str, state: CorrectionState, update: JsonDict, step: int
 ) -> tuple[JsonDict, str]:
     """Name the next node; where no steps are left, the report."""
@@ -72,4 +72,4 @@ def _routed(
     left = state.get("remaining_steps") or MAX_STEPS
     if step < MAX_STEPS and left > 2 + len(table.guards):
         return update, target
-    return update | stopped("limit_reached", f"no steps are left after {node}"), table.report
+    return update | stop_run("limit_reached", f"no steps are left after {node}"), table.report

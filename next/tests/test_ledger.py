@@ -58,6 +58,7 @@ HISTORIES = {
     "a refused call is not repeated": ([("a", "refused")], "a", Refuse("refused")),
     "an equal call runs after a refused one": ([("a", "refused")], "b", Run()),
     "a call that was not done runs": ([("a", "not_done")], "a", Run()),
+    "a call that runs again is the newest": ([("a", "not_done"), ("b", "refused")], "a", Run()),
     "a call that is being made is left alone": ([("a", "begun")], "a", InProgress()),
     "equal calls may run side by side": ([("a", "begun")], "b", Run()),
 }
@@ -266,6 +267,15 @@ def test_two_objects_of_one_process_see_each_other(path):
     one.close()
     assert begin(other, "a") == UNKNOWN
     assert begin(one, "a") == UNKNOWN
+
+
+def test_a_holder_that_cannot_be_checked_is_a_doubt(path):
+    one, other = SqliteLedger(path), SqliteLedger(path)
+    begin(one, "a")
+    (file,) = holders(path)
+    one.close()
+    file.mkdir()
+    assert begin(other, "a") == UNKNOWN
 
 
 def _begin_in(path, key, answers):

@@ -7,7 +7,7 @@ import pytest
 from kit import DATE, Tool, nodes, run
 
 from selfcorrect import CorrectionState, GraphSetupError, build_graph
-from selfcorrect.state import stopped
+from selfcorrect.state import stop_run
 
 
 def passes(state, context):
@@ -61,7 +61,7 @@ def test_a_node_that_returns_something_unusable_is_named(returned, words):
 @pytest.mark.parametrize(("args", "executed"), [({"q": 1}, 1), ({"q": "1"}, 1), ({"q": 9}, 0)])
 def test_a_guard_stands_before_every_execution(args, executed):
     def gate(state, context):
-        return stopped("rejected", "too much") if state["current"]["args"]["q"] > 5 else {}
+        return stop_run("rejected", "too much") if state["current"]["args"]["q"] > 5 else {}
 
     tool = Tool(effect="mutating")
     out = run(tool, args, before={"execute": gate})
@@ -95,7 +95,7 @@ def test_a_node_on_an_edge_has_keys_of_its_own():
 
 def test_an_own_node_takes_an_outcome_of_another():
     def triage(state, context):
-        return stopped("rejected", "triage said no")
+        return stop_run("rejected", "triage said no")
 
     options = {"nodes": {"triage": triage}, "routes": {"plan": {"found": "triage"}}}
     out = run(Tool(), name="nope", **options)

@@ -127,6 +127,7 @@ def test_a_function_declares_its_effect_in_metadata():
     spec = ToolSpec.from_function(act)
     assert (spec.effect, spec.declared, spec.atomic) == ("destructive", True, True)
     assert ToolSpec.from_function(act, effect="read_only").effect == "read_only"
+    assert ToolSpec.from_function(act, effect=None).declared
 
 
 @pytest.mark.parametrize(
@@ -313,9 +314,9 @@ def test_a_cancelled_run_cancels_its_tool():
         task.cancel()
         await asyncio.wait({task})
         await asyncio.sleep(0.01)
+        return list(ended)
 
-    asyncio.run(main())
-    assert ended == [1]
+    assert asyncio.run(main()) == [1]
 
 
 LOOP = []

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.model import JSON, JsonObject, dotted
+from selfcorrect.model import JSON, JsonObject, name_place
 from selfcorrect.text import clean
 
 _WIDTH: Final = 200
@@ -59,9 +59,9 @@ def describe_change(change: JsonObject) -> str:
     """
     before, after = (quote(change[key]) if key in change else "" for key in ("before", "after"))
     value = f"{before or '(missing)'} → {after or '(removed)'}"
-    place = dotted(change["path"])
+    place = name_place(change["path"])
     if origin := change.get("moved_from"):
-        place = f"{dotted(origin)} → {place}"
+        place = f"{name_place(origin)} → {place}"
         value = after if before in ("", after) else value
     return f"{place}  {value}  {change.get('strategy')}, {change['safety']}"
 

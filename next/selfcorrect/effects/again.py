@@ -107,18 +107,18 @@ def may_run(
     """
     if not acts(effect):
         return Run()
-    if outcome not in _NO_DOUBT and not _vouched(outcome, request):
+    if outcome not in _NO_DOUBT and not _vouches(outcome, request):
         return Refuse("unknown_outcome" if outcome == Outcome.LOST else "refused")
     equal = 0
     for record in history:
         same = record.key == request.key
         verdict = _of_same(record, request) if same else None
-        if verdict is None and _in_doubt(record) and not _vouched(Outcome.LOST, request):
+        if verdict is None and in_doubt(record) and not _vouches(Outcome.LOST, request):
             verdict = Refuse("unknown_outcome")
         if verdict is not None:
             return verdict
         equal += record.status == Outcome.DONE
-    if equal >= request.equal and not _vouched(Outcome.LOST, request):
+    if equal >= request.equal and not _vouches(Outcome.LOST, request):
         return Hold(f"{equal} equal calls of this tool have succeeded already. Run it once more?")
     return Run()
 
@@ -129,17 +129,18 @@ def _of_same(record: Record, request: Request) -> Verdict | None:
         return Replay(record.value)
     if record.status == BEGUN and record.alive:
         return InProgress()
-    if record.status == Outcome.REFUSED and not _vouched(Outcome.REFUSED, request):
+    if record.status == Outcome.REFUSED and not _vouches(Outcome.REFUSED, request):
         return Refuse("refused")
     return None
 
 
-def _in_doubt(record: Record) -> bool:
+def in_doubt(record: Record) -> bool:
+    """Say whether a call may have been done, and nobody who knows is still making it."""
     # Equal calls that live holders make side by side are both meant.
     return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
 
 
-def _vouched(outcome: str | None, request: Request) -> bool:
+def _vouches(outcome: str | None, request: Request) -> bool:
     return request.vouch == Outcome.LOST or (
         request.vouch is not None and outcome == Outcome.REFUSED
     )

@@ -43,14 +43,18 @@ def outcome_of(error: BaseException, *, atomic: bool) -> Outcome:
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what led to it, at most eight."""
-    current: BaseException | None = error
-    for _ in range(8):
+    """Yield an exception, what it is a group of, and what led to it; at most 16."""
+    todo: list[BaseException | None] = [error]
+    for _ in range(16):
+        current = todo.pop(0) if todo else None
         if current is None:
             return
         yield current
+        if isinstance(current, BaseExceptionGroup):
+            todo += current.exceptions
         hidden = current.__suppress_context__
-        current = current.__cause__ or (None if hidden else current.__context__)
+        todo.append(current.__cause__ or (None if hidden else current.__context__))
+        todo = [each for each in todo if each is not None]
 
 
 def status_of(error: object) -> int | None:
@@ -98,8 +102,14 @@ _NO_ANSWER_NAMES: Final = (
     "Timeout",
     "TimeoutError",
     "TimeoutException",
+    "TimeoutExpired",
+    "BrokenExecutor",
     "ConnectError",
     "ConnectionError",
+    "ConnectionClosed",
+    "JSONDecodeError",
+    "PayloadError",
+    "RpcError",
     "NetworkError",
     "TransportError",
     "ProtocolError",

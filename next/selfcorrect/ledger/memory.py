@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from selfcorrect.effects.again import BEGUN, Record, Run, Verdict
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects.again import BEGUN, Record, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError, unknown_name
 from selfcorrect.model import JSON
 
@@ -66,11 +65,6 @@ class MemoryLedger:
             del equal[key]
             if not equal:
                 del self._by_doubt[record.doubt]
-
-
-def in_doubt(record: Record) -> bool:
-    """Say whether a call may have been done, and nobody who knows is still making it."""
-    return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
 
 
 def unknown_key(key: str, known: Iterable[str]) -> LedgerError:

@@ -15,10 +15,10 @@ from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.effects.again import BEGUN, Record, Run, Verdict
+from selfcorrect.effects.again import BEGUN, Record, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
-from selfcorrect.ledger.memory import in_doubt, unknown_key
+from selfcorrect.ledger.memory import unknown_key
 from selfcorrect.model import JSON
 
 _MARK: Final = 0x53434C47
@@ -68,7 +68,6 @@ class SqliteLedger:
                     "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?)",
                     (intent.key, intent.doubt, intent.tool, BEGUN, about, holder),
                 )
-                self._open.add(intent.key)
         return verdict
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
@@ -77,7 +76,6 @@ class SqliteLedger:
             text = json.dumps(value, default=str)
             changed = database.execute(query, (status, text, by, key)).rowcount
             known = () if changed else database.execute("select key from calls").fetchall()
-            self._open.discard(key)
         if not changed:
             raise unknown_key(key, (other for (other,) in known))
 
@@ -97,8 +95,6 @@ class SqliteLedger:
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
         self._holder: Holder | None = None
-        # The calls of this holder between `begin` and `settle`.
-        self._open: set[str] = set()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -108,7 +104,7 @@ class SqliteLedger:
             self._start()
         with self._lock:
             try:
-                self._database = database = self._database or _opened(self._path)
+                self._database = database = self._database or _open_ledger(self._path)
                 database.execute("begin immediate")
                 yield database
                 database.execute("commit")
@@ -133,24 +129,23 @@ class SqliteLedger:
             with suppress(sqlite3.Error):
                 self._database.close()
         self._holder = self._database = None
-        self._open.clear()
 
     def _record(self, row: Sequence[Any]) -> Record:
         key, doubt, tool, status, value, about, by, holder = row
-        alive = status == BEGUN and self._is_alive(key, holder)
+        alive = status == BEGUN and self._is_alive(holder)
         return Record(key, doubt, tool, status, json.loads(value or "null"), alive, about, by)
 
-    def _is_alive(self, key: str, holder: str) -> bool:
-        if self._holder is not None and self._holder.id == holder:
-            return key in self._open
-        return is_held(self._path, holder)
+    def _is_alive(self, holder: str) -> bool:
+        # A holder that failed to write is dropped, so what the own one began is still being made.
+        is_own = self._holder is not None and self._holder.id == holder
+        return is_own or is_held(self._path, holder)
 
 
 _INHERITED: Final[list[object]] = []
 """What a fork brought along, kept so that nothing closes it."""
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_ledger(path: Path) -> sqlite3.Connection:
     database = connect(path)
     try:
         if _is_new(path, database):

@@ -45,11 +45,15 @@ class ModelPort:
         """Return the model's message."""
         self.calls += 1
         messages = [("system", system), ("human", user)]
-        answer = await model.ainvoke(messages) if self.is_async else model.invoke(messages)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        ask = model.ainvoke if self.is_async else model.invoke
+        answer = await value_of(ask(messages))
         self.tokens += (getattr(answer, "usage_metadata", None) or {}).get("total_tokens", 0)
         return answer
+
+
+async def value_of(value: Any) -> Any:
+    """Return a value, awaited where it has to be."""
+    return await value if inspect.isawaitable(value) else value
 
 
 def text_of(message: Any) -> str:

@@ -1,7 +1,8 @@
 """diagnose: say of every finding its kind, category, rule and ladder; some kinds end the run."""
 
 from selfcorrect.context import RunContext
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.handlers import RUNG
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
 
@@ -9,11 +10,15 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """Ask the error-strategy map about every finding."""
     tool = state["current"].get("name", "")
     findings = [context.map.diagnose(each, tool) for each in state["findings"]]
+    if findings and context.handler_of(state) is not None:
+        # Once for a call, whatever the number of its faults; the map's rungs follow.
+        findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
+    policy, of_map = context.live_part(state["run"]).policy, context.map.policy.terminal or ()
     update: Update = {"findings": findings, "note": note}
     for each in findings:
-        if context.terminal.classifies_terminal(each["kind"], tool):
+        if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
             detail = f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
-            return update | stopped("terminal_kind", detail)
+            return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from selfcorrect.context import RunContext, value_of
+from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.effects.again import (
     Hold,
@@ -22,8 +22,9 @@ from selfcorrect.effects.outcome import Outcome, outcome_of
 from selfcorrect.errors import GraphSetupError, ToolReportedError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import arun_tool, plain, run_tool
@@ -52,12 +53,12 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     call = call_of(state["current"])
     tool = context.tools.get(call.name)
     if tool is None:
-        return _failed("plan", [unknown_tool(call.name)])
+        return _fail("plan", [unknown_tool(call.name)])
     if findings := tool.findings(call.args):
-        return _failed("schema", findings)
+        return _fail("schema", findings)
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
-        return stopped("attempts_exhausted", f"at most {context.limits.ceiling} executions")
+        return stop_run("attempts_exhausted", f"at most {context.limits.ceiling} executions")
     return None
 
 
@@ -72,9 +73,9 @@ async def _call_once(
         )
     except Exception as error:
         detail = f"The tool was not called, because its intent could not be written: {error}"
-        return stopped("unavailable", bound(detail, 500))
+        return stop_run("unavailable", bound(detail, 500))
     if not isinstance(verdict, Run):
-        return _not_called(verdict)
+        return _answer_for(verdict)
     try:
         update = await _call_tool(state, context, call, tool)
     except BaseException as error:
@@ -108,28 +109,28 @@ def _decide(
 async def _call_tool(
     state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
 ) -> Update:
-    run = arun_tool if context.is_async else run_tool
     started = context.clock.monotonic()
     try:
-        value = plain(await value_of(run(tool, call.args)))
+        is_async, args = context.is_async, call.args
+        value = plain(await arun_tool(tool, args) if is_async else run_tool(tool, args))
         _raise_error_value(tool, value)
     except GraphSetupError:
         raise
     except Exception as error:
         if is_interrupt(error):
             raise
-        context.keep_error(state, error)
+        context.live_part(state["run"]).errors.append(error)
         outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
     else:
         if _has_receipt(tool, value):
-            return _done(state, context, tool, started, value)
+            return _finish(state, context, tool, started, value)
         outcome, finding = Outcome.LOST, _no_receipt(tool)
     verified = await _verify(tool, call) if outcome is Outcome.LOST else None
     if isinstance(verified, Result):
-        return _done(state, context, tool, started, plain(verified.value))
+        return _finish(state, context, tool, started, plain(verified.value))
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
     attempt = _attempt(state, context, tool, started, outcome, bound(finding["text"], 1_000))
-    return _failed("tool", [finding]) | attempt
+    return _fail("tool", [finding]) | attempt
 
 
 async def _verify(tool: ToolSpec, call: Call) -> Any:
@@ -159,7 +160,7 @@ def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
     return isinstance(value, dict) and bool(value.get(tool.receipt))
 
 
-def _done(
+def _finish(
     state: CorrectionState, context: RunContext, tool: ToolSpec, started: float, value: JSON
 ) -> Update:
     attempt = _attempt(state, context, tool, started, Outcome.DONE)
@@ -194,7 +195,7 @@ def _attempt(
     }
 
 
-def _failed(source: str, findings: list[Finding]) -> Update:
+def _fail(source: str, findings: list[Finding]) -> Update:
     texts = [bound(each["text"], 500) for each in findings[:20]]
     return {"outcome": "failed", "source": source, "findings": findings, "note": {"error": texts}}
 
@@ -204,21 +205,21 @@ def _no_receipt(tool: ToolSpec) -> Finding:
     return own_finding("NoReceipt", "no_receipt", text, "")
 
 
-def _not_called(verdict: Verdict) -> Update:
+def _answer_for(verdict: Verdict) -> Update:
     """Return what becomes of a call that the history forbids."""
     match verdict:
         case Replay(value):
             return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
         case Hold(question):
             finding = own_finding("HeldCall", "equal_calls", question, "")
-            return _failed("plan", [finding])
+            return _fail("ledger", [finding])
         case InProgress():
             detail = "This very call is being made elsewhere, and its outcome is not known yet."
         case Refuse("refused"):
-            return stopped("refused", "The tool refused this very call before.")
+            return stop_run("refused", "The tool refused this very call before.")
         case _:
             detail = "An equal call was made before, and nobody knows whether it was done."
-    return stopped("unknown_outcome", detail) | {"note": {"replayed": True}}
+    return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
 
 
 def is_interrupt(error: BaseException) -> bool:

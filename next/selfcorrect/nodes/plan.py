@@ -6,20 +6,20 @@ from selfcorrect.model import JSON, Finding, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.reading.call_object import MAX_BYTES, read_call
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
     """Read the call strictly; whatever deviates becomes a finding."""
     if state.get("call") is not None:
-        return _taken(state["call"], context)
+        return _take(state["call"], context)
     if state.get("raw") is not None:
-        return _taken(state["raw"], context)
+        return _take(state["raw"], context)
     request = state["given"].get("request")
     if request and context.model is not None:
         return await _ask_model(str(request), state, context)
-    return stopped(
+    return stop_run(
         "invalid_input", "Give the run a `call`, a `raw` text, or a `request` and a model."
     )
 
@@ -29,15 +29,15 @@ def unknown_tool(name: str) -> Finding:
     return own_finding("UnknownTool", "unknown_tool", f"there is no tool {name!r:.80}", "/name")
 
 
-def _taken(given: JSON, context: RunContext) -> Update:
+def _take(given: JSON, context: RunContext) -> Update:
     if isinstance(given, str) and len(given) > MAX_BYTES:
-        return stopped("invalid_input", f"The text is longer than {MAX_BYTES} characters.")
+        return stop_run("invalid_input", f"The text is longer than {MAX_BYTES} characters.")
     call, finding = read_call(given)
     current = call_json(call) if finding is None else {"name": call.name, "args": call.args}
     original = given if isinstance(given, str) else current
     update: Update = {"current": current, "original": original}
     if finding is not None and finding["code"] == "no_call":
-        return update | stopped("no_call", "The text holds no call.")
+        return update | stop_run("no_call", "The text holds no call.")
     if call.name not in context.tools and call.name:
         finding = unknown_tool(call.name)
     if finding is None:
@@ -62,7 +62,7 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
     try:
         answer = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
     except Exception as error:
-        context.keep_error(state, error)
-        return stopped("unavailable", f"The model failed: {type(error).__name__}.")
+        context.live_part(state["run"]).errors.append(error)
+        return stop_run("unavailable", f"The model failed: {type(error).__name__}.")
     counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
-    return _taken(answer, context) | {"counts": counts}
+    return _take(answer, context) | {"counts": counts}

@@ -5,11 +5,13 @@ A round is a fold: each answer turns one frozen `Round` into the next.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from selfcorrect.context import RunContext, value_of
-from selfcorrect.limits import count, reached
+from selfcorrect.context import RunContext
+from selfcorrect.errors import RemoteError
+from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
     JSON,
     Ask,
@@ -36,7 +38,7 @@ from selfcorrect.pointer import apply
 from selfcorrect.policies.safety import is_tainted
 from selfcorrect.protocols import RepairContext
 from selfcorrect.questions import MAX_OPTIONS, question_about, repair_of
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
@@ -84,12 +86,12 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        return _answered(context.ask(state["question"]), state["question"], state, context)
+        return _take_answer(context.ask(state["question"]), state["question"], state, context)
     round_ = _start(state)
     for item in state["selected"]:
         diagnosis = Diagnosis.of(state["findings"][item["finding"]])
         for name in item["strategies"]:
-            if reached(round_.counts, context.limits, "per_strategy", name):
+            if check_bound(round_.counts, context.limits, "per_strategy", name):
                 continue
             round_ = await _try(Rung(name, diagnosis, state, context), round_)
             if round_.end is not None:
@@ -119,11 +121,13 @@ async def _try(rung: Rung, round_: Round) -> Round:
         state["given"].get("messages") or (),
         len(state["attempts"]),
         port if context.model is not None else None,
+        _error(state, context),
     )
     started = context.clock.monotonic()
     try:
-        strategy = context.map.strategy(rung.diagnosis.rule, rung.strategy).repair
-        answer: Repair = await value_of(strategy(round_.call, rung.diagnosis, given))
+        strategy = context.strategy_for(state, rung.diagnosis.rule, rung.strategy).repair
+        answer: Any = strategy(round_.call, rung.diagnosis, given)
+        answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
         answer = GiveUp(f"it failed: {type(error).__name__}: {error}")
@@ -131,6 +135,14 @@ async def _try(rung: Rung, round_: Round) -> Round:
     counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
     counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
     return take(answer, rung, replace(round_, counts=counts))
+
+
+def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
+    """Return what the tool raised, if it did; after a resume only its text is known."""
+    if state["source"] != "tool":
+        return None
+    errors = context.live_part(state["run"]).errors
+    return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
 
 
 def take(answer: Repair, rung: Rung, round_: Round) -> Round:
@@ -152,12 +164,12 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             asked = question_about(question, offered, path, rung.state, round_.tried)
             return _note(replace(round_, question=asked), rung, "asked", question)
         case Escalate(reason, severity):
-            ends = stopped("escalated", bound(reason, 1_000), severity=str(severity).upper())
+            ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
             return _note(replace(round_, end=ends), rung, "escalated", reason)
         case Terminal(reason):
             # A person who says no is no error of a terminal kind.
             kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
-            ends = stopped(kind, bound(reason, 1_000))
+            ends = stop_run(kind, bound(reason, 1_000))
             return _note(replace(round_, end=ends), rung, "terminal", reason)
         case GiveUp(reason):
             return _note(round_, rung, "gave_up", reason)
@@ -228,7 +240,7 @@ def _note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSO
     return replace(round_, tried=(*round_.tried, item))
 
 
-def _answered(
+def _take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again."""

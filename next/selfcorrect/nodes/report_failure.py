@@ -4,7 +4,12 @@ from typing import Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
-from selfcorrect.errors import CorrectionFailed, ToolErrorTerminal, ToolExecutionError
+from selfcorrect.errors import (
+    CorrectionFailed,
+    EscalationError,
+    ToolErrorTerminal,
+    ToolExecutionError,
+)
 from selfcorrect.report import ADVICE, FailureReport, text_for_model
 from selfcorrect.state import CorrectionState, Update
 
@@ -23,7 +28,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
     report = _report(state, context)
     if context.raises:
-        _raise(report, context.errors.pop(state["run"], []))
+        _raise(report, context.live_part(state["run"]).errors)
     note = {"reason": report.reason, "detail": report.detail}
     return {"outcome": "reported", "failure": report.to_json(), "note": note}
 
@@ -66,11 +71,13 @@ def _advice(reason: str, name: str | None, state: CorrectionState, context: RunC
 def _raise(report: FailureReport, errors: list[Exception]) -> None:
     """Raise the tool's own exception where the run changed nothing, else one of ours."""
     name = report.tool or "the call"
-    if not errors:
+    if report.reason == "escalated":
+        raise _escalation(report, errors)
+    if not errors and report.reason != "terminal_kind":
         raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
-    last = errors[-1]
+    last = errors[-1] if errors else None
     # Without a repair the caller sees what it would have seen without this library.
-    if len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
+    if last and len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last
     if report.reason == "terminal_kind":
@@ -79,3 +86,11 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
     failed = ToolExecutionError(text, report)
     failed.first_cause, failed.last_cause = errors[0], last
     raise failed from last
+
+
+def _escalation(report: FailureReport, errors: list[Exception]) -> EscalationError:
+    error = EscalationError(f"{report.tool!r} escalated: {report.detail}", report)
+    error.source, error.reason = report.tool or "", report.detail
+    error.severity, error.attempts = report.severity or "HIGH", len(report.attempts)
+    error.original = errors[-1] if errors else None
+    return error

@@ -2,10 +2,10 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
-from selfcorrect.limits import count, reached
+from selfcorrect.limits import check_bound, count
 from selfcorrect.model import call_of
 from selfcorrect.nodes.select_strategy import refusal_stop
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 
 
 async def retry(state: CorrectionState, context: RunContext) -> Update:
@@ -14,17 +14,17 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     verdict = context.verdict_on(state, call_of(state["current"]))
     if isinstance(verdict, Refuse):
         return refusal_stop(state, verdict)
-    if why := reached(counts, limits, "attempts"):
-        return stopped("attempts_exhausted", f"{why}.")
-    if why := reached(counts, limits, "seconds"):
-        return stopped("limit_reached", f"{why}.")
+    if why := check_bound(counts, limits, "attempts"):
+        return stop_run("attempts_exhausted", f"{why}.")
+    if why := check_bound(counts, limits, "seconds"):
+        return stop_run("limit_reached", f"{why}.")
     if state["wait"] is None and (number := _equal_attempt(state, context)):
-        return stopped("repeated_failure", f"The same call failed in attempt {number} already.")
+        return stop_run("repeated_failure", f"The same call failed in attempt {number} already.")
     # A wait is never cut short: the service has said when it can answer at the earliest.
     wait = state["wait"] or 0.0
     left = (limits.seconds or float("inf")) - counts.get("seconds", 0.0)
     if not 0 <= wait <= min(limits.wait, left):
-        return stopped("limit_reached", f"The error asks to wait {wait:g} s, longer than allowed.")
+        return stop_run("limit_reached", f"The error asks to wait {wait:g} s, longer than allowed.")
     if wait > 0:
         await context.sleep(wait)
     note = {"wait": wait, "attempt": len(state["attempts"]) + 1}

@@ -5,9 +5,9 @@ from typing import Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
-from selfcorrect.limits import reached
+from selfcorrect.limits import check_bound
 from selfcorrect.model import Diagnosis, call_of
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
 _COSTS: Final = {"nothing": 0, "model": 1, "person": 2}
@@ -19,24 +19,24 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     """Choose what the next repair round tries, or stop where nothing is left."""
     if (question := state["question"]) is not None:
         return _ask(state, context, question["question"])
-    if why := _bound_reached(state, context):
-        return stopped("limit_reached", why)
-    tried = _tried(state, context)
+    if why := _check_bounds(state, context):
+        return stop_run("limit_reached", why)
+    tried = _list_tried(state, context)
     found = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
     # Free rungs of some findings come before a paid one of another: a repair may settle both.
     if free := [each for each in found if each.cost == 0]:
-        return _selected(free)
+        return _select(free)
     people = [each for each in found if each.cost == 2]
     refusal = context.verdict_on(state, call_of(state["current"]))
     if isinstance(refusal, Refuse):
         # What is repaired now is only proposed: no model is paid, but a person may vouch for it.
-        return _selected(people[:1]) if people else refusal_stop(state, refusal)
+        return _select(people[:1]) if people else refusal_stop(state, refusal)
     if not found or any(each.cost is None for each in found):
-        return _nothing_left(state, found)
-    if why := reached(state["counts"], context.limits, "attempts"):
+        return _give_up(state, found)
+    if why := check_bound(state["counts"], context.limits, "attempts"):
         # Nothing is paid, and nobody is asked, for a call that may not run any more.
-        return stopped("attempts_exhausted", why)
-    return _selected([each for each in found if each.cost == 1] or people[:1])
+        return stop_run("attempts_exhausted", why)
+    return _select([each for each in found if each.cost == 1] or people[:1])
 
 
 def refusal_stop(state: CorrectionState, refusal: Refuse) -> Update:
@@ -45,7 +45,7 @@ def refusal_stop(state: CorrectionState, refusal: Refuse) -> Update:
     detail = _DETAILS[refusal.reason].format(bound(last["text"] or "", 300))
     current = state["current"]
     proposal = {} if current == last["call"] else {"proposal": current}
-    return stopped(refusal.reason, detail, **proposal)
+    return stop_run(refusal.reason, detail, **proposal)
 
 
 _DETAILS: Final = {
@@ -59,7 +59,7 @@ def fault_of(diagnosis: Diagnosis) -> str:
     return f"{diagnosis.category} {diagnosis.code} {' '.join(diagnosis.paths)}"
 
 
-def _tried(state: CorrectionState, context: RunContext) -> set[tuple[str, str]]:
+def _list_tried(state: CorrectionState, context: RunContext) -> set[tuple[str, str]]:
     """Return the strategies that were tried on the call as it stands, by fault."""
     if not state["tried"]:
         return set()
@@ -68,10 +68,16 @@ def _tried(state: CorrectionState, context: RunContext) -> set[tuple[str, str]]:
     return {(each["strategy"], each["fault"]) for each in items if each["outcome"] not in _AGAIN}
 
 
-def _bound_reached(state: CorrectionState, context: RunContext) -> str | None:
+def _check_bounds(state: CorrectionState, context: RunContext) -> str | None:
     bounds: list[tuple[str, str | None]] = [("rounds", None), ("seconds", None)]
     bounds += [("per_kind", each["kind"]) for each in state["findings"]]
-    reasons = (reached(state["counts"], context.limits, name, key) for name, key in bounds)
+    return _first_bound(bounds, state, context)
+
+
+def _first_bound(
+    bounds: list[tuple[str, str | None]], state: CorrectionState, context: RunContext
+) -> str | None:
+    reasons = (check_bound(state["counts"], context.limits, name, key) for name, key in bounds)
     return next(filter(None, reasons), None)
 
 
@@ -81,7 +87,7 @@ def _ask(state: CorrectionState, context: RunContext, text: str) -> Update:
     refusal = context.verdict_on(state, call_of(state["current"]))
     if isinstance(refusal, Refuse):
         return refusal_stop(state, refusal)
-    return stopped("needs_person", f"{text} No one is available to answer.")
+    return stop_run("needs_person", f"{text} No one is available to answer.")
 
 
 @dataclass(slots=True)
@@ -102,7 +108,7 @@ def _next_rungs(
         # On a call that has changed since, the same strategy may do better.
         if (name, fault_of(diagnosis)) in tried:
             continue
-        cost = _COSTS[context.map.strategy(diagnosis.rule, name).needs]
+        cost = _COSTS[context.strategy_for(state, diagnosis.rule, name).needs]
         if why := _useless(name, cost, state, context):
             rungs.skipped.append(f"{name}: {why}")
         elif rungs.cost is None or rungs.cost == cost == 0:
@@ -114,23 +120,21 @@ def _next_rungs(
 
 
 def _useless(name: str, cost: int, state: CorrectionState, context: RunContext) -> str | None:
-    counts, limits = state["counts"], context.limits
-    if cost == 1:
-        if context.model is None:
-            return "there is no model"
-        if why := reached(counts, limits, "model_calls") or reached(counts, limits, "tokens"):
-            return why
-    return reached(counts, limits, "per_strategy", name)
+    if cost == _COSTS["model"] and context.model is None:
+        return "there is no model"
+    bounds: list[tuple[str, str | None]] = [("per_strategy", name)]
+    bounds += [("model_calls", None), ("tokens", None)] if cost == _COSTS["model"] else []
+    return _first_bound(bounds, state, context)
 
 
-def _selected(rungs: list[_Rungs]) -> Update:
+def _select(rungs: list[_Rungs]) -> Update:
     chosen = [{"finding": each.finding, "strategies": each.strategies} for each in rungs]
     return {"outcome": "selected", "selected": chosen, "note": {"selected": chosen[:20]}}
 
 
-def _nothing_left(state: CorrectionState, found: list[_Rungs]) -> Update:
+def _give_up(state: CorrectionState, found: list[_Rungs]) -> Update:
     texts = [state["findings"][each.finding]["text"] for each in found if each.cost is None]
     skipped = [why for each in found for why in each.skipped][:20]
     shown = "; ".join(bound(text, 200) for text in texts[:5])
     detail = f"No repair applies: {shown}" if shown else "No repair applies to this error."
-    return stopped("no_strategy", detail) | {"note": {"skipped": skipped}}
+    return stop_run("no_strategy", detail) | {"note": {"skipped": skipped}}

@@ -4,7 +4,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.model import call_of, change_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.nodes.repair import refusal_of
-from selfcorrect.state import CorrectionState, Update, stopped
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
 
@@ -14,7 +14,7 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     # Checked here once more, because a repairer of the deployment's own may have made them.
     changes = [change_of(item) for item in state["pending"]]
     if (why := refusal_of(changes, call, state, context)) is not None:
-        return {"pending": []} | stopped("rejected", f"{why}.")
+        return {"pending": []} | stop_run("rejected", f"{why}.")
     update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
     tool = context.tools.get(call.name)
     findings = [unknown_tool(call.name)] if tool is None else tool.findings(call.args)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import JSON, Change, Safety, dotted
+from selfcorrect.model import JSON, Change, Safety, name_place
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 from selfcorrect.tools.spec import ToolSpec
 
 DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED})
@@ -37,7 +37,7 @@ class SafetyPolicy:
             tool: The tool that would run; None if there is none of that name.
             more: Classes that the rule allows on tools that read.
         """
-        safety, place = change.safety, dotted(change.path)
+        safety, place = change.safety, name_place(change.path)
         if safety is Safety.HUMAN:
             return None
         effect = tool.effect if tool else ""

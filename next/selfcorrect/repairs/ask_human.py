@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from selfcorrect.model import Ask, Call, Diagnosis, Repair
 from selfcorrect.pointer import keys_of
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 from selfcorrect.text import bound
 
 

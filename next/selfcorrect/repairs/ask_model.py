@@ -9,7 +9,7 @@ from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 from selfcorrect.text import bound, release
 
 

@@ -6,7 +6,7 @@ from operator import gt, lt
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 
 @dataclass(frozen=True, slots=True)

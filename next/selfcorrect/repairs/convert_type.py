@@ -19,7 +19,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 _PYTHON: Final[JsonObject] = {
     "integer": int,
@@ -46,7 +46,7 @@ class ConvertType:
         if before is ABSENT or not keys_of(diagnosis.path):
             return GiveUp("the error names no argument")
         for kind in _types(schema):
-            after = _converted(before, kind)
+            after = _convert(before, kind)
             if after is not ABSENT:
                 change = Change(diagnosis.path, before, after, Safety.EXACT, f"as {kind}")
                 return Changed(change)
@@ -58,7 +58,7 @@ def _types(schema: JsonObject) -> list[str]:
     return [kind] if isinstance(kind, str) else [each for each in kind if each != "null"]
 
 
-def _converted(value: JSON, kind: str) -> JSON:
+def _convert(value: JSON, kind: str) -> JSON:
     """Return the value as a type, or `ABSENT` where it has no such form or is of it already."""
     if _is(value, kind):
         return ABSENT
@@ -68,7 +68,7 @@ def _converted(value: JSON, kind: str) -> JSON:
         return _BOOLEANS.get(value.strip().casefold(), ABSENT)
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return json.dumps(value)
-    return _nested(value, kind) if kind in ("array", "object") else ABSENT
+    return _nest(value, kind) if kind in ("array", "object") else ABSENT
 
 
 def _is(value: JSON, kind: str) -> bool:
@@ -88,7 +88,7 @@ def _number(value: JSON, kind: str) -> JSON:
     return value if _is(value, kind) else ABSENT
 
 
-def _nested(value: JSON, kind: str) -> JSON:
+def _nest(value: JSON, kind: str) -> JSON:
     """Parse a list or object that is a JSON text; else make a list of one value."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:

@@ -8,7 +8,7 @@ from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, 
 from selfcorrect.names import near_letters, same_words, words
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 _FILLERS: Final = frozenset({"class", "type", "mode", "level", "option", "the", "a"})
 """Words that name what is chosen; beside a listed value they say nothing more."""
@@ -28,7 +28,7 @@ class CorrectEnum:
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         before = look(call, diagnosis.path)
-        listed = _listed(diagnosis, context)
+        listed = _list_values(diagnosis, context)
         if not isinstance(before, str) or not listed:
             return GiveUp("there is no text, or the allowed values are unknown")
         after, safety = _meant(before, listed)
@@ -40,7 +40,7 @@ class CorrectEnum:
         return Changed(Change(diagnosis.path, before, after, safety, "a listed value"))
 
 
-def _listed(diagnosis: Diagnosis, context: RepairContext) -> list[str]:
+def _list_values(diagnosis: Diagnosis, context: RepairContext) -> list[str]:
     """Return the listed values: those of the schema, else those that the error names."""
     schema = subschema(context.schema, keys_of(diagnosis.path))
     found = schema.get("enum") or diagnosis.constraint.get("enum")

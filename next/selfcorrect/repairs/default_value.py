@@ -15,7 +15,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from selfcorrect.model import ABSENT, Call, Change, Changed, Diagnosis, GiveUp, 
 from selfcorrect.names import only_near, same_words
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.places import subschema
+from selfcorrect.schema.slot import subschema
 
 MAX_KEYS = 200
 

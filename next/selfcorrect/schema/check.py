@@ -1,7 +1,7 @@
 """Checks arguments against the JSON Schema that the model was sent, and reports every violation."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -10,7 +10,8 @@ from typing import Any, Final
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.engines import Violation, compiled
+from selfcorrect.schema.engine import Violation, compile_schema, violations
+from selfcorrect.schema.slot import close
 
 _MOST: Final = 200
 """How many findings are made of one call; the others are counted."""
@@ -34,65 +35,45 @@ class Checker:
         Raises:
             ToolDefinitionError: If it is not a usable JSON Schema.
         """
-        _ = self._engine
+        _ = self._validator
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments: one finding for each place."""
-        if not isinstance(args, dict):
-            text = f"the arguments must be a JSON object; {_quoted(args)} is not"
+        if not isinstance(args, Mapping):
+            text = f"the arguments must be a JSON object; {_quote(args)} is not"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
         try:
+            data = args if isinstance(args, dict) else dict(args)
             # Most calls are valid, and a yes or no is quick.
-            if self._engine.is_valid(args):
+            if self._validator.is_valid(data):
                 return []
-            return _bounded(self._engine.violations(args))
+            return _collect(violations(self._validator, data))
         except (ValueError, TypeError, RecursionError) as error:
             text = f"the arguments cannot be read as JSON: {error!s:.100}"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
 
     @cached_property
-    def _engine(self) -> Any:
+    def _validator(self) -> Any:
         try:
-            return compiled(_closed(self.schema))
+            return compile_schema(close(self.schema))
         except ValueError as error:
             raise ToolDefinitionError(
                 f"tool {self.tool!r}: the schema of its arguments is unusable: {error!s:.300}"
             ) from None
 
 
-def _closed(schema: JsonObject) -> JsonObject:
-    """Return a schema that allows declared keys alone, where it does not speak of others.
-
-    A tool drops an unknown key in silence, so a misspelt one must not pass.
-    """
-    if "properties" not in schema or not _OPENS.isdisjoint(schema):
-        return dict(schema)
-    return {**schema, "additionalProperties": False}
-
-
-_OPENS: Final = frozenset(
-    {
-        "additionalProperties",
-        "unevaluatedProperties",
-        "patternProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "$ref",
-        "if",
-    }
-)
-"""Keywords that speak of keys which `properties` does not name."""
-
-
-def _bounded(violations: Iterable[Violation]) -> list[Finding]:
+def _collect(violations: Iterable[Violation]) -> list[Finding]:
     best: dict[str, tuple[int, Finding]] = {}
-    found = (pair for violation in violations for pair in _ranked(violation))
+    found = (pair for violation in violations for pair in _rank(violation))
     for rank, finding in islice(found, 2 * _MOST):
         path = finding["paths"][0]
         if path not in best or rank < best[path][0]:
             best[path] = (rank, finding)
     findings = [finding for _, finding in best.values()]
+    if not findings:
+        # The library says no and names no place; what is invalid never passes.
+        text = "the arguments do not fit the schema"
+        return [own_finding("InvalidArgs", "schema", text, ARGS)]
     more = sum(1 for _ in found) + max(0, len(findings) - _MOST)
     del findings[_MOST:]
     if more:
@@ -100,7 +81,7 @@ def _bounded(violations: Iterable[Violation]) -> list[Finding]:
     return findings
 
 
-def _ranked(violation: Violation) -> Iterator[tuple[int, Finding]]:
+def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:
     """Yield a violation as findings: one for each missing or unknown key, else one.
 
     A low rank speaks for its place: a value of the wrong type is not also out of range.
@@ -108,14 +89,14 @@ def _ranked(violation: Violation) -> Iterator[tuple[int, Finding]]:
     place, code, value = violation.place, violation.keyword, violation.value
     if code in _OF_KEYS:
         for name in value:
-            text = f"{_OF_KEYS[code]} `{_dotted([*place, name])}`"
+            text = f"{_OF_KEYS[code]} `{_dot([*place, name])}`"
             constraint = code == "required"
             yield 0, own_finding("InvalidArgs", code, text, pointer(*place, name), constraint)
         return
     alternatives = [each for each in violation.branches if not _is_null(each, place)]
     if len(alternatives) == 1 and alternatives[0]:
         for each in alternatives[0]:
-            yield from _ranked(each)
+            yield from _rank(each)
         return
     wanted = value
     if code in ("anyOf", "oneOf"):
@@ -125,7 +106,7 @@ def _ranked(violation: Violation) -> Iterator[tuple[int, Finding]]:
         code = f"format.{value}"
     text = f"{_name(place)} {_must(code, wanted)}"
     if code == "type" or alternatives:
-        text += f"; {_quoted(violation.instance)} is not"
+        text += f"; {_quote(violation.instance)} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
 
 
@@ -162,13 +143,13 @@ def _must(code: str, value: JSON) -> str:
         unique = list(dict.fromkeys(value))
         return f"must be {' or '.join(unique)}" if unique else "must fit exactly one alternative"
     if code == "enum":
-        options = [_quoted(item) for item in value[:20]]
+        options = [_quote(item) for item in value[:20]]
         rest = f" or {len(value) - 20} more" if len(value) > 20 else ""
         return f"must be one of {', '.join(options)}{rest}"
     if code.startswith("format."):
         return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
     words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
-    return words.format(value if code == "pattern" else _quoted(value))
+    return words.format(value if code == "pattern" else _quote(value))
 
 
 _TYPES: Final = {
@@ -211,14 +192,14 @@ _EXAMPLES: Final = {
 
 
 def _name(place: Sequence[object]) -> str:
-    return f"`{_dotted(place)}`" if place else "the arguments object"
+    return f"`{_dot(place)}`" if place else "the arguments object"
 
 
-def _dotted(place: Sequence[object]) -> str:
+def _dot(place: Sequence[object]) -> str:
     return ".".join(map(str, place))[:200]
 
 
-def _quoted(value: JSON) -> str:
+def _quote(value: JSON) -> str:
     # Only as much of a long text is written as is shown.
     short = value[:60] if isinstance(value, str) else value
     text = json.dumps(short, ensure_ascii=False, default=repr)

@@ -17,7 +17,7 @@ from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
 from selfcorrect.limits import Limits
 from selfcorrect.model import Category, ErrorKind, JsonObject, Safety
-from selfcorrect.strategy_map.patterns import compiled
+from selfcorrect.strategy_map.patterns import compile_pattern
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
@@ -47,7 +47,7 @@ def _as_cause(name: str) -> str:
 def _usable(pattern: str, info: ValidationInfo) -> str:
     # The library's own patterns are tested; compiling them early would delay every start.
     if not (info.context and info.context.get("shipped")):
-        compiled(pattern)
+        compile_pattern(pattern)
     return pattern
 
 

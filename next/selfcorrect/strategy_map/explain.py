@@ -1,6 +1,6 @@
 """Says in words what a map makes of an error."""
 
-from selfcorrect.model import RETRYABLE, Finding, dotted
+from selfcorrect.model import RETRYABLE, Finding, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 
@@ -16,7 +16,7 @@ def explain(loaded: StrategyMap, finding: Finding, tool: str | None = None) -> s
         "rule": found["rule"],
         "kind": f"{kind}{again}{'' if wait is None else f', in {wait:g} s'}",
         "category": found["category"],
-        "arguments": ", ".join(map(dotted, found["paths"])),
+        "arguments": ", ".join(map(name_place, found["paths"])),
         "captures": ", ".join(f"{name} = {text!r}" for name, text in captures.items()),
         "ladder": " -> ".join(found["ladder"]) or "nothing is tried",
         "also": ", ".join(others),

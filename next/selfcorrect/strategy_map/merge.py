@@ -94,7 +94,7 @@ def rules_of(
             with collect(problems, layer.label, f"rule {rule.id!r}", "id"):
                 if key in placed:
                     raise ValueError(f"another rule is {key!r} too; rename one of them or its map")
-            named = _named(key, rule, layer.label, strategies, problems)
+            named = _name_rungs(key, rule, layer.label, strategies, problems)
             placed[key] = PlacedRule(key, named, layer is layers[0])
     for layer in layers:
         for key in layer.document.disable:
@@ -107,7 +107,7 @@ def rules_of(
     return tuple(sorted(rules, key=lambda each: PRIORITIES.index(each.rule.priority)))
 
 
-def _named(
+def _name_rungs(
     key: str, rule: ErrorRule, label: str, strategies: Strategies, problems: list[str]
 ) -> ErrorRule:
     """Check a rule's strategies and options; return it with names only in its ladder."""

@@ -28,13 +28,13 @@ class PatternSet:
 
     def captures(self, position: int, text: str) -> dict[str, str]:
         """Return the named groups of one pattern in a text that it matches."""
-        found = compiled(self._patterns[position]).search(window(text))
+        found = compile_pattern(self._patterns[position]).search(window(text))
         groups = found.groupdict() if found else {}
         return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """Return a pattern as RE2 runs it.
 
     Raises:

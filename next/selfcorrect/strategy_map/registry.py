@@ -113,7 +113,7 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
         factory = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
     elif factory is None:
         require(name)
-        factory = installed()[name].load()
+        factory = find_installed()[name].load()
     mark = mark_of(factory)
     return BoundStrategy(_with_options(factory, options), needs or mark.needs, mark.safety)
 
@@ -125,11 +125,11 @@ def require(name: str, others: Iterable[str] = ()) -> None:
         ValueError: If it is none of them.
     """
     # Installed packages are looked through last, because that takes milliseconds.
-    if name not in BUILT_IN and name not in others and name not in installed():
-        raise ValueError(unknown_name("strategy", name, [*others, *BUILT_IN, *installed()]))
+    if name not in BUILT_IN and name not in others and name not in find_installed():
+        raise ValueError(unknown_name("strategy", name, [*others, *BUILT_IN, *find_installed()]))
 
 
-def installed() -> dict[str, EntryPoint]:
+def find_installed() -> dict[str, EntryPoint]:
     """Return the strategies of installed packages, by name."""
     return {each.name: each for each in entry_points(group=_INSTALLED)}
 

@@ -176,11 +176,11 @@ def load_default() -> StrategyMap:
         MapError: If the map is unusable.
     """
     source = os.environ.get("SELFCORRECT_STRATEGIES") or "default"
-    return _shipped(source) if source in shipped_maps() else StrategyMap.load(source)
+    return _load_shipped(source) if source in shipped_maps() else StrategyMap.load(source)
 
 
 @lru_cache(maxsize=8)
-def _shipped(name: str) -> StrategyMap:
+def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)
 
 

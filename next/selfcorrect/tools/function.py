@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from selfcorrect.errors import NotDone, ToolDefinitionError
+from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JsonDict
 
 
@@ -41,7 +41,7 @@ def signature_of(fn: Callable[..., Any], name: str) -> tuple[JsonDict, Callable[
         try:
             return adapter.validate_python(ArgsKwargs((), args))
         except ValidationError as error:
-            raise NotDone(f"the arguments do not fit the function: {error}") from error
+            raise ArgumentsError(f"the arguments do not fit the function: {error}") from error
 
     def call(**args: Any) -> Any:
         positional, named = bind(args)

@@ -32,7 +32,7 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
         # The tool runs in the caller's own thread, as it would without us.
         value = call(**args)
     else:
-        future = _in_thread(tool, args)
+        future = _start_thread(tool, args)
         try:
             value = future.result(tool.timeout)
         except TimeoutError:
@@ -58,7 +58,7 @@ async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
     call = _call_of(tool)
     if inspect.iscoroutinefunction(call):
         return await call(**args)
-    value = await asyncio.wrap_future(_in_thread(tool, args))
+    value = await asyncio.wrap_future(_start_thread(tool, args))
     return await value if inspect.isawaitable(value) else value
 
 
@@ -75,7 +75,7 @@ async def _in_time(tool: ToolSpec, args: JsonObject) -> Any:
     return task.result()
 
 
-def _in_thread(tool: ToolSpec, args: JsonObject) -> "Future[Any]":
+def _start_thread(tool: ToolSpec, args: JsonObject) -> "Future[Any]":
     # A pool would wait at the end of the program for a tool that hangs; a daemon does not.
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()

@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final, Protocol, TypedDict, Unpack
+from typing import Any, Final, Protocol, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect
 from selfcorrect.errors import ToolDefinitionError, unknown_name
+from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.schema.check import Checker
 
@@ -22,7 +23,7 @@ class ToolOptions(TypedDict, total=False):
     atomic: bool
     verify: Callable[..., Any] | None
     receipt: str | Callable[[Any], Any] | None
-    on_error: Callable[..., Any] | None
+    on_error: OnError | None
     fails: Callable[[Any], bool] | None
     timeout: float | None
 
@@ -56,7 +57,7 @@ class ToolSpec:
     declared: bool = False
     atomic: bool = False
     timeout: float | None = None
-    on_error: Callable[..., Any] | None = None
+    on_error: OnError | None = None
     verify: Callable[..., Any] | None = None
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
@@ -187,13 +188,18 @@ def _with_effect(spec: ToolSpec, effects: Mapping[str, DeclaredEffect]) -> ToolS
 
 
 def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
+    """Return the options, with what the tool itself says behind them."""
     metadata = getattr(tool, "metadata", None)
-    known: Any = {
+    known = {
         key: metadata[key]
         for key in ("effect", "atomic")
         if isinstance(metadata, Mapping) and key in metadata
     }
-    return {**known, **options}
+    for home in (tool, getattr(tool, "func", None), getattr(tool, "coroutine", None)):
+        if isinstance(found := getattr(home, "on_error", None), OnError):
+            known["on_error"] = found
+    known |= {key: item for key, item in options.items() if item is not None}
+    return cast("ToolOptions", known)
 
 
 def _langchain_call(tool: Any) -> Callable[..., Any]:

@@ -1,0 +1,237 @@
+"""A JSON Schema as places: what each place in the arguments wants, and whether a value fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from json import dumps, loads
+from typing import Any, Final
+from urllib.parse import unquote
+
+from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
+from selfcorrect.schema.engine import compile_schema
+
+_DEPTH: Final = 32
+"""How many references lead from one place to its schema; a circle of them ends here."""
+
+
+class Slot:
+    """One place in the arguments; the places inside it are made when they are first looked at.
+
+    Args:
+        schema: What the schema says of the place.
+        root: The whole schema, for references.
+        name: The argument's name; empty for an item or the arguments themselves.
+        required: Whether its object cannot do without it.
+        is_item: Whether it is the place of an item of a list.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        root: JsonObject,
+        name: str = "",
+        *,
+        required: bool = True,
+        is_item: bool = False,
+    ) -> None:
+        self.name = name
+        self.required = required
+        self.is_item = is_item
+        self.schema = schema
+        self.root = root
+        self.view = _plain(schema, root, _DEPTH)
+
+    @classmethod
+    def of(cls, schema: JsonObject) -> Slot:
+        """Return the place of a tool's arguments; keys that it does not name do not fit.
+
+        >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}})
+        >>> slot.accepts({"n": 5}), slot.accepts({"n": "5"}), slot.accepts({"m": 5})
+        (True, False, False)
+        """
+        whole = close(schema)
+        return cls({"type": "object", **whole}, whole)
+
+    def at(self, keys: Sequence[str]) -> Slot:
+        """Return the place inside this one; one that takes anything where there is none."""
+        found: Slot = self
+        for key in keys:
+            found = found._inner(key)
+        return found
+
+    def accepts(self, value: JSON) -> bool:
+        """Say whether a value is valid here."""
+        try:
+            return bool(self._validator.is_valid(value))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return False
+
+    @cached_property
+    def is_nullable(self) -> bool:
+        """Whether null may stand here."""
+        return self.accepts(None)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The JSON types that it takes beside null; empty means any."""
+        named = self.view.get("type", ())
+        if not named and self.branches:
+            return _kinds_of(self.branches)
+        return frozenset([named] if isinstance(named, str) else named) - {"null"}
+
+    def takes(self, kind: str) -> bool:
+        """Say whether values of a JSON type may stand here."""
+        kinds = self.kinds
+        return not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+
+    @property
+    def choices(self) -> tuple[JSON, ...]:
+        """The listed values; none where there is no list."""
+        return tuple(self.view["enum"] if "enum" in self.view else self._one("const"))
+
+    @property
+    def default(self) -> JSON:
+        """The default, or `ABSENT`."""
+        return self.view.get("default", ABSENT)
+
+    @property
+    def format(self) -> str:
+        """The named format of a text."""
+        return str(self.view.get("format") or "")
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of a text."""
+        return str(self.view.get("pattern") or "")
+
+    @property
+    def description(self) -> str:
+        """What the schema says of it."""
+        return str(self.view.get("description") or "")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an object may hold keys that it does not name."""
+        return self.view.get("additionalProperties", True) is not False
+
+    @cached_property
+    def properties(self) -> Mapping[str, Slot]:
+        """The places of its arguments, by name."""
+        required = self.view.get("required") or ()
+        return {
+            name: Slot(each, self.root, name, required=name in required)
+            for name, each in _mapping(self.view.get("properties")).items()
+        }
+
+    @cached_property
+    def item(self) -> Slot | None:
+        """The place of its items."""
+        items = self.view.get("items")
+        return Slot(items, self.root, self.name, is_item=True) if _mapping(items) else None
+
+    @cached_property
+    def branches(self) -> tuple[Slot, ...]:
+        """The alternatives of a union."""
+        found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
+        return tuple(Slot(each, self.root, self.name, required=self.required) for each in found)
+
+    def _one(self, word: str) -> Iterator[JSON]:
+        if word in self.view:
+            yield self.view[word]
+
+    def _inner(self, key: str) -> Slot:
+        if key in self.properties:
+            return self.properties[key]
+        if key.isdecimal() and ("items" in self.view or "prefixItems" in self.view):
+            first = self.view.get("prefixItems", ())
+            schema = first[int(key)] if int(key) < len(first) else self.view.get("items")
+            return Slot(schema, self.root, self.name, is_item=True)
+        return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
+
+    @cached_property
+    def _validator(self) -> Any:
+        stores = {word: self.root[word] for word in ("$defs", "definitions") if word in self.root}
+        # Where the schema says nothing, or only yes or no, there is nothing to refer to.
+        own = {"not": {}} if self.schema is False else _mapping(self.schema)
+        return _compile(dumps({**stores, **own}, sort_keys=True, default=str))
+
+
+def subschema(schema: JsonObject, keys: Sequence[str]) -> JsonObject:
+    """Return the schema of a place, references resolved; empty where there is none.
+
+    Of a union with null, the other alternative counts.
+
+    >>> age = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    >>> subschema({"properties": {"people": {"items": age}}}, ["people", "0"])
+    {'type': 'integer'}
+    """
+    return Slot(schema, schema).at(keys).view
+
+
+def close(schema: JsonObject) -> JsonDict:
+    """Return a schema that allows declared keys alone, where it does not speak of others.
+
+    A tool drops an unknown key in silence, so a misspelt one must not pass.
+    """
+    if "properties" not in schema or not _OPENS.isdisjoint(schema):
+        return dict(schema)
+    return {**schema, "additionalProperties": False}
+
+
+_OPENS: Final = frozenset(
+    {
+        *("additionalProperties", "unevaluatedProperties", "patternProperties"),
+        *("allOf", "anyOf", "oneOf", "$ref", "if"),
+    }
+)
+"""Keywords that speak of keys which `properties` does not name."""
+
+
+@lru_cache(maxsize=4_096)
+def _compile(schema: str) -> Any:
+    return compile_schema(loads(schema))
+
+
+def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:
+    """Return the types that alternatives name; none if one of them leaves it open."""
+    kinds = [each.kinds for each in branches]
+    return frozenset().union(*kinds) if all(kinds) else frozenset()
+
+
+def _plain(schema: Any, root: JsonObject, depth: int) -> JsonObject:
+    """Return a schema without `$ref`, `allOf` and the null of a union."""
+    here: JsonDict = dict(_mapping(schema))
+    if depth == 0:
+        return {}
+    if "$ref" in here:
+        here = {**_mapping(_target(root, here.pop("$ref"))), **here}
+        return _plain(here, root, depth - 1)
+    for part in here.pop("allOf", ()):
+        more = _plain(part, root, depth - 1)
+        both = {**_mapping(more.get("properties")), **_mapping(here.get("properties"))}
+        here = {**more, **here, **({"properties": both} if both else {})}
+    for union in ("anyOf", "oneOf"):
+        others = [each for each in here.get(union, ()) if _mapping(each).get("type") != "null"]
+        if len(others) == 1:
+            del here[union]
+            return _plain({**_mapping(others[0]), **here}, root, depth - 1)
+    return here
+
+
+def _target(schema: JsonObject, reference: object) -> Any:
+    """Return what a local `$ref` points to, or None; anchors, such as "#name", are not resolved."""
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return None
+    found: Any = schema
+    for key in unquote(reference).split("/")[1:]:
+        name = key.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+            found = found[int(name)]
+        else:
+            found = _mapping(found).get(name)
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,33 @@
+"""The public names: what is said to type checkers is what is loaded."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import selfcorrect
+
+STUB = Path(selfcorrect.__file__).with_suffix(".pyi")
+DOCUMENTED = (Path(__file__).parent / "documented_names.txt").read_text("utf-8").split()
+
+
+def test_the_stub_has_every_name_from_the_module_that_holds_it():
+    found = {
+        name.asname or name.name: node.module
+        for node in ast.walk(ast.parse(STUB.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert {name: f"selfcorrect.{home}" for name, home in selfcorrect._MODULES.items()} == found
+
+
+def test_documented_names_are_there():
+    for dotted in DOCUMENTED:
+        module, _, name = dotted.rpartition(".")
+        assert getattr(import_module(module), name) is not None, dotted
+
+
+def test_another_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'buildgraph'"):
+        selfcorrect.buildgraph  # noqa: B018
