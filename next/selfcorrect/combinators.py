@@ -20,13 +20,14 @@ from langgraph.graph import START
 from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 
-from selfcorrect.context import run_sync, value_of
+from selfcorrect.context import run_sync
 from selfcorrect.effects.again import gravest
-from selfcorrect.effects.effect import acts
+from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
 
@@ -58,7 +59,7 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
             end = await _end_of(call, graph, given)
             if not _may_go_on(graph, end, may_repeat=may_repeat):
                 break
-        return _value(end)
+        return _unwrap(end)
 
     return _InOrder("first_of", graphs, run)
 
@@ -113,13 +114,13 @@ def loop_until(
             if number and feedback is not None:
                 given = await value_of(feedback(given, out))
             out = await value_of(call(graph, given))
-            if failure := _failure(out):
+            if failure := _failure_of(out):
                 if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
                     return out
             elif _has(out, "__interrupt__") or await value_of(check(out)):
                 return out
-            attempts += _executions(out)
-        return _over(out, attempts, max_iterations)
+            attempts += _list_executions(out)
+        return _end_loop(out, attempts, max_iterations)
 
     return _InOrder("loop_until", [graph], run)
 
@@ -177,16 +178,20 @@ class _InOrder(_Combination):
 _FINAL: Final = ("terminal_kind", "escalated")
 
 
-def _executions(out: JsonObject) -> list[JsonDict]:
-    """Return the executions of a run; a result tells of them in its trail only."""
+def _list_executions(out: JsonObject) -> list[JsonDict]:
+    """Return the executions of a run, replayed ones of tools that act among them."""
     return [
-        {"number": each["attempt"], "effect": each["effect"], "outcome": each["did"]}
+        {
+            "number": each.get("attempt", 0),
+            "effect": each.get("effect", UNDECLARED),
+            "outcome": each.get("did", Outcome.DONE.value),
+        }
         for each in out.get("trail", ())
-        if "did" in each
+        if "did" in each or "replayed" in each
     ]
 
 
-def _over(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
+def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
     """Return the output of a loop that ended at its bound."""
     last = FailureReport.from_state(out)
     detail = f"The check did not hold within `max_iterations` = {most} runs."
@@ -208,7 +213,7 @@ class _Race(_Combination):
     def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
         controls = [RunControl() for _ in self.graphs]
         futures = [
-            _in_thread(graph, given, _apart(config, number), options, control)
+            _start(graph, given, _separate(config, number), options, control)
             for number, (graph, control) in enumerate(zip(self.graphs, controls, strict=True))
         ]
         ends: list[End] = []
@@ -220,11 +225,13 @@ class _Race(_Combination):
         finally:
             for control in controls:
                 control.request_drain("another graph has won")
-        return _outcome(ends)
+        return _judge(ends)
 
     async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
         tasks = [
-            asyncio.ensure_future(_end_of(graph.ainvoke, given, _apart(config, number), **options))
+            asyncio.ensure_future(
+                _end_of(graph.ainvoke, given, _separate(config, number), **options)
+            )
             for number, graph in enumerate(self.graphs)
         ]
         ends: list[End] = []
@@ -237,14 +244,14 @@ class _Race(_Combination):
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return _outcome(ends)
+        return _judge(ends)
 
 
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 """LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
 
 
-def _apart(config: RunnableConfig, number: int) -> RunnableConfig:
+def _separate(config: RunnableConfig, number: int) -> RunnableConfig:
     """Return a config with which a graph finds its own checkpoint, whichever graph starts first."""
     inner = config.get("configurable", {})
     pad = inner.get(_SCRATCHPAD)
@@ -264,7 +271,7 @@ async def _end_of(call: Callable[..., Any], *args: Any, **options: Any) -> End:
         return error
 
 
-def _in_thread(
+def _start(
     graph: Graph, given: Any, config: RunnableConfig, options: JsonObject, control: RunControl
 ) -> "Future[End]":
     # A pool would wait at the end of the program for a loser that hangs; a daemon does not.
@@ -284,7 +291,7 @@ def _in_thread(
     return future
 
 
-def _outcome(ends: Sequence[End]) -> Any:
+def _judge(ends: Sequence[End]) -> Any:
     """Return the success; else ask what the graphs ask; else return or raise the last failure."""
     if not _has(ends[-1], "result"):
         raised = [end for end in ends if isinstance(end, GraphInterrupt)]
@@ -294,10 +301,10 @@ def _outcome(ends: Sequence[End]) -> Any:
         asked = [end for end in ends if _has(end, "__interrupt__")]
         if asked:
             return asked[0]
-    return _value(ends[-1])
+    return _unwrap(ends[-1])
 
 
-def _value(end: End) -> Any:
+def _unwrap(end: End) -> Any:
     if isinstance(end, Exception):
         raise end
     return end
@@ -307,7 +314,7 @@ def _may_go_on(graph: Graph, end: End, *, may_repeat: bool = False) -> bool:
     """Say whether a run failed such that another one does no harm."""
     if isinstance(end, GraphBubbleUp | GraphSetupError):
         return False
-    failure = _failure(end)
+    failure = _failure_of(end)
     if not failure and not isinstance(end, Exception):
         return False
     if may_repeat or _only_reads(graph):
@@ -334,7 +341,7 @@ def _only_reads(graph: Graph) -> bool:
     )
 
 
-def _failure(end: End) -> JsonObject:
+def _failure_of(end: End) -> JsonObject:
     """Return the report of a run that failed; empty where there is none."""
     if isinstance(report := getattr(end, "report", None), FailureReport):
         return report.to_json()
