@@ -7,7 +7,7 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 import asyncio
 import contextvars
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from itertools import count
@@ -22,7 +22,7 @@ from langgraph.runtime import RunControl
 
 from selfcorrect.context import run_sync
 from selfcorrect.effects.again import gravest
-from selfcorrect.effects.effect import acts
+from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import GraphNode
@@ -34,42 +34,56 @@ from selfcorrect.text import bound, quote
 Graph: TypeAlias = Runnable[Any, Any]
 Check: TypeAlias = Callable[[Any], Any]
 NextInput: TypeAlias = Callable[[Any, Any], Any]
+RunGraph: TypeAlias = Callable[[Graph, Any], Any]
+"""Runs a graph on an input; under `ainvoke` it gives an awaitable."""
+End: TypeAlias = Any
+"""How a run ended: its output, or the exception that it raised."""
 
 
 def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
-    """Try graphs in order; the first that gives a `result` wins, else the last failure counts.
+    """Try graphs in order; the first that gives a `result` wins. If all fail, so does the last.
 
-    The next graph runs only where the report of the one before shows that no tool may have acted.
+    The next graph runs only if the failure before it shows that no tool has acted.
 
     Args:
         *graphs: Compiled graphs, or what these functions return.
-        may_repeat: Says that doing it twice does no harm, so that every failure leads on.
+        may_repeat: Asserts that acting twice is harmless; every failure then leads to the next.
 
     Raises:
-        GraphSetupError: If there is no graph, or something is none.
+        GraphSetupError: If there is no graph, or an argument is not a graph.
     """
-    return _FirstOf("first_of", graphs, may_repeat=may_repeat)
+
+    async def run(call: RunGraph, given: Any) -> Any:
+        end: End = None
+        for graph in graphs:
+            end = await _end_of(call, graph, given)
+            if not _may_go_on(graph, end, may_repeat=may_repeat):
+                break
+        return _unwrap(end)
+
+    return _InOrder("first_of", graphs, run)
 
 
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
 
-    Under `invoke` a tool that runs cannot be cancelled: its run ends after it, and is forgotten.
-    A question is asked only where no graph succeeds; of failures, the last one counts.
+    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. A question
+    is asked only if no graph succeeds. If all fail, the failure that came last is returned.
 
     Args:
         *graphs: Compiled graphs, or what these functions return.
-        may_repeat: Says that doing it twice does no harm; not needed where every tool only reads.
+        may_repeat: Asserts that acting twice is harmless; not needed if every tool only reads.
 
     Raises:
-        GraphSetupError: If there is no graph, something is none, or a tool may act twice.
+        GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
-    if not may_repeat and not all(map(_only_reads, graphs)):
+    race = _Race("speculative", graphs)
+    if not may_repeat and not _only_reads(race):
         raise GraphSetupError(
             "speculative runs every graph, so a tool with side effects may act twice: declare "
             'effect="read_only" on every tool, or pass may_repeat=True if that does no harm'
         )
-    return _Speculative("speculative", graphs, may_repeat=may_repeat)
+    return race
 
 
 def loop_until(
@@ -77,8 +91,8 @@ def loop_until(
 ) -> Graph:
     """Run a graph until `check(output)` is true; after so many runs the loop ends in a failure.
 
-    A failed run is not checked, and the next one follows, except where a tool may have acted, the
-    error is terminal, or the run escalated: then its failure is the end.
+    A failed run is not checked; the next run follows. Its failure ends the loop if a tool may have
+    acted, if the error is terminal, or if the run escalated.
 
     Args:
         graph: A compiled graph, or what these functions return.
@@ -88,21 +102,33 @@ def loop_until(
             `failure`; without it every run gets the same input.
 
     Raises:
-        GraphSetupError: If `graph` is none, or `max_iterations` is less than 1.
+        GraphSetupError: If `graph` is not a graph, or `max_iterations` is less than 1.
     """
     if max_iterations < 1:
         raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
-    return _LoopUntil(graph, check, max_iterations, feedback)
 
+    async def run(call: RunGraph, given: Any) -> Any:
+        out: Any = None
+        attempts: list[JsonDict] = []
+        for number in range(max_iterations):
+            if number and feedback is not None:
+                given = await value_of(feedback(given, out))
+            out = await value_of(call(graph, given))
+            if failure := _failure_of(out):
+                if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
+                    return out
+            elif _has(out, "__interrupt__") or await value_of(check(out)):
+                return out
+            attempts += _list_executions(out)
+        return _end_loop(out, attempts, max_iterations)
 
-End: TypeAlias = Any
-"""How a run ended: its output, or the exception that it raised."""
+    return _InOrder("loop_until", [graph], run)
 
 
 class _Combination(Runnable[Any, Any], ABC):
     """Runs graphs with its own config."""
 
-    def __init__(self, name: str, graphs: Sequence[Graph], *, may_repeat: bool = False) -> None:
+    def __init__(self, name: str, graphs: Sequence[Graph]) -> None:
         for graph in graphs:
             if not isinstance(graph, Runnable):
                 raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
@@ -110,7 +136,6 @@ class _Combination(Runnable[Any, Any], ABC):
             raise GraphSetupError(f"{name} needs at least one graph")
         self.name = name
         self.graphs = graphs
-        self._may_repeat = may_repeat
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
         return self._call_with_config(self._invoke, input, config, **options)  # type: ignore[arg-type]
@@ -133,72 +158,40 @@ class _Combination(Runnable[Any, Any], ABC):
 
 
 class _InOrder(_Combination):
-    """Runs one graph after the other."""
+    """Runs one graph after the other, as `run` says."""
+
+    def __init__(
+        self, name: str, graphs: Sequence[Graph], run: Callable[[RunGraph, Any], Any]
+    ) -> None:
+        super().__init__(name, graphs)
+        self._run = run
 
     def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        def call(graph: Graph, given: Any) -> Any:
-            return graph.invoke(given, config, **options)
-
-        return run_sync(self._run(call, given))
+        return run_sync(
+            self._run(lambda graph, given: graph.invoke(given, config, **options), given)
+        )
 
     async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        def call(graph: Graph, given: Any) -> Any:
-            return graph.ainvoke(given, config, **options)
-
-        return await self._run(call, given)
-
-    @abstractmethod
-    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
-        """Run the graphs by `call`, which is sync under `invoke`."""
-
-
-class _FirstOf(_InOrder):
-    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
-        end: End = None
-        for graph in self.graphs:
-            try:
-                end = await value_of(call(graph, given))
-            except Exception as error:
-                end = error
-            if not _may_go_on(graph, end, may_repeat=self._may_repeat):
-                break
-        return _value(end)
-
-
-class _LoopUntil(_InOrder):
-    def __init__(
-        self, graph: Graph, check: Check, max_iterations: int, feedback: NextInput | None
-    ) -> None:
-        super().__init__("loop_until", [graph])
-        self._check = check
-        self._max_iterations = max_iterations
-        self._feedback = feedback
-
-    async def _run(self, call: Callable[[Graph, Any], Any], given: Any) -> Any:
-        graph = self.graphs[0]
-        out: Any = None
-        attempts: list[JsonDict] = []
-        for number in range(self._max_iterations):
-            if number and self._feedback is not None:
-                given = await value_of(self._feedback(given, out))
-            out = await value_of(call(graph, given))
-            if failure := _failure(out):
-                if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
-                    return out
-            elif _has(out, "__interrupt__") or await value_of(self._check(out)):
-                return out
-            attempts += [
-                {"number": each["attempt"], "effect": each["effect"], "outcome": each["did"]}
-                for each in out.get("trail", ())
-                if "did" in each
-            ]
-        return _over(out, attempts, self._max_iterations)
+        return await self._run(lambda graph, given: graph.ainvoke(given, config, **options), given)
 
 
 _FINAL: Final = ("terminal_kind", "escalated")
 
 
-def _over(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
+def _list_executions(out: JsonObject) -> list[JsonDict]:
+    """Return the executions of a run, replayed ones of tools that act among them."""
+    return [
+        {
+            "number": each.get("attempt", 0),
+            "effect": each.get("effect", UNDECLARED),
+            "outcome": each.get("did", Outcome.DONE.value),
+        }
+        for each in out.get("trail", ())
+        if "did" in each or "replayed" in each
+    ]
+
+
+def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
     """Return the output of a loop that ended at its bound."""
     last = FailureReport.from_state(out)
     detail = f"The check did not hold within `max_iterations` = {most} runs."
@@ -216,11 +209,11 @@ def _over(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDic
     }
 
 
-class _Speculative(_Combination):
+class _Race(_Combination):
     def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
         controls = [RunControl() for _ in self.graphs]
         futures = [
-            _in_thread(graph, given, _apart(config, number), options, control)
+            _start(graph, given, _separate(config, number), options, control)
             for number, (graph, control) in enumerate(zip(self.graphs, controls, strict=True))
         ]
         ends: list[End] = []
@@ -232,11 +225,13 @@ class _Speculative(_Combination):
         finally:
             for control in controls:
                 control.request_drain("another graph has won")
-        return _outcome(ends)
+        return _judge(ends)
 
     async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
         tasks = [
-            asyncio.ensure_future(_end_of(graph.ainvoke(given, _apart(config, number), **options)))
+            asyncio.ensure_future(
+                _end_of(graph.ainvoke, given, _separate(config, number), **options)
+            )
             for number, graph in enumerate(self.graphs)
         ]
         ends: list[End] = []
@@ -249,14 +244,14 @@ class _Speculative(_Combination):
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return _outcome(ends)
+        return _judge(ends)
 
 
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 """LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
 
 
-def _apart(config: RunnableConfig, number: int) -> RunnableConfig:
+def _separate(config: RunnableConfig, number: int) -> RunnableConfig:
     """Return a config with which a graph finds its own checkpoint, whichever graph starts first."""
     inner = config.get("configurable", {})
     pad = inner.get(_SCRATCHPAD)
@@ -269,14 +264,14 @@ def _apart(config: RunnableConfig, number: int) -> RunnableConfig:
     return {**config, "configurable": {**inner, **own}}
 
 
-async def _end_of(run: Awaitable[Any]) -> End:
+async def _end_of(call: Callable[..., Any], *args: Any, **options: Any) -> End:
     try:
-        return await run
+        return await value_of(call(*args, **options))
     except Exception as error:
         return error
 
 
-def _in_thread(
+def _start(
     graph: Graph, given: Any, config: RunnableConfig, options: JsonObject, control: RunControl
 ) -> "Future[End]":
     # A pool would wait at the end of the program for a loser that hangs; a daemon does not.
@@ -287,9 +282,8 @@ def _in_thread(
 
     def work() -> None:
         try:
-            future.set_result(context.run(graph.invoke, given, config, **options))
-        except Exception as error:
-            future.set_result(error)
+            end = context.run(run_sync, _end_of(graph.invoke, given, config, **options))
+            future.set_result(end)
         except BaseException as error:
             future.set_exception(error)
 
@@ -297,7 +291,7 @@ def _in_thread(
     return future
 
 
-def _outcome(ends: Sequence[End]) -> Any:
+def _judge(ends: Sequence[End]) -> Any:
     """Return the success; else ask what the graphs ask; else return or raise the last failure."""
     if not _has(ends[-1], "result"):
         raised = [end for end in ends if isinstance(end, GraphInterrupt)]
@@ -307,10 +301,10 @@ def _outcome(ends: Sequence[End]) -> Any:
         asked = [end for end in ends if _has(end, "__interrupt__")]
         if asked:
             return asked[0]
-    return _value(ends[-1])
+    return _unwrap(ends[-1])
 
 
-def _value(end: End) -> Any:
+def _unwrap(end: End) -> Any:
     if isinstance(end, Exception):
         raise end
     return end
@@ -320,7 +314,7 @@ def _may_go_on(graph: Graph, end: End, *, may_repeat: bool = False) -> bool:
     """Say whether a run failed such that another one does no harm."""
     if isinstance(end, GraphBubbleUp | GraphSetupError):
         return False
-    failure = _failure(end)
+    failure = _failure_of(end)
     if not failure and not isinstance(end, Exception):
         return False
     if may_repeat or _only_reads(graph):
@@ -347,7 +341,7 @@ def _only_reads(graph: Graph) -> bool:
     )
 
 
-def _failure(end: End) -> JsonObject:
+def _failure_of(end: End) -> JsonObject:
     """Return the report of a run that failed; empty where there is none."""
     if isinstance(report := getattr(end, "report", None), FailureReport):
         return report.to_json()

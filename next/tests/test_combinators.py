@@ -156,6 +156,24 @@ def test_a_loser_is_cancelled():
     assert (out["result"], ends) == ("fast", ["cancelled"])
 
 
+def test_a_race_that_is_cancelled_cancels_its_graphs():
+    ends = []
+
+    async def hang(**_):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ends.append("ended")
+
+    async def leave():
+        race = speculative(waiting(hang), waiting(hang))
+        await asyncio.wait_for(race.ainvoke(GIVEN), 0.3)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(leave())
+    assert ends == ["ended", "ended"]
+
+
 def test_a_loser_in_a_thread_calls_no_further_tool():
     begun, go, calls = threading.Event(), threading.Event(), []
 
@@ -192,10 +210,24 @@ def test_a_question_in_a_race_is_asked_only_where_none_succeeds(run):
     assert (out["result"], tool.ran) == ("late", [])
 
 
-@pytest.mark.parametrize("repeat", range(5))
-def test_a_question_in_a_race_resumes_its_own_graph(run, repeat):
+def delayed(graph, seconds):
+    """Return a graph that waits before each of its runs, so long as the list says."""
+
+    def call(given, config):
+        time.sleep(seconds.pop(0))
+        return graph.invoke(given, config)
+
+    async def acall(given, config):
+        await asyncio.sleep(seconds.pop(0))
+        return await graph.ainvoke(given, config)
+
+    return RunnableLambda(call, acall)
+
+
+def test_a_question_in_a_race_resumes_its_own_graph_whichever_starts_first(run):
     (bad, failed), (ask, tool) = failing(), asking("on that day")
-    outer = in_node(speculative(bad, ask), InMemorySaver())
+    race = speculative(delayed(bad, [0, 0.1]), delayed(ask, [0.1, 0]), may_repeat=True)
+    outer = in_node(race, InMemorySaver())
     assert len(run(outer, UNCLEAR, THREAD)["__interrupt__"]) == 1
     out = run(outer, Command(resume="2026-04-03"), THREAD)
     assert (out["result"], tool.ran) == ("on that day", [{"day": "2026-04-03"}])
@@ -282,9 +314,12 @@ def test_a_resumed_loop_runs_nothing_twice(run):
 
 
 def test_an_order_after_a_loop_that_acted_does_not_act_again(run):
-    (acting, _), (other, tool) = graph(effect="mutating"), graph(effect="mutating")
-    out = run(first_of(loop_until(acting, lambda out: False, 1), other), GIVEN)
-    assert (out["failure"]["reason"], tool.ran) == ("limit_reached", [])
+    (acting, once), (other, tool) = graph(effect="mutating"), graph(effect="mutating")
+    order = first_of(loop_until(acting, lambda out: False, 1), other)
+    for _ in range(2):  # the second time the first tool's value comes from the ledger
+        out = run(order, {**GIVEN, "task_id": "1"})
+        assert out["failure"]["reason"] == "limit_reached"
+    assert (len(once.ran), tool.ran) == (1, [])
 
 
 @pytest.mark.parametrize(
@@ -315,3 +350,4 @@ def test_a_combination_is_a_node_that_streams_and_gets_the_config(run):
     outer = in_node(loop_until(good, lambda out: True, 1), InMemorySaver())
     steps = [node for _, step in outer.stream(GIVEN, THREAD, subgraphs=True) for node in step]
     assert steps == ["plan", "execute", "inner"]
+    assert "inner" in outer.get_graph(xray=True).draw_mermaid()

@@ -7,19 +7,22 @@ from pathlib import Path
 import pytest
 
 import selfcorrect
+from selfcorrect import policies
 
-STUB = Path(selfcorrect.__file__).with_suffix(".pyi")
 DOCUMENTED = (Path(__file__).parent / "documented_names.txt").read_text("utf-8").split()
 
 
-def test_the_stub_has_every_name_from_the_module_that_holds_it():
+@pytest.mark.parametrize("package", [selfcorrect, policies])
+def test_the_stub_has_every_name_from_the_module_that_holds_it(package):
+    stub = Path(package.__file__).with_suffix(".pyi")
     found = {
         name.asname or name.name: node.module
-        for node in ast.walk(ast.parse(STUB.read_text("utf-8")))
+        for node in ast.walk(ast.parse(stub.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
-    assert {name: f"selfcorrect.{home}" for name, home in selfcorrect._MODULES.items()} == found
+    homes = {name: f"{package.__name__}.{home}" for name, home in package._MODULES.items()}
+    assert homes == found
 
 
 def test_documented_names_are_there():

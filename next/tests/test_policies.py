@@ -229,7 +229,7 @@ def test_hooks_call_their_listeners():
     )
     hooks.tool_used("t", {"q": 1}, "ok")
     hooks.failed("t", {"reason": "refused"})
-    hooks.threshold_reached("turns", 8, 10)
+    hooks.pass_threshold("turns", 8, 10)
     assert heard == [("t", {"q": 1}, "ok"), ("t", {"reason": "refused"}), ("turns", 8, 10)]
     Hooks().failed("t", {})
 

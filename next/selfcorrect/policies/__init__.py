@@ -4,27 +4,7 @@ Names are loaded when they are first used, so that a cold start stays short.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from selfcorrect.policies.empty_answers import (
-        EmptyResponseError as EmptyResponseError,
-        ExitOnEmpty as ExitOnEmpty,
-        RetryWithFeedback as RetryWithFeedback,
-    )
-    from selfcorrect.policies.hooks import Hooks as Hooks
-    from selfcorrect.policies.safety import SafetyPolicy as SafetyPolicy
-    from selfcorrect.policies.terminal import (
-        PolicySource as PolicySource,
-        ToolErrorPolicy as ToolErrorPolicy,
-    )
-    from selfcorrect.policies.unknown_tools import (
-        AutoCorrect as AutoCorrect,
-        Feedback as Feedback,
-        ImmediateRaise as ImmediateRaise,
-        Raise as Raise,
-        ToolNotFoundPolicy as ToolNotFoundPolicy,
-    )
+from typing import Any, Final
 
 _HOMES: Final = {
     "empty_answers": "EmptyResponseError ExitOnEmpty RetryWithFeedback",
@@ -33,7 +13,7 @@ _HOMES: Final = {
     "terminal": "PolicySource ToolErrorPolicy",
     "unknown_tools": "AutoCorrect Feedback ImmediateRaise Raise ToolNotFoundPolicy",
 }
-"""The public names, by the module that holds them."""
+"""The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""
 _MODULES: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = list(_MODULES)

@@ -47,7 +47,7 @@ class Hooks:
         """Say that a call failed."""
         _call(self.on_error, name, report)
 
-    def threshold_reached(self, budget: str, used: float, bound: float) -> None:
+    def pass_threshold(self, budget: str, used: float, bound: float) -> None:
         """Say that a run has used much of a budget."""
         _call(self.on_threshold, budget, used, bound)
 

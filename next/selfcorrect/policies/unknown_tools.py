@@ -79,18 +79,18 @@ class AutoCorrect:
             misses = self._misses
         if misses > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
-        found = self._suggestions(requested[:MAX_NAME], available)
-        return Feedback(_message(requested, found, available), tuple(found))
+        found = self._suggest(requested[:MAX_NAME], available)
+        return Feedback(_write_message(requested, found, available), tuple(found))
 
     def on_tool_found(self) -> None:
         with self._lock:
             self._misses = 0
 
-    def _suggestions(self, requested: str, available: Sequence[str]) -> list[str]:
+    def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         equal = [name for name in available if same_words(requested, name)]
-        return equal or self._alike(requested, available) or _near(requested, available)
+        return equal or self._find_alike(requested, available) or _find_near(requested, available)
 
-    def _alike(self, requested: str, available: Sequence[str]) -> list[str]:
+    def _find_alike(self, requested: str, available: Sequence[str]) -> list[str]:
         """Return the tools that share words with the name: the best, or the best three."""
         scored = [(self._likeness(requested, name), name) for name in available]
         kept = [each for each in scored if each[0] >= self.min_token_similarity]
@@ -128,7 +128,7 @@ _BORDER: Final = re.compile(
 )
 
 
-def _near(requested: str, available: Iterable[str]) -> list[str]:
+def _find_near(requested: str, available: Iterable[str]) -> list[str]:
     """Return the tools that are the fewest typos away."""
     key = "".join(words(requested))
     if not 2 * MAX_TYPOS < len(key) <= MAX_KEY:
@@ -144,18 +144,18 @@ def _near(requested: str, available: Iterable[str]) -> list[str]:
     return found[:MAX_SUGGESTIONS]
 
 
-def _message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
+def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
     parts = [f"The tool {quote(requested, MAX_NAME)} does not exist."]
     if found:
         names = (quote(name, MAX_NAME) for name in found[: 2 * MAX_SUGGESTIONS])
         parts.append(f"Did you mean {' or '.join(names)}?")
     if not available:
         return f"{parts[0]} Available tools: none. Answer without a tool."
-    parts.append(f"Available tools: {_list(available)}.")
+    parts.append(f"Available tools: {_list_names(available)}.")
     return " ".join([*parts, "Call a tool by its exact name."])
 
 
-def _list(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     texts: list[str] = []
     left = MAX_LIST
     for text in (quote(name, MAX_NAME) for name in names[:MAX_NAMES]):

@@ -1,0 +1,20 @@
+"""The public names, for type checkers; `__init__.py` loads each when it is first used."""
+
+from selfcorrect.policies.empty_answers import (
+    EmptyResponseError as EmptyResponseError,
+    ExitOnEmpty as ExitOnEmpty,
+    RetryWithFeedback as RetryWithFeedback,
+)
+from selfcorrect.policies.hooks import Hooks as Hooks
+from selfcorrect.policies.safety import SafetyPolicy as SafetyPolicy
+from selfcorrect.policies.terminal import (
+    PolicySource as PolicySource,
+    ToolErrorPolicy as ToolErrorPolicy,
+)
+from selfcorrect.policies.unknown_tools import (
+    AutoCorrect as AutoCorrect,
+    Feedback as Feedback,
+    ImmediateRaise as ImmediateRaise,
+    Raise as Raise,
+    ToolNotFoundPolicy as ToolNotFoundPolicy,
+)
