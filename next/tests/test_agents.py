@@ -231,10 +231,22 @@ def test_a_malformed_structured_answer_is_asked_for_again():
         degrees: int
 
     model = ScriptedModel([calls(("Weather", '{"degrees": 2')), tool_call("Weather", degrees=3)])
-    agent = make(model, [search], agent={"response_format": Weather})
+    policy = Misses(most=0)
+    agent = make(model, [search], agent={"response_format": Weather}, tool_not_found=policy)
     out = agent.invoke({"messages": [HumanMessage("x")]})
     assert out["structured_response"].degrees == 3
     assert "Weather" in texts(out["messages"])[0]
+
+
+def test_a_malformed_call_that_somebody_has_edited_runs_as_edited():
+    class Edits(AgentMiddleware):
+        def after_model(self, state, runtime):
+            turn = state["messages"][-1]
+            edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
+            return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
+
+    out = play(make([calls(("search", '{"q": 3}x')), "done"], [search], before=[Edits()]))
+    assert texts(out) == ["got 9"]
 
 
 @both
