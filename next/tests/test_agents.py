@@ -10,10 +10,10 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import InjectedToolCallId, tool
+from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from selfcorrect import (
     Escalate,
@@ -231,10 +231,22 @@ def test_a_malformed_structured_answer_is_asked_for_again():
         degrees: int
 
     model = ScriptedModel([calls(("Weather", '{"degrees": 2')), tool_call("Weather", degrees=3)])
-    agent = make(model, [search], agent={"response_format": Weather})
+    policy = Misses(most=0)
+    agent = make(model, [search], agent={"response_format": Weather}, tool_not_found=policy)
     out = agent.invoke({"messages": [HumanMessage("x")]})
     assert out["structured_response"].degrees == 3
     assert "Weather" in texts(out["messages"])[0]
+
+
+def test_a_malformed_call_that_somebody_has_edited_runs_as_edited():
+    class Edits(AgentMiddleware):
+        def after_model(self, state, runtime):
+            turn = state["messages"][-1]
+            edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
+            return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
+
+    out = play(make([calls(("search", '{"q": 3}x')), "done"], [search], before=[Edits()]))
+    assert texts(out) == ["got 9"]
 
 
 @both
@@ -555,6 +567,38 @@ def test_return_direct_ends_the_agent():
     model = ScriptedModel([tool_call("direct", q="1"), "never"])
     out = play(make(model, [direct]))
     assert (out[-1].text, len(model.prompts)) == ("direct 1", 1)
+
+
+@both
+def test_a_tools_own_types_refuse_a_call_before_it_is_made(is_async):
+    ran = []
+
+    def even(value):
+        if value % 2:
+            raise ValueError("must be even")
+        return value
+
+    @on_error(deserialization_error=lambda error: Result(f"handled {error.raw['q']}"))
+    def pay(q: Annotated[int, AfterValidator(even)]) -> str:
+        """Pay."""
+        ran.append(q)
+        return "paid"
+
+    out = play(make([tool_call("pay", q=3), tool_call("pay", q="4"), "done"], [pay]), is_async)
+    assert (texts(out), ran) == (["handled 3", "paid"], [4])
+
+
+@both
+def test_an_error_that_a_tool_handles_itself_is_a_failure(is_async):
+    @tool
+    def refuse(q: int) -> str:
+        """Refuse."""
+        raise ToolException("not today")
+
+    refuse.handle_tool_error = True
+    (answer,) = answers(play(make([tool_call("refuse", q=1), "done"], [refuse]), is_async))
+    assert answer.artifact["reason"] == "refused"
+    assert "not today" in answer.text
 
 
 def test_other_middleware_stands_before_and_behind():

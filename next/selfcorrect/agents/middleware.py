@@ -11,6 +11,7 @@ from langchain.agents.middleware.types import (
     PrivateStateAttr,
     hook_config,
 )
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -90,6 +91,16 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     Raises:
         GraphSetupError: If an option is unusable.
         MapError: If the map is unusable.
+
+    >>> from langchain.agents import create_agent
+    >>> from selfcorrect.testing import ScriptedModel, tool_call
+    >>> def double(n: int) -> str:
+    ...     '''Double a number.'''
+    ...     return str(2 * n)
+    >>> model = ScriptedModel([tool_call("duoble", N="21"), "It is 42."])
+    >>> agent = create_agent(model, [double], middleware=[SelfCorrection()])
+    >>> agent.invoke({"messages": [("user", "Double 21")]})["messages"][2].text
+    '42'
     """
 
     state_schema = SelfCorrectionState
@@ -206,7 +217,8 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         known: Turn = state.get(TURN) or Turn(raw={}, words={})
         run: AgentRun | None = state.get(RUN)
         call_id, message_id = call["id"] or "", turn.id if turn else None
-        args = known["raw"].get(call_id, call["args"])
+        # Another middleware, or a person, may have given a malformed call its arguments already.
+        args = call["args"] or known["raw"].get(call_id, {})
         thread = (request.runtime.config.get("configurable") or {}).get("thread_id")
         given = {
             "call": {"name": call["name"], "args": args, "id": call_id},
@@ -232,8 +244,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
 def _note_tools(request: ModelRequest[Any]) -> None:
     run = cast("AgentRun | None", request.state.get(RUN))
     if run is not None:
-        names = [getattr(each, "name", None) for each in request.tools]
-        run.tools = tuple(name for name in names if name)
+        structured = request.response_format
+        if isinstance(structured, AutoStrategy):
+            structured = ToolStrategy(structured.schema)
+        offered = [*request.tools, *getattr(structured, "schema_specs", ())]
+        run.tools = tuple(each.name for each in offered if not isinstance(each, dict))
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

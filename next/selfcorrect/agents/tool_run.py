@@ -12,9 +12,10 @@ from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
+from pydantic import ValidationError
 
 from selfcorrect.agents.answers import failure_message, own_message, result_message, value_in
-from selfcorrect.errors import CorrectionFailed, EscalationError, ToolReportedError
+from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
@@ -175,12 +176,15 @@ def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
 
 def _spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
+    schema = tool.tool_call_schema
 
     def call(**args: Any) -> Any:
+        _validate(schema, args)
         run = _CURRENT.get()
         return run.take(run.start(tool, args))
 
     async def acall(**args: Any) -> Any:
+        _validate(schema, args)
         run = _CURRENT.get()
         return run.take(await run.start(tool, args))
 
@@ -188,6 +192,18 @@ def _spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)
     return replace(spec, call=acall if is_coroutine else call)
+
+
+def _validate(schema: Any, args: JsonDict) -> None:
+    """Refuse, before the tool is called, what its own types refuse.
+
+    LangChain would answer with a message that does not show whether the tool ran.
+    """
+    try:
+        if hasattr(schema, "model_validate"):
+            schema.model_validate(args)
+    except ValidationError as error:
+        raise ArgumentsError(f"the arguments do not fit the tool: {error}") from error
 
 
 def _declared(tool: BaseTool) -> ToolOptions:
