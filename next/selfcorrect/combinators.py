@@ -210,6 +210,8 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
 
 
 class _Race(_Combination):
+    """Runs graphs side by side: in threads, or as tasks."""
+
     def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
         controls = [RunControl() for _ in self.graphs]
         futures = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -137,7 +138,8 @@ def _find_near(requested: str, available: Iterable[str]) -> list[str]:
     distances = {
         name: typos(key, other)
         for name, other in keys.items()
-        if abs(len(key) - len(other)) <= MAX_TYPOS
+        # Counting letters is cheap, and keeps most names from the slow comparison.
+        if abs(len(key) - len(other)) <= MAX_TYPOS >= (Counter(key) - Counter(other)).total()
     }
     least = min(distances.values(), default=MAX_TYPOS + 1)
     found = [name for name, distance in distances.items() if distance == least <= MAX_TYPOS]
