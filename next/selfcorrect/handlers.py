@@ -163,7 +163,7 @@ class AskHandler:
             fault = DeserializationError(call.args, call.name, context.error)
         given: Any = call.args
         raw = given if isinstance(given, str) else None
-        args = given if raw is None else {}
+        args: JsonObject = {} if isinstance(given, str) else given
         request = FixRequest(args, raw, diagnosis.text, context.schema, context.request)
         return await self._decide(fault, request)
 

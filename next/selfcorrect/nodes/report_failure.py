@@ -10,6 +10,7 @@ from selfcorrect.errors import (
     ToolErrorTerminal,
     ToolExecutionError,
 )
+from selfcorrect.model import JsonDict
 from selfcorrect.report import ADVICE, FailureReport, text_for_model
 from selfcorrect.state import CorrectionState, Update
 
@@ -38,7 +39,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
 
 
 def _report(state: CorrectionState, context: RunContext) -> FailureReport:
-    stop = state["stop"] or {"reason": "no_strategy", "detail": "The run could not go on."}
+    stop: JsonDict = state["stop"] or {
+        "reason": "no_strategy",
+        "detail": "The run could not go on.",
+    }
     if stop["reason"] in _SETTLED and state["source"] == "tool":
         # Retries sit inside, the policy outside: only a settled failure is judged.
         settled = context.terminal_reason(state, state["findings"])

@@ -107,15 +107,16 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
         ValueError: If it does not take an option, or refuses its value.
     """
     needs: Needs | None = None
-    if factory is None and name in BUILT_IN:
+    found: Any = factory
+    if found is None and name in BUILT_IN:
         module, attribute, needs = BUILT_IN[name]
         # Imported when a rule first needs it: a healthy call loads no repair.
-        factory = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
-    elif factory is None:
+        found = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
+    elif found is None:
         require(name)
-        factory = find_installed()[name].load()
-    mark = mark_of(factory)
-    return BoundStrategy(_with_options(factory, options), needs or mark.needs, mark.safety)
+        found = find_installed()[name].load()
+    mark = mark_of(found)
+    return BoundStrategy(_with_options(found, options), needs or mark.needs, mark.safety)
 
 
 def require(name: str, others: Iterable[str] = ()) -> None:

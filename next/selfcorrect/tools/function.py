@@ -19,7 +19,8 @@ def signature_of(fn: Callable[..., Any], name: str) -> tuple[JsonDict, Callable[
     from pydantic_core import ArgsKwargs
 
     is_plain = inspect.isroutine(fn) or isinstance(fn, partial)
-    target: Any = fn if is_plain else type(fn).__call__.__get__(fn)
+    caller: Any = type(fn).__call__
+    target: Any = fn if is_plain else caller.__get__(fn)
 
     def values(*args: Any, **kwargs: Any) -> Any:
         return args, kwargs

@@ -139,10 +139,12 @@ class DeclaredEffect(Protocol):
     @property
     def effect(self) -> Effect:
         """What a call does to the world."""
+        ...
 
     @property
     def atomic(self) -> bool:
         """Whether the tool takes one step."""
+        ...
 
 
 def collect_tools(
