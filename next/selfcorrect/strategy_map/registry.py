@@ -174,7 +174,7 @@ def import_strategy(reference: str, folder: Path) -> Factory:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if callable(found := names.get(name)):
-        factory: Factory = found
-        return factory
+    found: Any = names.get(name)
+    if callable(found):
+        return found
     raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")
