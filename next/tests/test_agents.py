@@ -390,6 +390,29 @@ def test_concurrent_runs_on_one_middleware_do_not_mix():
     assert ends == ["done"] * 4
 
 
+def test_concurrent_async_runs_on_one_middleware_do_not_mix():
+    middleware = SelfCorrection(tool_not_found=Misses())
+
+    @reads
+    async def slow(q: int) -> str:
+        """Wait for the others."""
+        await asyncio.sleep(0.01)
+        return f"slow {q}"
+
+    async def one(number):
+        turn = calls(("slow", {"q": str(number)}), ("slow", {"q": number + 10}))
+        script = ScriptedModel([tool_call("qqqq")] * 3 + [turn, "done"])
+        agent = create_agent(script, [slow], middleware=[middleware])
+        out = await agent.ainvoke({"messages": [HumanMessage("x")]})
+        return texts(out["messages"])[3:]
+
+    async def all_of_them():
+        return await asyncio.gather(*map(one, range(4)))
+
+    expected = [[f"slow {n}", f"slow {n + 10}"] for n in range(4)]
+    assert asyncio.run(all_of_them()) == expected
+
+
 def test_counters_belong_to_one_run_of_a_thread():
     agent = make(
         [tool_call("qqqq"), "a", tool_call("qqqq"), "b"],
@@ -666,12 +689,12 @@ def test_an_interrupt_in_a_tool_passes_and_its_sibling_stays_done(is_async):
 def test_a_question_interrupts_only_where_a_person_may_be_asked():
     agent = make([tool_call("search"), "done"], [search], checkpointer=InMemorySaver())
     assert answers(play(agent, thread_id="1"))[0].artifact["reason"] == "needs_person"
-    agent = make(
-        [tool_call("search"), "done"], [search], checkpointer=InMemorySaver(), ask_person=True
-    )
+    script = [AIMessage(""), tool_call("search"), "done"]
+    agent = make(script, [search], checkpointer=InMemorySaver(), ask_person=True)
     config = {"configurable": {"thread_id": "1"}}
     out = agent.invoke({"messages": [HumanMessage("x")]}, config)
     question = out["__interrupt__"][0].value
+    assert question["request"] == "x"
     answer = {"action": "answer", "value": 4, "question": question["id"]}
     out = agent.invoke(Command(resume=answer), config)
     assert texts(out["messages"]) == ["got 4"]

@@ -16,6 +16,8 @@ PLACEHOLDER: Final = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
 NO_ANSWER: Final = "The model gave no answer."
 _ENDS: Final = ("terminal_kind", "rejected")
+_SOURCE: Final = "lc_source"
+"""LangChain's key for who wrote a message, where it is no user."""
 _SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
@@ -128,9 +130,17 @@ def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
     return any(each.get("reason") in _ENDS for each in reports)
 
 
+def feedback_message(text: str) -> HumanMessage:
+    """Return a message to the model that no user wrote."""
+    return HumanMessage(text, additional_kwargs={_SOURCE: "selfcorrect"})
+
+
 def last_request(messages: Sequence[AnyMessage]) -> str | None:
-    """Return what the user asked for last."""
-    return next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), None)
+    """Return what the user asked for last; messages that middleware wrote do not count."""
+    for each in reversed(messages):
+        if isinstance(each, HumanMessage) and _SOURCE not in each.additional_kwargs:
+            return each.text
+    return None
 
 
 def finish_reason(message: AIMessage) -> str | None:

@@ -12,7 +12,7 @@ from langchain.agents.middleware.types import (
     hook_config,
 )
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
@@ -24,6 +24,7 @@ from selfcorrect.agents.answers import (
     PLACEHOLDER,
     answer_to,
     ends_agent,
+    feedback_message,
     finish_reason,
     is_blank,
     last_request,
@@ -202,7 +203,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     def _after_blank(self, turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
         feedback = run.empty.handle()
         if feedback is not None:
-            asked = [_with_text(turn, PLACEHOLDER), HumanMessage(feedback)]
+            asked = [_with_text(turn, PLACEHOLDER), feedback_message(feedback)]
             return {"messages": asked, "jump_to": "model", RUN: run}
         return None if self._on_empty else {"messages": [_with_text(turn, NO_ANSWER)]}
 
