@@ -45,7 +45,8 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     }
     if stop["reason"] in _SETTLED and state["source"] == "tool":
         # Retries sit inside, the policy outside: only a settled failure is judged.
-        settled = context.terminal_reason(state, state["findings"])
+        judged = [each for each in state["findings"] if "kind" in each]
+        settled = context.terminal_reason(state, judged)
         stop = stop if settled is None else {"reason": "terminal_kind", "detail": settled}
     reason = stop["reason"]
     tried = [
