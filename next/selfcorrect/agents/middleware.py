@@ -1,6 +1,6 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, NotRequired, TypedDict, Unpack, cast
 
 from langchain.agents.middleware.types import (
@@ -36,11 +36,14 @@ from selfcorrect.agents.answers import (
 )
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.errors import GraphSetupError, unknown_name
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JsonDict
+from selfcorrect.policies.unknown_tools import AutoCorrect
 from selfcorrect.setup import Options, build_loop
 from selfcorrect.walk import awalk, walk
 
 RUN: Final = "selfcorrect_run"
+_UNBOUNDED: Final = 1 << 30
+"""Without a policy the model is told of a wrong name as often as it writes one."""
 TURN: Final = "selfcorrect_turn"
 
 
@@ -52,13 +55,14 @@ class AgentOptions(Options, total=False):
             raises; names that are near a tool's are repaired before.
         on_empty: Says what the model reads when its turn was blank, or raises; without it the
             model is asked once more.
-        on_trail: Called with the trail of each call.
+        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
+            and the `failure` where there is one.
         ask_person: Whether a question interrupts the agent; this needs a checkpointer.
     """
 
     tool_not_found: NotFoundPolicy | None
     on_empty: EmptyPolicy | None
-    on_trail: Callable[[Sequence[JSON]], object] | None
+    on_trail: Callable[[JsonDict], object] | None
     ask_person: bool
 
 
@@ -197,7 +201,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         return self._end(request, run)
 
     def _new_run(self) -> AgentRun:
-        not_found = self._not_found and self._not_found.fresh()
+        not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
         return AgentRun(not_found, (self._on_empty or AskOnce()).fresh())
 
     def _after_blank(self, turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
@@ -235,7 +239,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
 
     def _end(self, request: ToolCallRequest, run: ToolRun) -> ToolMessage | Command[Any]:
         if self._on_trail is not None:
-            self._on_trail(run.out["trail"])
+            self._on_trail(run.record())
         call_id, agent_run = request.tool_call["id"] or "", request.state.get(RUN)
         if agent_run and "result" in run.out and isinstance(run.given["call"]["args"], str):
             agent_run.repaired[call_id] = run.call["args"]

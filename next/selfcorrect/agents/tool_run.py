@@ -66,7 +66,9 @@ class ToolRun:
             yield
         except CorrectionFailed as error:
             report = cast("FailureReport", error.report)
-            if not isinstance(error, EscalationError) and self._words_for(report.tool) is None:
+            # What the model did wrong before any tool ran, the model is told; so is an escalation.
+            has_ended = bool(report.attempts) or report.reason == "terminal_kind"
+            if has_ended and not isinstance(error, EscalationError):
                 raise
             self.out = {"failure": report.to_json(), "trail": []}
         finally:
@@ -80,6 +82,17 @@ class ToolRun:
         if self._answer is not None and self.out["result"] == self._value:
             return self._answer
         return result_message(call, self.out["result"])
+
+    def record(self) -> JsonDict:
+        """Return what became of the call, for a listener."""
+        call, trail = self.given["call"], self.out["trail"]
+        return {
+            "tool_call_id": call["id"],
+            "call": {"name": call["name"], "args": call["args"]},
+            "executed": any("did" in event for event in trail),
+            "trail": trail,
+            **{key: item for key, item in self.out.items() if key == "failure"},
+        }
 
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""

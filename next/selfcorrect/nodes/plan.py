@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from selfcorrect.context import RunContext
-from selfcorrect.errors import unknown_name
+from selfcorrect.errors import near_name
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Finding, call_json, own_finding
 from selfcorrect.models.port import ModelPort
@@ -29,7 +29,7 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
 
 def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
     """Return the finding for a tool that is not offered."""
-    text = release(unknown_name("tool", name, offered))
+    text = release(f"there is no tool {name[:80]!r}{near_name(name, offered)}")
     return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
