@@ -128,7 +128,7 @@ class ToolEffect(_Table):
     atomic: bool = False
 
 
-class Reading(_Table):
+class ReadingPolicy(_Table):
     """How far a message may deviate from a call and still be read as one.
 
     Attributes:
@@ -173,7 +173,7 @@ class MapDocument(_Table):
     effects: Mapping[str, Annotated[ToolEffect, BeforeValidator(_as_effect)]] = Field(
         default_factory=dict
     )
-    reading: Reading = Reading()
+    reading: ReadingPolicy = ReadingPolicy()
     limits: MapLimits = MapLimits()
     ladders: Mapping[Cause, Ladder] = Field(default_factory=dict)
     rule: tuple[ErrorRule, ...] = ()

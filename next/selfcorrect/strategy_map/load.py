@@ -19,7 +19,7 @@ from selfcorrect.strategy_map.document import (
     ErrorRule,
     MapDocument,
     MapPolicy,
-    Reading,
+    ReadingPolicy,
     ToolEffect,
 )
 
@@ -166,7 +166,7 @@ def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
 _KEYS: Final[dict[Any, type[BaseModel]]] = {
     "rule": ErrorRule,
     "policy": MapPolicy,
-    "reading": Reading,
+    "reading": ReadingPolicy,
     "effects": ToolEffect,
     "limits": Limits,
 }

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from selfcorrect.errors import MapError
 from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import pointer
-from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, Reading, ToolEffect
+from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, ReadingPolicy, ToolEffect
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.match import Matcher, PlacedRule
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
@@ -94,7 +94,7 @@ class StrategyMap:
         tables = {"policy", "reading", "limits"}
         said = [each.document.model_dump(include=tables, exclude_unset=True) for each in layers]
         self.policy = MapPolicy(**nearest(each.get("policy", {}) for each in said))
-        self.reading = Reading(**nearest(each.get("reading", {}) for each in said))
+        self.reading = ReadingPolicy(**nearest(each.get("reading", {}) for each in said))
         self.limits = nearest(each.get("limits", {}) for each in said)
         self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
         self._strategies = strategies
