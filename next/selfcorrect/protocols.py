@@ -1,12 +1,36 @@
 """What can be swapped: a strategy, a node, a ledger, a clock. Each is a small Protocol."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.model import JSON, Call, Diagnosis, JsonObject, Repair
 from selfcorrect.models.port import ModelPort
+from selfcorrect.schema.slot import Slot
+
+
+class OfferedTool(Protocol):
+    """A tool that the model may call, as strategies see it; `ToolSpec` is one.
+
+    Attributes:
+        name: Its name.
+        description: What the model reads about it.
+        parameters: The JSON Schema of its arguments.
+        effect: What a call does to the world.
+        slot: The schema as places.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> JsonObject: ...
+    @property
+    def effect(self) -> str: ...
+    @property
+    def slot(self) -> Slot: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,20 +39,24 @@ class RepairContext:
 
     Attributes:
         schema: The schema of the tool's arguments; empty for an unknown tool.
-        tools: The names of the tools that are offered.
+        tools: The tools that are offered, by name.
         effect: The effect of the tool; empty for an unknown tool.
         request: What the user asked for.
         messages: The conversation, if the host passed it.
+        finish_reason: Why the model stopped writing, if the host knows.
+        reading: How far a text may deviate from a call: `whole`, `edge` or `off`.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
     """
 
     schema: JsonObject = field(default_factory=dict)
-    tools: Sequence[str] = ()
+    tools: Mapping[str, OfferedTool] = field(default_factory=dict)
     effect: str = ""
     request: str | None = None
     messages: Sequence[JSON] = ()
+    finish_reason: str | None = None
+    reading: str = "whole"
     attempts: int = 0
     model: ModelPort | None = None
     error: BaseException | None = None

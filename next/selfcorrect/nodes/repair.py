@@ -115,10 +115,12 @@ async def _try(rung: Rung, round_: Round) -> Round:
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
         tool.parameters if tool else {},
-        tuple(context.tools),
+        context.tools,
         tool.effect if tool else "",
         state["given"].get("request"),
         state["given"].get("messages") or (),
+        state["given"].get("finish_reason"),
+        context.map.reading.text,
         len(state["attempts"]),
         port if context.model is not None else None,
         _error(state, context),

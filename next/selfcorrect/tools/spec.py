@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, Final, Protocol, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect
@@ -13,6 +14,7 @@ from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.schema.check import Checker
+from selfcorrect.schema.slot import Slot
 
 
 class ToolOptions(TypedDict, total=False):
@@ -123,6 +125,11 @@ class ToolSpec:
             declared=effect is not None,
             **more,
         )
+
+    @cached_property
+    def slot(self) -> Slot:
+        """The schema of the arguments as places."""
+        return Slot.of(self.parameters)
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
