@@ -12,6 +12,7 @@ from selfcorrect.cli.screen import complain
 
 _COMMANDS = {
     "run": ("run:run", "run a graph on calls; without any, play the demonstration"),
+    "repair": ("repair:repair", "repair calls of a JSON Lines file; nothing is executed"),
     "explain": ("maps:explain_error", "show what a map makes of an error"),
     "check": ("maps:check", "find mistakes in maps"),
     "graph": ("starter:draw", "draw a graph"),
@@ -61,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     of["run"].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
     of["run"].add_argument("--json", action="store_true", help="print one JSON line per call")
     of["run"].add_argument("--interactive", action="store_true", help="answer questions here")
+    of["repair"].add_argument("--jsonl", required=True, metavar="IN", help="- reads stdin")
+    of["repair"].add_argument("--out", default="-", metavar="OUT", help="- writes stdout")
+    of["repair"].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
+    of["repair"].add_argument("--no-model", action="store_true", help="ask no model (the default)")
     of["explain"].add_argument("map", metavar="MAP", help="the name or path of a map")
     of["explain"].add_argument("text", metavar="TEXT", help="what the error says")
     of["explain"].add_argument("--status", help="its HTTP status")
