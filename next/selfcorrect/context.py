@@ -29,7 +29,7 @@ from selfcorrect.protocols import Clock, Ledger
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import bound, quote
+from selfcorrect.text import quote
 from selfcorrect.tools.spec import ToolSpec
 
 P = ParamSpec("P")
@@ -169,7 +169,7 @@ class RunContext:
         tool = state["current"].get("name", "")
         for each in findings:
             if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
-                return f"An error of kind {each['kind']} ends the run: {bound(each['text'], 300)}"
+                return f"An error of kind {each['kind']} ends the run."
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:

@@ -95,6 +95,8 @@ _CLOSING: Final[Mapping[str, str]] = {
     "attempts_exhausted": "",
     "limit_reached": "",
 }
+_TELL_DETAIL: Final = ("escalated", "limit_reached", "terminal_kind", "unavailable")
+"""Reasons whose detail says more than the error does."""
 _CORRECT: Final = "Correct the call and call again."
 _OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
 _KINDS: Final[Mapping[str, str]] = {
@@ -129,8 +131,9 @@ def text_for_model(reason: str, stop: JsonObject, state: JsonObject, *, words: s
         parts.append(f"{_KINDS.get(each.get('kind', ''), _KINDS['internal'])}{wait}.")
         if words != "hide":
             parts.append(f"The tool's words, as data: {quote(each['text'], 600)}")
-    if not parts or reason in ("escalated", "unavailable", "limit_reached"):
-        parts.append(stop["detail"])
+    if not parts or reason in _TELL_DETAIL:
+        detail = stop["detail"]
+        parts.append(detail if detail.endswith((".", "!", "?")) else f"{detail}.")
     nothing_done = all(each["outcome"] == "not_done" for each in state["attempts"])
     acted = any(each["outcome"] == "refused" for each in state["attempts"])
     closing = _CLOSING.get(reason, _CORRECT if nothing_done or not acted else "")
