@@ -43,6 +43,8 @@ PROBLEMS = [
     ("format = 1\nlimits = 3", ["limits", "dictionary", "3"]),
     ('format = 1\n[rule]\nid = "r"', ["rule", "[[rule]]"]),
     (RULE + 'macth = "x"', ["rule 'r'", "unknown key 'macth'", "'match'"]),
+    # Words never decide what an execution did: no key says it.
+    (RULE + 'match = "x"\noutcome = "not_done"', ["rule 'r'", "unknown key 'outcome'"]),
     (RULE + 'kind = "transeint"', ["rule 'r'", "kind", "unknown value 'transeint'", "'transient'"]),
     (RULE + 'category = "enumm"', ["rule 'r'", "category", "'enum'"]),
     (RULE + 'priority = "urgent"', ["rule 'r'", "priority", "'urgent'", "critical"]),

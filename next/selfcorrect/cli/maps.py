@@ -8,7 +8,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from selfcorrect.cli.screen import say, say_table
-from selfcorrect.cli.starter import starter_folder
 from selfcorrect.errors import MapError
 from selfcorrect.model import Finding
 from selfcorrect.strategy_map.explain import explain
@@ -30,7 +29,7 @@ def explain_error(options: argparse.Namespace) -> int:
         "constraint": {},
         "retry_after": None,
     }
-    text = explain(StrategyMap.load(_source(options.map)), finding, options.tool)
+    text = explain(StrategyMap.load(options.map), finding, options.tool)
     for line in text.splitlines():
         say(line)
     return 0
@@ -46,7 +45,7 @@ def check(options: argparse.Namespace) -> int:
 
 def list_maps(_options: argparse.Namespace) -> int:
     """List maps by name, each with the comment at its top."""
-    rows = [(name, _comment(path)) for name, path in sorted(_maps().items())]
+    rows = [(name, _comment(path)) for name, path in sorted(shipped_maps().items())]
     rows += [(point.name, point.value) for point in entry_points(group="selfcorrect.maps")]
     say_table(rows)
     return 0
@@ -65,16 +64,6 @@ def _classes(name: str) -> list[str]:
     return [each.__name__ for each in known.__mro__] if isinstance(known, type) else [name]
 
 
-def _maps() -> dict[str, Path]:
-    beside = (starter_folder() / "strategies").glob("*.toml")
-    return {path.stem: path for path in beside} | shipped_maps()
-
-
-def _source(name: str) -> str | Path:
-    """Return the path of a map that has a name; other names and paths are the loader's."""
-    return _maps().get(name, name)
-
-
 def _comment(path: Path) -> str:
     with path.open(encoding="utf-8") as lines:
         comments = (line.lstrip("# ").strip() for line in lines if line.startswith("#"))
@@ -88,6 +77,6 @@ def _summary(module: str, name: str) -> str:
 
 def _problems(name: str) -> list[str]:
     try:
-        return [f"{name}: {problem}" for problem in lint(StrategyMap.load(_source(name)))]
+        return [f"{name}: {problem}" for problem in lint(StrategyMap.load(name))]
     except MapError as error:
         return list(error.problems)

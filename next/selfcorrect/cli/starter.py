@@ -11,14 +11,7 @@ from typing import Any
 
 from selfcorrect.cli.screen import InputError, say, say_table
 from selfcorrect.errors import unknown_name
-
-_PACKAGE = Path(__file__).parent.parent
-
-
-def starter_folder() -> Path:
-    """Return the folder that holds `graphs` and `strategies`: of the wheel or of a checkout."""
-    inside = _PACKAGE / "_starter"
-    return inside if inside.is_dir() else _PACKAGE.parent
+from selfcorrect.strategy_map.load import STARTER
 
 
 def load_graph_file(name: str | None) -> ModuleType:
@@ -72,7 +65,7 @@ def draw(options: argparse.Namespace) -> int:
 
 def init(options: argparse.Namespace) -> int:
     """Copy the starter into a folder; refuse to overwrite."""
-    folder, source = Path(options.folder), starter_folder()
+    folder, source = Path(options.folder), STARTER
     parts = ("graphs", "strategies", "langgraph.json")
     for part in parts:
         if (folder / part).exists():
@@ -94,7 +87,7 @@ def _graph_path(name: str) -> Path:
         if not path.is_file():
             raise InputError(f"{name}: there is no such file")
         return path
-    known = {path.stem: path for path in (starter_folder() / "graphs").glob("*.py")}
+    known = {path.stem: path for path in (STARTER / "graphs").glob("*.py")}
     if name not in known:
         raise InputError(f"{unknown_name('graph', name, known)}; a path ends in .py")
     return known[name]

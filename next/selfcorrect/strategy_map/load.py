@@ -24,7 +24,9 @@ from selfcorrect.strategy_map.document import (
 )
 
 FOLDER: Final = Path(__file__).parent
-_STARTER: Final = FOLDER.parent / "_starter" / "strategies"
+_INSIDE: Final = FOLDER.parent / "_starter"
+STARTER: Final = _INSIDE if _INSIDE.is_dir() else FOLDER.parent.parent
+"""The folder of `graphs` and `strategies`: in a wheel, or beside the package in a checkout."""
 _INSTALLED: Final = "selfcorrect.maps"
 """The entry points by which packages offer maps: each loads the path of one."""
 
@@ -115,7 +117,7 @@ def _path_of(source: str | Path, folder: Path) -> Path:
 @lru_cache(maxsize=1)
 def shipped_maps() -> dict[str, Path]:
     """Return the maps that the library brings along, by name."""
-    folders = (_STARTER, FOLDER)
+    folders = (STARTER / "strategies", FOLDER)
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
