@@ -1,0 +1,212 @@
+"""Says whether a text is a call: all of it, or lines of its own, or neither."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from selfcorrect.model import JSON
+from selfcorrect.reading.call_object import MAX_BYTES
+from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+from selfcorrect.reading.json_text import CLOSERS, JsonTextError, Scanner, read_json_text
+from selfcorrect.reading.markup import TAG, THINKING, read_markup
+from selfcorrect.reading.python_calls import NAME, read_python_calls
+from selfcorrect.reading.text_call import TextCall
+
+IsTool: TypeAlias = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The calls of a text.
+
+    Attributes:
+        calls: All calls, in order.
+        around: The words that stand around and between them.
+        edge: Whether the calls are lines of their own that begin or end the text.
+    """
+
+    calls: tuple[TextCall, ...]
+    around: str = ""
+    edge: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall:
+    """The text holds no call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The text holds a call that cannot be read.
+
+    Attributes:
+        reason: Why not.
+        name: The tool that it names, where one is known.
+    """
+
+    reason: str
+    name: str = ""
+
+
+def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: bool) -> bool:
+    """Return whether the calls count as calls.
+
+    Args:
+        chosen: What stands in the text.
+        policy: The deployment's `[reading] text`.
+        acts: Whether one of the tools acts.
+    """
+    if policy == "off" or not chosen.around:
+        return policy != "off"
+    return policy == "edge" and chosen.edge and not acts
+
+
+def read_text(
+    text: str, is_tool: IsTool, finish_reason: str | None = None
+) -> Chosen | NoCall | Unreadable:
+    """Read the calls of a text.
+
+    >>> read_text("Sure! f(a=1)", bool).around
+    'Sure!'
+
+    Args:
+        text: What a model wrote.
+        is_tool: Whether a name is the name of a tool.
+        finish_reason: Why the model stopped; after `length` no missing closer is added.
+    """
+    if len(text) > MAX_BYTES:
+        return Unreadable(f"the text is longer than {MAX_BYTES} characters")
+    try:
+        spans = _whole(text, is_tool) or _find_spans(text, is_tool)
+    except CallTextError as error:
+        return Unreadable(str(error), error.name)
+    chosen = _choose(text, spans, is_tool)
+    if chosen is None:
+        return NoCall()
+    if finish_reason == "length" and any(CLOSERS & {*call.skipped} for call in chosen.calls):
+        return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    calls: tuple[TextCall, ...] = ()
+
+
+def _whole(text: str, is_tool: IsTool) -> list[_Span]:
+    """Read a text that is one value of JSON, which may be encoded again, and nothing else."""
+    value: JSON = text
+    skipped: tuple[str, ...] = ()
+    for _ in range(4):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
+            break
+        try:
+            read = read_json_text(value)
+        except JsonTextError:
+            return []
+        value, skipped = read.value, skipped + read.skipped
+    calls = read_json_calls(value, is_tool, skipped)
+    return [_Span(0, len(text), calls)] if calls else []
+
+
+def _find_spans(text: str, is_tool: IsTool) -> list[_Span]:
+    """Find every stretch of a text that reads as calls."""
+    spans: list[_Span] = []
+    at = failures = 0
+    while failures < _MOST_FAILURES and (found := _START.search(text, at)):
+        start = found.start()
+        skip = THINKING.match(text, start) or TAG.match(text, start)
+        span = _read_span(text, start, is_tool)
+        if span is not None:
+            at = max(span.end, start + 1)
+            spans += [span] if span.calls else []
+        elif skip is not None:
+            at = skip.end()
+        else:
+            at = start + 1
+            failures += 1
+    return spans
+
+
+def _read_span(text: str, start: int, is_tool: IsTool) -> _Span | None:
+    """Read what begins at a place: calls, a value that is none, or nothing.
+
+    Raises:
+        CallTextError: If it names a known tool and cannot be read.
+    """
+    try:
+        if found := read_markup(text, start, is_tool) or read_python_calls(text, start):
+            return _Span(start, found[1], found[0])
+        if text[start] not in "{[":
+            return None
+        scanner = Scanner(text, start)
+        value = scanner.value()
+        calls = read_json_calls(value, is_tool, tuple(scanner.skipped))
+        return _Span(start, scanner.at, calls)
+    except CallTextError as error:
+        if is_tool(error.name):
+            raise
+        return _Span(start, len(text))
+    except JsonTextError as error:
+        name = _named_tool(text, start, is_tool)
+        if name and not _words(text[text.rfind("\n", 0, start) + 1 : start]):
+            raise CallTextError(name, error) from None
+        return None
+
+
+def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
+    """Return the known tool that a call which cannot be read begins with; empty if none."""
+    near = text[start : start + 200]
+    quoted = (found[1] for found in _QUOTED.finditer(near))
+    called = _CALLED.match(near)
+    return next(filter(is_tool, [called[1]] if called else quoted), "")
+
+
+def _choose(text: str, spans: list[_Span], is_tool: IsTool) -> Chosen | None:
+    gaps = _gaps(text, spans)
+    if spans and _THOUGHT_END in gaps[-1] + "".join(gaps[:-1]):
+        return _choose(*_behind_thought(text, spans, gaps), is_tool)
+    if any(map(_words, gaps)):
+        # A name that no tool has, amid words, is prose about code.
+        spans = [span for span in spans if all(is_tool(call.name) for call in span.calls)]
+        gaps = _gaps(text, spans)
+    if not spans:
+        return None
+    calls = tuple(call for span in spans for call in span.calls)
+    words = [_words(gap) for gap in gaps]
+    opens = not any(words[:-1]) and not _words(gaps[-1].partition("\n")[0])
+    closes = not any(words[1:]) and not _words(gaps[0].rpartition("\n")[2])
+    return Chosen(calls, "\n".join(filter(None, words)), opens or closes)
+
+
+def _behind_thought(text: str, spans: list[_Span], gaps: list[str]) -> tuple[str, list[_Span]]:
+    """Return what stands behind a thought whose opening the host took away."""
+    last = max(at for at, gap in enumerate(gaps) if _THOUGHT_END in gap)
+    start = spans[last - 1].end if last else 0
+    cut = start + gaps[last].rindex(_THOUGHT_END) + len(_THOUGHT_END)
+    rest = [replace(span, start=span.start - cut, end=span.end - cut) for span in spans[last:]]
+    return text[cut:], rest
+
+
+def _gaps(text: str, spans: list[_Span]) -> list[str]:
+    starts = [*(span.start for span in spans), len(text)]
+    ends = [0, *(span.end for span in spans)]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+
+
+def _words(gap: str) -> str:
+    """Return what a stretch says beside thinking, tags and the punctuation of lists."""
+    return _PUNCTUATION.sub(" ", TAG.sub(" ", THINKING.sub(" ", gap))).strip()
+
+
+_MOST_FAILURES: Final = 400
+_THOUGHT_END: Final = "</think>"
+_START: Final = re.compile(
+    rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"
+)
+_QUOTED: Final = re.compile(rf"[\"']({NAME})[\"']")
+_CALLED: Final = re.compile(rf"(?:\[\s*)?({NAME})\(")
+_PUNCTUATION: Final = re.compile(r"[\[\](){},;]")

@@ -1,0 +1,119 @@
+"""Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.reading.json_text import JsonTextError, read_json_text
+from selfcorrect.reading.text_call import TextCall
+
+
+class CallTextError(JsonTextError):
+    """A text names a call that cannot be read; `name` is the name of its tool."""
+
+    def __init__(self, name: str, why: object) -> None:
+        super().__init__(f"the call of {name!r} cannot be read: {why}")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallKeys:
+    """The keys under which a call holds its parts.
+
+    >>> ToolCallKeys(name=("verb", *ToolCallKeys().name)).name[0]
+    'verb'
+    """
+
+    id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
+    name: tuple[str, ...] = ("name", "tool", "tool_name", "function", "function_name", "action")
+    arguments: tuple[str, ...] = (
+        *("arguments", "args", "parameters", "params", "tool_args"),
+        *("input", "tool_input", "action_input", "kwargs"),
+    )
+
+
+def read_json_calls(
+    value: JSON,
+    is_tool: Callable[[str], bool],
+    skipped: tuple[str, ...] = (),
+    keys: ToolCallKeys | None = None,
+) -> tuple[TextCall, ...]:
+    """Return the calls that a value consists of; none if it is anything else.
+
+    >>> read_json_calls({"name": "f", "arguments": '{"a": 1}'}, bool)[0].arguments
+    {'a': 1}
+
+    Raises:
+        CallTextError: If the value names a known tool and holds more than a call.
+    """
+    return _Reader(is_tool, skipped, keys or ToolCallKeys()).read(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    is_tool: Callable[[str], bool]
+    skipped: tuple[str, ...]
+    keys: ToolCallKeys
+
+    def read(self, value: JSON, outer_id: JSON = None) -> tuple[TextCall, ...]:
+        if isinstance(value, list):
+            found = [self.read(each) for each in value]
+            return tuple(call for calls in found for call in calls) if all(found) else ()
+        if not isinstance(value, dict) or not value:
+            return ()
+        rest = {key: each for key, each in value.items() if not _is_mark(key, each)}
+        call_id = self._take(rest, self.keys.id, str | int) or outer_id
+        if len(rest) == 1:
+            key, inner = next(iter(rest.items()))
+            if key in _WRAPPERS and isinstance(inner, dict | list):
+                return self.read(inner, call_id)
+            if isinstance(inner, dict) and self.is_tool(key):
+                return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
+        return self._call(rest, call_id)
+
+    def _call(self, rest: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
+        name = self._take(rest, self.keys.name, str)
+        held = [key for key in self.keys.arguments if key in rest]
+        if not name or not (held or self.is_tool(name)):
+            return ()
+        arguments, skipped = _arguments(rest.pop(held[0])) if held else ({}, ())
+        if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
+            return ()  # the definition of a tool
+        if rest and self.is_tool(name):
+            raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
+        if rest:
+            return ()
+        return (TextCall(name, arguments, (), self.skipped + skipped, _text(call_id)),)
+
+    def _take(self, rest: JsonDict, keys: tuple[str, ...], kind: Any) -> JSON:
+        found = next((key for key in keys if isinstance(rest.get(key), kind)), None)
+        return None if found is None else rest.pop(found)
+
+
+def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
+    """Decode arguments that are given as text, up to four times; what is no JSON stays a text."""
+    skipped: tuple[str, ...] = ()
+    for _ in range(4):
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return {}, skipped
+        if not isinstance(value, str):
+            break
+        try:
+            read = read_json_text(value)
+        except JsonTextError:
+            break
+        value, skipped = read.value, skipped + read.skipped
+    return value, skipped
+
+
+def _is_mark(key: str, value: JSON) -> bool:
+    return (key == "type" and value in _TYPES) or (key == "index" and isinstance(value, int))
+
+
+def _text(call_id: JSON) -> str | None:
+    return None if call_id is None else str(call_id)
+
+
+_WRAPPERS: Final = ("tool_calls", "tool_call", "function", "function_call")
+_TYPES: Final = ("function", "function_call", "tool_call", "tool_use", "tool-call")

@@ -1,0 +1,182 @@
+"""Reads the marks that models put around calls: one grammar of openings, bodies and closings.
+
+A mark is a tag after its namespace and bars are taken off: `<invoke>`, `<minimax:invoke>` and
+`<|DSML|invoke>` are one. A call is an opening that holds a name, then a body, then a closing.
+A body is an object, or elements with one argument each, or nothing.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+from selfcorrect.reading.json_text import JsonTextError, Scanner, read_json_text
+from selfcorrect.reading.python_calls import NAME
+from selfcorrect.reading.text_call import TextCall
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to mark a call.
+
+    Attributes:
+        opening: What stands before the body, with the groups `name` and, in some, `id`.
+        closing: What stands behind a body that is no object; empty: the element of the name.
+        needs_tool: Whether only the name of a known tool makes it a call.
+    """
+
+    opening: re.Pattern[str]
+    closing: str
+    needs_tool: bool = False
+
+
+def read_markup(
+    text: str, start: int, is_tool: Callable[[str], bool]
+) -> tuple[tuple[TextCall, ...], int] | None:
+    """Read the marked call that begins at a place; return it with its end.
+
+    >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool)[0][0].arguments
+    {'a': 'x'}
+
+    Raises:
+        CallTextError: If a call is marked and its body cannot be read.
+    """
+    for form in FORMS:
+        found = form.opening.match(text, start)
+        if found is None or (form.needs_tool and not is_tool(found["name"])):
+            continue
+        name, call_id = found["name"], found.groupdict().get("id")
+        try:
+            arguments, end, skipped = _body(text, found.end(), form.closing or f"</{name}>")
+        except JsonTextError as error:
+            raise CallTextError(name, error) from None
+        return (TextCall(name, arguments, (), skipped, call_id),), end
+    found = _RECORD.match(text, start)
+    if found is None:
+        return None
+    try:
+        elements, end, skipped = _elements(text, found.end())
+    except JsonTextError:
+        return None
+    calls = read_json_calls(elements, is_tool, skipped)
+    return (calls, end) if calls else None
+
+
+def _body(text: str, at: int, closing: str) -> tuple[JsonDict, int, tuple[str, ...]]:
+    """Read a body and its closing; an object shows its own end."""
+    at = _end(_LEAD, text, at)
+    if text.startswith("{", at):
+        scanner = Scanner(text, at)
+        value = scanner.value()
+        end = re.compile(rf"\s*(?:```\s*)?(?:{closing})").match(text, scanner.at)
+        return value, end.end() if end else scanner.at, tuple(scanner.skipped)
+    arguments, at, skipped = _elements(text, at)
+    end = re.compile(rf"\s*(?:{closing})").match(text, at)
+    if end is not None:
+        return arguments, end.end(), skipped
+    if arguments and not text[at:].strip():
+        return arguments, len(text), (*skipped, "closer")
+    raise JsonTextError(f"its end is missing (character {at})")
+
+
+def _elements(text: str, at: int) -> tuple[JsonDict, int, tuple[str, ...]]:
+    """Read one element for each argument. Texts stay texts: the schema says what they mean."""
+    made: JsonDict = {}
+    skipped: tuple[str, ...] = ()
+    while found := _ELEMENT.match(text, at):
+        key = (found["key"] or found["glm"] or found["tag"]).strip()
+        closing = _PARAMETER_END if found["key"] else _VALUE_END
+        if found["tag"]:
+            closing = re.compile(re.escape(f"</{key}>"))
+        end = closing.search(text, found.end())
+        value = text[found.end() : end.start()] if end else ""
+        if end is None or _INNER.search(value):
+            raise JsonTextError(f"the element of {key[:40]!r} is cut off")
+        if key in made:
+            raise JsonTextError(f"the key {key[:40]!r} has two values")
+        if found["glm"] and not found["value"]:
+            skipped = (*skipped, "tag")
+        made[key] = _value(value, found["attributes"] or "")
+        at = end.end()
+    return made, at, skipped
+
+
+def _value(text: str, attributes: str) -> JSON:
+    if 'string="true"' in attributes:
+        return text
+    if 'string="false"' in attributes:
+        return read_json_text(text).value
+    return text.removeprefix("\n").removesuffix("\n")
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+# The pieces of the grammar: a tag with its namespace and bars, and the words that mark calls.
+_MARK: Final = r"[|｜]?(?:\w+[|｜:])?"
+_BAR: Final = r"\s*[|｜]?>"
+_CALL: Final = r"(?:tool|function)[_▁]?(?:call|use)|invoke|function|tool|call"
+_WORD: Final = r"(?:tool|function)[_▁]?(?:calls?|uses?|code)|invoke|functions?|tools?"
+_OPEN: Final = rf"(?:<{_MARK}(?:{_CALL})(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
+_CLOSE: Final = (
+    rf"</{_MARK}(?:{_CALL}){_BAR}|<(?:{_CALL})[|｜]>|<[|｜]?(?:{_CALL})[_▁]end[|｜]?>"
+    r"|<end_function_call>"
+)
+_CALLED: Final = rf"(?P<name>{NAME})"
+_OBJECT: Final = r"[ \t]*\n?[ \t]*(?=\{)"
+_NEVER: Final = r"(?!)"
+
+
+def _form(opening: str, closing: str, *, needs_tool: bool = False) -> Form:
+    return Form(re.compile(opening), closing, needs_tool)
+
+
+FORMS: Final = (
+    # <invoke name="f">, <function=f>
+    _form(rf"<{_MARK}(?:{_CALL})(?:=|\s+name\s*=\s*)[\"']?{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
+    # <|tool_call_begin|>functions.f:0
+    _form(rf"{_OPEN}(?P<id>functions\.{_CALLED}:\d+)", _CLOSE),
+    # <tool_call>f, <|tool_call>call:f, <|tool_call_begin|>function<|tool_sep|>f
+    _form(
+        rf"{_OPEN}(?:function<[|｜]tool[_▁]sep[|｜]>|call:|functions\.)?{_CALLED}(?![(:])", _CLOSE
+    ),
+    # [TOOL_CALLS]f[CALL_ID]1[ARGS]
+    _form(rf"\[TOOL_CALLS\]\s*{_CALLED}(?:\[CALL_ID\](?P<id>\w+))?(?:\[ARGS\])?{_OBJECT}", _NEVER),
+    # <|channel|>commentary to=functions.f <|constrain|>json<|message|>
+    _form(
+        rf"<\|(?:start|channel)\|>\w+\s+to=(?:functions\.)?{_CALLED}"
+        r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*\s*<\|message\|>",
+        _NEVER,
+    ),
+    # Action: f, and Action Input: on the next line
+    _form(rf"Action:[ \t]*{_CALLED}[ \t]*\n\s*Action Input:{_OBJECT}", _NEVER),
+    # <f>, and f before an object
+    _form(rf"<{_CALLED}>", "", needs_tool=True),
+    _form(rf"{_CALLED}{_OBJECT}", _NEVER, needs_tool=True),
+)
+TAG: Final = re.compile(
+    r"```[\w+-]*|~~~[\w+-]*|</?s>|\[/?TOOL_CALLS\]|Observation:(?=\s*\Z)|<(?:start|end)_function_call>"
+    r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
+    rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|<[|｜][\w▁]{{1,40}}[|｜]>"
+)
+"""A fence or a tag that may stand beside a call and says nothing."""
+THINKING: Final = re.compile(
+    r"(?s)<(think(?:ing)?)>.*?(?:</\1>|\Z)|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
+    r"|Thought:[^\n]*"
+)
+"""What a model writes for itself; a part that is not closed reaches to the end."""
+
+_RECORD: Final = re.compile(rf"{_OPEN}(?=<\w)")
+_LEAD: Final = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
+_ELEMENT: Final = re.compile(
+    rf"\s*(?:<{_MARK}parameter(?:=|\s+name\s*=\s*)[\"']?(?P<key>[\w.\-]+)[\"']?"
+    r"(?P<attributes>[^<>]*)>|<arg_key>(?P<glm>[^<>]+)</arg_key>\s*(?P<value><arg_value>)?"
+    r"|<(?P<tag>[A-Za-z_][\w.\-]*)>)"
+)
+_PARAMETER_END: Final = re.compile(rf"</{_MARK}parameter{_BAR}")
+_VALUE_END: Final = re.compile(r"</arg_value>")
+_INNER: Final = re.compile(rf"</?{_MARK}(?:invoke|parameter|function|tool_call|arg_key)\b")
