@@ -22,10 +22,12 @@ from selfcorrect.handlers import (
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Call, Finding, JsonObject
+from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger
+from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -128,6 +130,15 @@ class RunContext:
         """Return the schema of the tool of a call; empty where there is no such tool."""
         tool = self.tools.get(call.name)
         return tool.parameters if tool else {}
+
+    def offers(self, name: str) -> bool:
+        """Say whether a name is a tool's, whatever its case and separators."""
+        return name in self.tools or any(same_words(name, each) for each in self.tools)
+
+    def may_act(self, calls: Iterable[TextCall]) -> bool:
+        """Say whether one of these calls means a tool that acts, or one that nobody knows."""
+        reads = [each.name for each in self.tools.values() if not acts(each.effect)]
+        return not all(any(same_words(call.name, name) for name in reads) for call in calls)
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.model import JSON, Call, Diagnosis, JsonObject, Repair
 from selfcorrect.models.port import ModelPort
+from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
 
 
@@ -45,6 +46,7 @@ class RepairContext:
         messages: The conversation, if the host passed it.
         finish_reason: Why the model stopped writing, if the host knows.
         reading: How far a text may deviate from a call: `whole`, `edge` or `off`.
+        index: Which of several calls of a text is meant, from 0.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
@@ -56,10 +58,15 @@ class RepairContext:
     request: str | None = None
     messages: Sequence[JSON] = ()
     finish_reason: str | None = None
-    reading: str = "whole"
+    reading: Literal["whole", "edge", "off"] = "whole"
+    index: int = 0
     attempts: int = 0
     model: ModelPort | None = None
     error: BaseException | None = None
+
+    def offers(self, name: str) -> bool:
+        """Say whether a name is a tool's, whatever its case and separators."""
+        return any(name == each or same_words(name, each) for each in self.tools)
 
 
 class Strategy(Protocol):

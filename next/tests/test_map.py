@@ -175,7 +175,7 @@ OWN = [
     ("InvalidArgs", "format.email", "validation", "format_other", "convert-type"),
     ("InvalidArgs", "anythingElse", "validation", "none", "convert-type"),
     ("UnknownTool", "unknown_tool", "not_found", "unknown_tool", "rename-tool"),
-    ("MalformedCall", "malformed_json", "validation", "malformed_json", "ask-model"),
+    ("MalformedCall", "malformed_json", "validation", "malformed_json", "fix-json"),
     ("MalformedCall", "cut", "validation", "malformed_json", "give-up"),
     ("MalformedCall", "no_call", "validation", "malformed_json", "give-up"),
     ("MalformedCall", "several_calls", "validation", "malformed_json", "give-up"),

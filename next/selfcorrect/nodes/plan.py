@@ -1,6 +1,7 @@
 """plan: take the call that came in, or ask the model for one."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import near_name
@@ -16,9 +17,9 @@ from selfcorrect.text import bound, release
 async def plan(state: CorrectionState, context: RunContext) -> Update:
     """Read the call strictly; whatever deviates becomes a finding."""
     if state.get("call") is not None:
-        return _take(state["call"], context)
+        return _take(state["call"], state, context)
     if state.get("raw") is not None:
-        return _take(state["raw"], context)
+        return _take(state["raw"], state, context)
     request = state["given"].get("request")
     if request and context.model is not None:
         return await _ask_model(str(request), state, context)
@@ -33,21 +34,45 @@ def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
     return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
-def _take(given: JSON, context: RunContext) -> Update:
+def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     if isinstance(given, str) and len(given) > MAX_BYTES:
         return stop_run("invalid_input", f"The text is longer than {MAX_BYTES} characters.")
-    call, finding = read_call(given)
-    current = call_json(call) if finding is None else {"name": call.name, "args": call.args}
-    original = given if isinstance(given, str) else current
-    update: Update = {"current": current, "original": original}
-    if finding is not None and finding["code"] == "no_call":
-        return update | stop_run("no_call", "The text holds no call.")
+    call, finding = read_call(given, context.offers)
+    current = {"name": call.name, "args": call.args} if finding else call_json(call)
+    if finding and call.id is not None:
+        current["id"] = call.id
+    update: Update = {"current": current, "original": given if finding else current}
+    if finding and not call.name and isinstance(given, str):
+        finding = _finding_in(given, finding, state, context)
+        if finding is None:
+            return update | stop_run("no_call", "The text holds no call.")
     if call.name not in context.tools and call.name:
         finding = unknown_tool(call.name, context.tools)
     if finding is None:
         return update | {"outcome": "planned"}
     note = {"error": [bound(finding["text"], 500)]}
     return update | {"outcome": "found", "findings": [finding], "note": note}
+
+
+def _finding_in(
+    text: str, finding: Finding, state: CorrectionState, context: RunContext
+) -> Finding | None:
+    """Return what is wrong with a text that is no strict call; None if it holds no call at all."""
+    from selfcorrect.reading.choose import NoCall, Unreadable, may_read, read_text
+
+    given = state["given"]
+    chosen = read_text(text, context.offers, given.get("finish_reason"))
+    if isinstance(chosen, Unreadable):
+        code = "cut" if "cut off" in chosen.reason else "malformed_json"
+        return own_finding("MalformedCall", code, f"the call cannot be read: {chosen.reason}", "")
+    if isinstance(chosen, NoCall) or not may_read(
+        chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
+    ):
+        return None
+    if len(chosen.calls) > 1 and given.get("index") is None:
+        several = f"the text holds {len(chosen.calls)} calls; give `index` to choose one"
+        return own_finding("MalformedCall", "several_calls", several, "")
+    return finding
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:
@@ -64,9 +89,11 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
     ]
     port = ModelPort(context.model, context.is_async)
     try:
-        answer = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
+        answer: Any = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
     except Exception as error:
         context.live_part(state["run"]).errors.append(error)
         return stop_run("unavailable", f"The model failed: {type(error).__name__}.")
     counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
-    return _take(answer, context) | {"counts": counts}
+    if isinstance(answer, dict):
+        answer = {key: answer.get(key) for key in ("name", "args", "id")}
+    return _take(answer, state, context) | {"counts": counts}

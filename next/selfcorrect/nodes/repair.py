@@ -121,6 +121,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         state["given"].get("messages") or (),
         state["given"].get("finish_reason"),
         context.map.reading.text,
+        state["given"].get("index") or 0,
         len(state["attempts"]),
         port if context.model is not None else None,
         _error(state, context),

@@ -1,61 +1,91 @@
-"""Reads a call that is an object or the strict JSON text of one; everything else is a finding."""
+"""Reads what came in as one call, strictly; every deviation is a finding, and loses nothing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from selfcorrect.model import Call, Finding, own_finding
+from selfcorrect.model import JSON, Call, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS
 from selfcorrect.text import quote
 
-NAME_KEYS: Final = ("name", "tool", "tool_name")
-ARGUMENT_KEYS: Final = ("args", "arguments", "parameters", "params", "tool_args")
-ID_KEYS: Final = ("id", "tool_call_id")
 MAX_BYTES: Final = 1 << 20
+_KEYS: Final = {"name", "args", "id", "type"}
+_TYPES: Final = (None, "tool_call")
 
 
-def read_call(given: Any) -> tuple[Call, Finding | None]:
-    """Return the call as far as it can be read, and what is wrong with it.
+def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding | None]:
+    """Return the call as far as it can be read strictly, and what is wrong with it.
 
     What is unreadable stays a text in `args`, so that it can never run as empty arguments.
+
+    Args:
+        given: An object, in this library's form or a provider's, or the JSON text of one.
+        is_tool: Whether a name is the name of a tool.
     """
-    if isinstance(given, str):
-        parsed = _json(given)
-        if not isinstance(parsed, Mapping):
-            return _unreadable("", given, "the text is not a call as JSON", "")
-        given = parsed
-    if not isinstance(given, Mapping):
-        return _unreadable("", _text(given), "the call is not an object", "")
-    if isinstance(function := given.get("function"), Mapping):
-        given = {**function, "id": given.get("id")}
-    name, args = _first(given, NAME_KEYS), _first(given, ARGUMENT_KEYS)
-    if not isinstance(name, str) or not name:
-        return _unreadable("", _text(given), "the call has no name", "")
-    found = _first(given, ID_KEYS)
-    call_id = None if found is None else str(found)
-    # Some providers send the arguments as the text that the model wrote.
-    parsed = _json(args) if isinstance(args, str) else args
-    if parsed is None and args is None:
-        return Call(name, {}, call_id), None
-    if not isinstance(parsed, Mapping):
-        return _unreadable(name, _text(args), f"the arguments of {name!r} are no object", call_id)
-    return Call(name, parsed, call_id), None
+    value = strict_json(given) if isinstance(given, str) else given
+    if not isinstance(value, Mapping):
+        return _unreadable("", given, "the text is not a call as JSON")
+    args = value.get("args")
+    if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
+        return _named(Call(str(value.get("name") or ""), args, _id(value.get("id"))), given)
+    return _read_form(value, given, is_tool)
 
 
-def _unreadable(name: str, text: str, why: str, call_id: str | None) -> tuple[Call, Finding]:
-    code = "malformed_json" if "{" in text or name else "no_call"
-    path = ARGS if name else ""
-    finding = own_finding("MalformedCall", code, f"{why}: {quote(text, 200)}", path)
-    return Call(name, text, call_id or None), finding  # type: ignore[arg-type]
-
-
-def _json(text: str) -> Any:
+def strict_json(text: str) -> JSON:
+    """Return the value of a strict JSON text; the text itself where it is none."""
     if len(text) > MAX_BYTES:
         return text
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
+
+
+def _read_form(
+    value: JsonObject, given: Any, is_tool: Callable[[str], bool]
+) -> tuple[Call, Finding | None]:
+    """Read a provider's form."""
+    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+
+    try:
+        found = read_json_calls(dict(value), is_tool)
+    except CallTextError as error:
+        return _unreadable("", given, str(error))
+    if len(found) != 1:
+        return _unreadable("", given, "it is not one call")
+    call, raw = found[0], _text_of_arguments(value)
+    if raw is not None and raw.strip() and not isinstance(strict_json(raw), Mapping):
+        why = f"the arguments of {call.name[:80]!r} are not a JSON object"
+        return _unreadable(call.name, raw, why, call.id)
+    if not isinstance(call.arguments, Mapping):
+        return _unreadable(call.name, call.arguments, "the arguments are not an object", call.id)
+    return Call(call.name, call.arguments, call.id), None
+
+
+def _text_of_arguments(value: JsonObject) -> str | None:
+    from selfcorrect.reading.json_calls import ToolCallKeys
+
+    inner = value.get("function")
+    holder = inner if isinstance(inner, Mapping) else value
+    held = (holder[key] for key in ToolCallKeys().arguments if key in holder)
+    return next((each for each in held if isinstance(each, str)), None)
+
+
+def _named(call: Call, given: Any) -> tuple[Call, Finding | None]:
+    return (call, None) if call.name else _unreadable("", given, "the call has no name")
+
+
+def _unreadable(
+    name: str, given: Any, why: str, call_id: str | None = None
+) -> tuple[Call, Finding]:
+    text = given if isinstance(given, str) else json.dumps(given, default=repr)[:MAX_BYTES]
+    path = ARGS if name else ""
+    finding = own_finding("MalformedCall", "malformed_json", f"{why}: {quote(text, 200)}", path)
+    return Call(name, text, call_id), finding  # type: ignore[arg-type]
+
+
+def _id(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -66,13 +96,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(name: str) -> Any:
+def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
-
-
-def _text(given: Any) -> str:
-    return given if isinstance(given, str) else json.dumps(given, default=repr)[:MAX_BYTES]
-
-
-def _first(given: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((given[key] for key in keys if given.get(key) is not None), None)

@@ -20,6 +20,7 @@ _F = TypeVar("_F", bound=Factory)
 
 BUILT_IN: Final[Mapping[str, tuple[str, str, Needs]]] = {
     "convert-type": ("convert_type", "ConvertType", "nothing"),
+    "fix-json": ("fix_json", "FixJson", "nothing"),
     "format-date": ("format_date", "FormatDate", "nothing"),
     "correct-enum": ("correct_enum", "CorrectEnum", "nothing"),
     "rename-argument": ("rename_argument", "RenameArgument", "nothing"),

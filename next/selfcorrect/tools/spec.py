@@ -126,9 +126,13 @@ class ToolSpec:
             **more,
         )
 
-    @cached_property
+    @property
     def slot(self) -> Slot:
         """The schema of the arguments as places."""
+        return self._slot
+
+    @cached_property
+    def _slot(self) -> Slot:
         return Slot.of(self.parameters)
 
     def findings(self, args: JSON) -> list[Finding]:

@@ -1,0 +1,100 @@
+"""fix-json: reads a call, or its arguments, from the text that a model wrote."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.names import same_words
+from selfcorrect.pointer import ARGS
+from selfcorrect.protocols import RepairContext
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, JsonTextError, read_json_text
+from selfcorrect.reading.text_call import TextCall
+
+_DOUBTS: Final = frozenset({"comment", "inner closer"})
+"""What was cut off, or holds words: no tool that acts is called on it."""
+_NOTHING: Final = ("", "null", "none", "{}")
+
+
+@dataclass(frozen=True, slots=True)
+class FixJson:
+    """Read broken JSON, Python's notation and markup; what may be cut off is never completed."""
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        text: Any = call.args
+        if not isinstance(text, str):
+            return GiveUp("the arguments are no text")
+        if call.name:
+            return _read_arguments(call, text, context)
+        chosen = read_text(text, context.offers, context.finish_reason)
+        if isinstance(chosen, Unreadable):
+            return GiveUp(chosen.reason)
+        if not isinstance(chosen, Chosen) or context.index >= len(chosen.calls):
+            return GiveUp("the text holds no call")
+        found = chosen.calls[context.index]
+        effects = [_effect_of(each.name, context) for each in chosen.calls]
+        if not may_read(chosen, context.reading, acts=any(map(acts, effects))):
+            return GiveUp("words stand around the call")
+        return _take(found, text, chosen.around, context)
+
+
+def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
+    if text.strip().lower() in _NOTHING:
+        return Changed(Change(ARGS, text, {}, Safety.EXACT, "no arguments"))
+    value: JSON = text
+    skipped: tuple[str, ...] = ()
+    for _ in range(4):
+        if not isinstance(value, str):
+            break
+        try:
+            read = read_json_text(value)
+        except JsonTextError as error:
+            return GiveUp(str(error))
+        value, skipped = read.value, skipped + read.skipped
+    # The object is the arguments: a closer that lacks at its end lacks inside of them.
+    kinds = tuple("inner closer" if each == "closer" else each for each in skipped)
+    return _take(TextCall(call.name, value, (), kinds), text, "", context)
+
+
+def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
+    """Return the changes that make a call of what was read."""
+    skipped = frozenset(found.skipped)
+    if context.finish_reason == "length" and skipped & CLOSERS:
+        return GiveUp("the text was cut off at the limit of tokens")
+    if acts(_effect_of(found.name, context)) and skipped & _DOUBTS:
+        return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")
+    args = _bind(found, context)
+    if not isinstance(args, Mapping):
+        return GiveUp("the arguments are not an object")
+    is_sure = skipped <= NOTATION and not around and not found.positional
+    safety = Safety.EXACT if is_sure else Safety.INFERRED
+    reason = f"read with {', '.join(sorted(skipped))}" if skipped else "read from the text"
+    changes = [Change(ARGS, text, dict(args), safety, reason)]
+    if found.name:
+        changes.insert(0, Change("/name", "", found.name, Safety.EXACT, "read from the text"))
+    return Changed(changes)
+
+
+def _bind(found: TextCall, context: RepairContext) -> JSON:
+    """Give values without a name the arguments in the schema's order."""
+    if not found.positional or not isinstance(found.arguments, Mapping):
+        return found.arguments
+    tool = next(
+        (each for each in context.tools.values() if same_words(each.name, found.name)), None
+    )
+    names = list(tool.slot.properties) if tool else []
+    first = found.positional[0]
+    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(names):
+        return {**first, **found.arguments}
+    free = [name for name in names if name not in found.arguments]
+    if len(free) < len(found.positional):
+        return None
+    return {**dict(zip(free, found.positional, strict=False)), **found.arguments}
+
+
+def _effect_of(name: str, context: RepairContext) -> str:
+    """Return the effect of the tool that a name means; a tool that acts where none is known."""
+    tools = context.tools.values()
+    return next((each.effect for each in tools if same_words(each.name, name)), "")
