@@ -124,9 +124,14 @@ def test_a_call_in_python_is_read_equal(named, positional, is_list):
         assert repr(each.positional) == repr(tuple(value for value, _ in positional))
 
 
+def letters(text):
+    """Return the letters and digits that a text says; zeros may be a matter of spelling."""
+    # A control character may stand in a text itself or as an escape; its letter says nothing.
+    return re.findall(r"[a-z1-9]", re.sub(r"\\[bfnrt]", "", text.lower().replace("null", "none")))
+
+
 def marks(text):
-    """Count the letters and digits that a text says; zeros may be a matter of spelling."""
-    return Counter(re.findall(r"[a-z1-9]", text.lower().replace("null", "none")))
+    return Counter(letters(text))
 
 
 def corrupt(draw, text):
@@ -145,7 +150,7 @@ def corrupt(draw, text):
     return text
 
 
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 @given(spellings(), st.data())
 def test_every_letter_of_a_broken_text_is_in_its_value(spelling, data):
     text = corrupt(data.draw, spelling[1])
@@ -175,11 +180,10 @@ def assert_same_order(text, value):
             leaves.append(item if isinstance(item, str) else str(item).lower())
 
     walk(value)
-    said = "".join(re.findall(r"[a-z1-9]", "".join(leaves).lower().replace("none", "null")))
-    assert said == "".join(re.findall(r"[a-z1-9]", text.lower().replace("none", "null")))
+    assert letters("".join(leaves)) == letters(text)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), spellings(), max_size=3), st.data())
 def test_every_letter_of_a_broken_call_is_in_it_or_around_it(named, data):
     call = f"f({', '.join(f'{key}={text}' for key, (_, text) in named.items())})"

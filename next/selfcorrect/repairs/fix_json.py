@@ -10,7 +10,8 @@ from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, JsonTextError, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, read_json_text
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
 _DOUBTS: Final = frozenset({"comment", "inner closer"})
