@@ -169,7 +169,7 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            if self.may_drop(key, value, slot):
+            if self.may_drop(key, name, value, slot):
                 drop = _change((*place, key), value, ABSENT, self.drop_class(value), "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
@@ -231,19 +231,19 @@ class _Pass:
             del found.names[key]
         return found
 
-    def may_drop(self, key: str, value: JSON, slot: Slot) -> bool:
+    def may_drop(self, key: str, name: str, value: JSON, slot: Slot) -> bool:
         """Say whether a value says nothing at a place that may be absent."""
-        own = slot.properties.get(key)
-        if own is None:
-            # A key of several words is content: `{"unless ann agrees": ""}`.
-            may = not slot.is_open and bool(_PLAIN.fullmatch(key)) and is_empty(value)
-        elif own.required or own.accepts(value):
+        own = slot.properties.get(name)
+        if own is not None and (own.required or own.accepts(value)):
             return False
-        elif self.allow.acts or own.default not in (ABSENT, None):
+        if own is None and (slot.is_open or not _PLAIN.fullmatch(key)):
+            # A key of several words is content: `{"unless ann agrees": ""}`.
+            return False
+        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
             # What is empty asks for no default, and on a tool that acts it is missing.
             may = value is None
         else:
-            may = says_nothing(value)
+            may = says_nothing(value) if own is not None else is_empty(value)
         return may and self.allow.lets("drop-null", self.drop_class(value))
 
     @staticmethod

@@ -13,11 +13,12 @@ _ROWS: Final = (
     *("cm centimeter centimetre", "mm millimeter millimetre", "ft foot feet", "in inch", "yd yard"),
     *("kg kilogram kilo", "g gram", "mg milligram", "t ton tonne", "lb pound", "oz ounce"),
     *("ms millisecond", "s sec second", "min minute", "h hr hour", "d day", "week", "month"),
-    *("year", "°c c celsius", "°f f fahrenheit", "k kelvin", "km/h kmh kph", "mph", "w watt"),
-    *("v volt", "a ampere", "kb kilobyte", "mb megabyte", "gb gigabyte", "tb terabyte", "byte"),
+    *("year", "°C C celsius", "°F F fahrenheit", "K kelvin", "km/h kmh kph", "mph", "W watt"),
+    *("V volt", "A ampere", "kB KB kilobyte", "MB megabyte", "GB gigabyte", "TB terabyte", "byte"),
 )
 """Signs and words of one unit a row."""
-_UNITS: Final = {word: row for row in _ROWS for word in row.split()}
+_SIGNS: Final = {word: row for row in _ROWS for word in row.split()}
+_UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
 _ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
 """Signs that a description uses as words."""
 _OTHER_SIZE: Final = frozenset(
@@ -41,9 +42,11 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     said = {*named, *(described - _ALSO_WORDS), *re.findall(r"[$€£¥₹%]", description)}
     asked = {_UNITS[each] for each in said if each in _UNITS}
     folded = unit.strip(". ").lower()
-    # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
-    is_sign = len(folded) < 3 and folded.isalpha()
-    meant = _UNITS.get(unit if is_sign else folded) or _UNITS.get(_singular(folded))
+    if len(folded) < 3 and folded.isalpha():
+        # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
+        meant = _SIGNS.get(unit.strip(". "))
+    else:
+        meant = _UNITS.get(folded) or _UNITS.get(_singular(folded))
     if meant is None:
         return len(folded) > 2 and not asked and _singular(folded) in named
     return asked == {meant} and _OTHER_SIZE.isdisjoint(said)
