@@ -29,7 +29,7 @@ BOTH = {
 
 
 def repair(schema, args, *, acts=True, classes=UNASKED, **options):
-    properties = schema if "properties" not in schema else schema["properties"]
+    properties = schema.get("properties", schema)
     required = schema.get("required", []) if "properties" in schema else list(schema)
     slot = Slot.of({"properties": properties, "required": required})
     found = repair_arguments(args, slot, Allow(EVERY, classes, acts, **options))

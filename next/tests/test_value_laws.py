@@ -1,4 +1,4 @@
-"""Laws of the pass: valid calls are corrupted at random; what comes back is the call, or refused."""
+"""Laws of the pass: valid calls are corrupted at random; what comes back is the call or nothing."""
 
 import json
 from collections import Counter

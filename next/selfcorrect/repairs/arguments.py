@@ -96,8 +96,6 @@ class _Pass:
     def __init__(self, allow: Allow) -> None:
         self.allow = allow
         self.work = 0
-        # A key is renamed where its value can be read at all, whoever reads it.
-        self.all = replace(allow, strategies=_VALUE_STRATEGIES, classes=frozenset(_RANKS))
 
     def value(self, written: JSON, slot: Slot, place: Keys, depth: int = 0) -> Rewrite:
         """Repair one value."""
@@ -134,10 +132,12 @@ class _Pass:
             if not inner.problems or found.strategy in _PARTIAL:
                 reason = _REASONS[found.strategy]
                 change = _change(place, written, found.value, found.safety, found.strategy, reason)
-                yield replace(inner, changes=(change, *inner.changes))
+                yield Rewrite(inner.args, (change, *inner.changes), inner.problems)
 
     def surest(self, written: JSON, good: Sequence[Rewrite], place: Keys) -> Rewrite:
         """Return the surest way; two that are as sure and differ are a refusal."""
+        if len(good) == 1:
+            return good[0]
         best = min(way.rank for way in good)
         rivals = {_canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
@@ -154,8 +154,7 @@ class _Pass:
             self.value(each, first[at] if at < len(first) else item, (*place, at), depth + 1)
             for at, each in enumerate(written)
         ]
-        joined = _join([part.args for part in parts], parts)
-        return joined if joined.changes else replace(joined, args=written)
+        return _join([part.args for part in parts], parts, written)
 
     def object(self, written: JsonObject, slot: Slot, place: Keys, depth: int) -> Rewrite:
         """Take off a wrapper, name the keys, repair the values, and tell what is missing."""
@@ -181,8 +180,7 @@ class _Pass:
                 parts.append(self.missing(name, each, place))
                 if parts[-1].changes:
                     made[name] = parts[-1].args
-        joined = _join(made, parts)
-        return joined if joined.changes else replace(joined, args=written)
+        return _join(made, parts, written)
 
     def unwrapped(self, written: JsonObject, slot: Slot) -> JSON:
         """Return the arguments that stand in one wrapper, or `ABSENT`."""
@@ -219,8 +217,11 @@ class _Pass:
         if not unknown or not free:
             return Assignment()
 
+        # A key is renamed where its value can be read at all, whoever reads it.
+        whole = replace(self.allow, strategies=_VALUE_STRATEGIES, classes=frozenset(_RANKS))
+
         def reads(value: JSON, hole: Slot) -> bool:
-            probe = _Pass(self.all)
+            probe = _Pass(whole)
             probe.work = self.work
             found = probe.value(value, hole, ("",), depth + 1)
             self.work = probe.work
@@ -325,11 +326,11 @@ def _problem(
     return Rewrite(value, (), (Problem(pointer(*place), kind, text),))
 
 
-def _join(value: JSON, parts: Sequence[Rewrite]) -> Rewrite:
-    """Make one rewrite of those of the parts."""
+def _join(value: JSON, parts: Sequence[Rewrite], written: JSON) -> Rewrite:
+    """Make one rewrite of those of the parts; where nothing is changed, what was written stays."""
     changes = tuple(change for part in parts for change in part.changes)
     problems = tuple(each for part in parts for each in part.problems)
-    return Rewrite(value, changes, problems)
+    return Rewrite(value if changes else written, changes, problems)
 
 
 def _nearest(written: JSON, ways: Sequence[Rewrite], slot: Slot, place: Keys) -> Rewrite:
