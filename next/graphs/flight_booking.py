@@ -115,7 +115,7 @@ EXAMPLES: list[tuple[str, str, dict[str, Any]]] = [
     ),
     (
         "arguments wrapped in arguments",
-        "question",
+        "result",
         {"call": {"name": "search_flights", "args": {"arguments": _TRIP}}},
     ),
     ("cities instead of airports", "result", {"call": _search("Seattle", "Denver", "2024-03-05")}),

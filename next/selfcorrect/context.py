@@ -21,10 +21,10 @@ from selfcorrect.handlers import (
 )
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JSON, Call, Finding, JsonObject
+from selfcorrect.model import JSON, Call, Change, Finding, JsonObject, Safety
 from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import SafetyPolicy
+from selfcorrect.policies.safety import SafetyPolicy, is_tainted
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger
 from selfcorrect.reading.text_call import TextCall
@@ -181,6 +181,21 @@ class RunContext:
         for each in findings:
             if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
                 return f"An error of kind {each['kind']} ends the run."
+        return None
+
+    def refusal_of(
+        self, changes: Iterable[Change], new: Call, state: CorrectionState
+    ) -> str | None:
+        """Say why one of these changes may not run unasked, or return None."""
+        tool = self.tools.get(new.name)
+        told = [each["text"] for each in state["findings"]]
+        trusted = [state["original"], self.schema_of(new), state["given"].get("request")]
+        for each in changes:
+            why = self.safety.refusal(each, tool, self.map.rule(each.rule).allow)
+            if why is not None:
+                return why
+            if each.safety is Safety.MODEL and is_tainted(each, told, trusted):
+                return "the model took the value from an error's text"
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:

@@ -76,7 +76,8 @@ def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
         if value is ABSENT:
             del place[key]
         else:
-            place[key] = value
+            # A later change of the same place must not reach into this one.
+            place[key] = _copy(value)
     except (TypeError, ValueError, LookupError) as error:
         raise LookupError(f"no such place in the arguments: {'.'.join(keys)!r}") from error
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from selfcorrect.effects.effect import acts
+from selfcorrect.effects.effect import HARMLESS
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON
 
@@ -105,7 +105,7 @@ def may_run(
         outcome: The gravest outcome of this run's executions of tools that act.
         request: What is asked.
     """
-    if not acts(effect):
+    if effect in HARMLESS:
         return Run()
     if outcome not in _NO_DOUBT and not _vouches(outcome, request):
         return Refuse("unknown_outcome" if outcome == Outcome.LOST else "refused")

@@ -1,6 +1,6 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from selfcorrect.effects.again import (
     Verdict,
     may_run,
 )
-from selfcorrect.effects.effect import acts
 from selfcorrect.effects.outcome import Outcome, outcome_of
 from selfcorrect.errors import GraphSetupError, ToolReportedError
 from selfcorrect.limits import count
@@ -39,7 +38,7 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     tool = context.tools[call.name]
     if tool.call is None:
         return {"outcome": "done", "result": call_json(call), "findings": []}
-    if not acts(tool.effect):
+    if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
         return await _call_tool(state, context, call, tool)
     return await _call_once(state, context, call, tool)
@@ -144,7 +143,7 @@ async def _verify(tool: ToolSpec, call: Call) -> Any:
 
 
 def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
-    text = error_in(value)
+    text = error_in(value) if isinstance(value, Mapping) else None
     if tool.fails is not None:
         text = (text or str(value)) if tool.fails(value) else None
     if text is not None:

@@ -1,85 +1,36 @@
-"""repair: one pass over what was selected; every answer of a strategy is one case of `Repair`.
+"""repair: one pass over what was selected.
 
-A round is a fold: each answer turns one frozen `Round` into the next.
+Strategies that read arguments share one pass over them, where the ladders list them first; all
+others are asked one by one.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from inspect import isawaitable
-from itertools import islice
-from typing import Any, Final
+from itertools import groupby, takewhile
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
-    JSON,
-    Ask,
-    Call,
     Change,
-    Changed,
     Diagnosis,
-    Escalate,
     GiveUp,
     JsonDict,
-    Repair,
-    Result,
-    Retry,
     Safety,
-    Terminal,
-    Wait,
     call_json,
     call_of,
     change_json,
 )
 from selfcorrect.models.port import ModelPort
+from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, note, take
 from selfcorrect.nodes.select_strategy import fault_of
-from selfcorrect.pointer import apply
-from selfcorrect.policies.safety import is_tainted
 from selfcorrect.protocols import RepairContext
-from selfcorrect.questions import MAX_OPTIONS, question_about, repair_of
-from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound
-from selfcorrect.tools.run import plain
-
-MAX_CHANGES: Final = 500
-PERSON: Final = "person"
-_NO_HELP: Final = ("gave_up", "refused", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one round has come to so far.
-
-    Attributes:
-        call: The call, with the changes made.
-        counts: The counters of the run.
-        changes: The changes of this round.
-        tried: The answers of this round.
-        question: What a person is to be asked.
-        wait: Seconds until the same call is made again.
-        vouch: For which outcome somebody vouches.
-        end: The update that ends the run.
-    """
-
-    call: Call
-    counts: JsonDict
-    changes: tuple[Change, ...] = ()
-    tried: tuple[JsonDict, ...] = ()
-    question: JsonDict | None = None
-    wait: float | None = None
-    vouch: str | None = None
-    end: Update | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """Who answers, about which fault, in which run."""
-
-    strategy: str
-    diagnosis: Diagnosis
-    state: CorrectionState
-    context: RunContext
+from selfcorrect.questions import repair_of
+from selfcorrect.repairs.arguments import Problem, repair_arguments
+from selfcorrect.state import CorrectionState, Update
+from selfcorrect.values.readings import Allow
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -87,25 +38,113 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
         return _take_answer(context.ask(state["question"]), state["question"], state, context)
-    round_ = _start(state)
-    for item in state["selected"]:
-        diagnosis = Diagnosis.of(state["findings"][item["finding"]])
-        for name in item["strategies"]:
-            if check_bound(round_.counts, context.limits, "per_strategy", name):
+    ladders = [
+        [Rung(name, diagnosis, state, context) for name in each["strategies"]]
+        for each in state["selected"]
+        for diagnosis in (Diagnosis.of(state["findings"][each["finding"]]),)
+    ]
+    round_ = _rewrite(ladders, state, context, _start(state, context))
+    known = {(each["strategy"], each["fault"]) for each in round_.tried}
+    helped = _helped(round_)
+    for ladder in ladders:
+        for rung in ladder:
+            fault = fault_of(rung.diagnosis)
+            if fault in helped:
+                break
+            if (rung.strategy, fault) in known or _is_spent(rung, round_):
                 continue
-            round_ = await _try(Rung(name, diagnosis, state, context), round_)
+            round_ = await _try(rung, round_)
             if round_.end is not None:
                 return _update(round_, state)
-            if round_.tried[-1]["outcome"] not in _NO_HELP:
+            if round_.tried[-1]["outcome"] not in NO_HELP:
                 break
     return _update(round_, state)
 
 
-def _start(state: CorrectionState) -> Round:
+def _rewrite(
+    ladders: Iterable[Sequence[Rung]], state: CorrectionState, context: RunContext, round_: Round
+) -> Round:
+    """Run one pass over the arguments, with those of its strategies that stand first on ladders."""
+    tool = context.tools.get(round_.call.name)
+    if state["source"] != "schema" or tool is None:
+        return round_
+    heads = [list(takewhile(lambda rung: rung.reader is not None, each)) for each in ladders]
+    rungs = [rung for head in heads for rung in head if not _is_spent(rung, round_)]
+    allowed = context.safety.allow
+    if not tool.acts:
+        rules = {rung.diagnosis.rule for rung in rungs}
+        allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
+    problems: Sequence[Problem] = ()
+    # What the policy forbids is looked for last: a question shows what was refused.
+    for classes in (allowed, frozenset(Safety)) if rungs else ():
+        allow = Allow.of([rung.reader for rung in rungs], classes, acts=tool.acts)
+        found = repair_arguments(round_.call.args, tool.checker.slot, allow)
+        round_, problems = _take_changes(found.changes, rungs, round_), found.problems
+        if not problems:
+            break
+    return _note_rest(heads, problems, round_)
+
+
+def _is_spent(rung: Rung, round_: Round) -> bool:
+    limits = rung.context.limits
+    return check_bound(round_.counts, limits, "per_strategy", rung.strategy) is not None
+
+
+def _take_changes(changes: Iterable[Change], rungs: Sequence[Rung], round_: Round) -> Round:
+    """Make the changes of the pass, strategy by strategy, and note each for what it helps."""
+    refused: list[str] = []
+    for owners, group in groupby(changes, lambda change: _owners(change, rungs)):
+        # What builds on a change that was refused has nothing to stand on.
+        made = [each for each in group if not any(map(each.path.startswith, refused))]
+        if not made:
+            continue
+        first, *others = (rungs[at] for at in owners)
+        counts = count(round_.counts, "per_strategy", key=first.strategy)
+        round_ = change_call(made, first, replace(round_, counts=counts))
+        last = round_.tried[-1]
+        if last["outcome"] == "changed":
+            for each in others:
+                round_ = note(round_, each, "changed", last["reason"])
+        else:
+            refused += [each.path for each in made]
+    return round_
+
+
+def _owners(change: Change, rungs: Sequence[Rung]) -> list[int]:
+    """Return the rungs of a change's strategy whose fault it concerns; else the first of it."""
+    own = [at for at, rung in enumerate(rungs) if rung.strategy == change.strategy]
+    places = [path for path in (change.path, change.moved_from) if path is not None]
+    return [at for at in own if any(map(rungs[at].concerns, places))] or own[:1]
+
+
+def _note_rest(
+    heads: Iterable[Sequence[Rung]], problems: Sequence[Problem], round_: Round
+) -> Round:
+    """Note the strategies of the pass on every ladder that it has not helped."""
+    helped = _helped(round_)
+    known = {(each["strategy"], each["fault"]) for each in round_.tried}
+    for head in heads:
+        if not head or (fault := fault_of(head[0].diagnosis)) in helped:
+            continue
+        texts = (each.text for each in problems if head[0].concerns(each.path))
+        why = next(texts, "it finds nothing to change")
+        for rung in head:
+            if (rung.strategy, fault) not in known:
+                round_ = note(round_, rung, "gave_up", why)
+    return round_
+
+
+def _helped(round_: Round) -> set[str]:
+    """Return the faults for which something was changed."""
+    return {each["fault"] for each in round_.tried if each["outcome"] == "changed"}
+
+
+def _start(state: CorrectionState, context: RunContext) -> Round:
     counts = count(state["counts"], "rounds")
     for kind in dict.fromkeys(each["kind"] for each in state["findings"]):
         counts = count(counts, "per_kind", key=kind)
-    return Round(call_of(state["current"]), counts, vouch=state["vouch"])
+    call = call_of(state["current"])
+    return Round(call, context.key_of(call), counts, vouch=state["vouch"])
 
 
 async def _try(rung: Rung, round_: Round) -> Round:
@@ -148,112 +187,17 @@ def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
     return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
 
 
-def take(answer: Repair, rung: Rung, round_: Round) -> Round:
-    """Return the round after one answer; what it came to is noted in `tried`."""
-    match answer:
-        case Changed(changes):
-            return _change(changes, rung, round_)
-        case Wait(seconds):
-            waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
-            return _note(waits, rung, "wait", f"{seconds:g} s")
-        case Retry(times, even_if_lost):
-            return _vouch(times, rung, round_, even_if_lost=even_if_lost)
-        case Result(value):
-            ends: Update = {"outcome": "answered", "result": plain(value)}
-            return _note(replace(round_, end=ends), rung, "answered")
-        case Ask(question, options):
-            offered = plain(list(islice(options, MAX_OPTIONS)))
-            path = rung.diagnosis.path
-            asked = question_about(question, offered, path, rung.state, round_.tried)
-            return _note(replace(round_, question=asked), rung, "asked", question)
-        case Escalate(reason, severity):
-            ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
-            return _note(replace(round_, end=ends), rung, "escalated", reason)
-        case Terminal(reason):
-            # A person who says no is no error of a terminal kind.
-            kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
-            ends = stop_run(kind, bound(reason, 1_000))
-            return _note(replace(round_, end=ends), rung, "terminal", reason)
-        case GiveUp(reason):
-            return _note(round_, rung, "gave_up", reason)
-        case _:
-            return _note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
-
-
-def _change(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
-    """Make changes if the policy lets all of them run."""
-    rule = rung.diagnosis.rule
-    few = islice(changes, MAX_CHANGES)
-    made = tuple(replace(each, strategy=rung.strategy, rule=rule) for each in few)
-    try:
-        new = apply(round_.call, made)
-    except LookupError as error:
-        return _note(round_, rung, "failed", str(error))
-    # A strategy that changes nothing would be asked about the same call for ever.
-    if new == round_.call:
-        return _note(round_, rung, "gave_up", "nothing changes")
-    if (why := refusal_of(made, new, rung.state, rung.context)) is not None:
-        return _note(round_, rung, "refused", why, changes=list(map(change_json, made)))
-    vouch = "lost" if rung.strategy == PERSON else round_.vouch
-    next_round = replace(round_, call=new, changes=round_.changes + made, vouch=vouch)
-    return _note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
-
-
-def refusal_of(
-    changes: Iterable[Change], new: Call, state: CorrectionState, context: RunContext
-) -> str | None:
-    """Say why one of these changes may not run unasked, or return None."""
-    tool = context.tools.get(new.name)
-    told = [each["text"] for each in state["findings"]]
-    trusted = [state["original"], context.schema_of(new), state["given"].get("request")]
-    for each in changes:
-        why = context.safety.refusal(each, tool, context.map.rule(each.rule).allow)
-        if why is not None:
-            return why
-        if each.safety is Safety.MODEL and is_tainted(each, told, trusted):
-            return "the model took the value from an error's text"
-    return None
-
-
-def _vouch(times: float, rung: Rung, round_: Round, *, even_if_lost: bool) -> Round:
-    """Let the same call run again, and raise the bound on executions as far as the ceiling."""
-    if rung.context.outcome_of(rung.state) == "lost" and not even_if_lost:
-        return _note(round_, rung, "gave_up", "nobody knows whether it was done already")
-    executed = len(rung.state["attempts"])
-    allowed = round_.counts.get("allowed_attempts", executed + times)
-    if not executed < allowed:
-        return _note(round_, rung, "gave_up", f"{times:g} further executions did not help")
-    counts = {**round_.counts, "allowed_attempts": min(allowed, rung.context.limits.ceiling)}
-    vouch = "lost" if even_if_lost else "refused"
-    again = replace(round_, counts=counts, wait=round_.wait or 0.0, vouch=vouch)
-    return _note(again, rung, "retry", f"{times:g} further executions")
-
-
-def _note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> Round:
-    item = {
-        "strategy": rung.strategy,
-        "rule": rung.diagnosis.rule,
-        "path": rung.diagnosis.path,
-        "outcome": outcome,
-        "reason": bound(reason, 300),
-        "key": rung.context.key_of(call_of(rung.state["current"])),
-        "fault": fault_of(rung.diagnosis),
-        **more,
-    }
-    return replace(round_, tried=(*round_.tried, item))
-
-
 def _take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again."""
-    start = _start(state)
+    start = _start(state, context)
     is_first = not state["counts"].get("questions")
     repaired = repair_of(answer, question, start.call, is_first=is_first)
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
     round_ = take(repaired, rung, start)
     last = round_.tried[-1]
-    if last["outcome"] in _NO_HELP:
+    if last["outcome"] in NO_HELP:
         return _update(replace(round_, question={**question, "problem": last["reason"]}), state)
     return _update(replace(round_, counts=count(round_.counts, "questions")), state)
 

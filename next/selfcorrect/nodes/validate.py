@@ -3,7 +3,6 @@
 from selfcorrect.context import RunContext
 from selfcorrect.model import call_of, change_of
 from selfcorrect.nodes.plan import unknown_tool
-from selfcorrect.nodes.repair import refusal_of
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
@@ -13,7 +12,7 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     call = call_of(state["current"])
     # Checked here once more, because a repairer of the deployment's own may have made them.
     changes = [change_of(item) for item in state["pending"]]
-    if (why := refusal_of(changes, call, state, context)) is not None:
+    if (why := context.refusal_of(changes, call, state)) is not None:
         return {"pending": []} | stop_run("rejected", f"{why}.")
     update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
     tool = context.tools.get(call.name)

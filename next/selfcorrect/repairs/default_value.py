@@ -1,25 +1,17 @@
 """default-value: fills in a missing argument that has a default."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from selfcorrect.model import (
-    ABSENT,
-    Call,
-    Change,
-    Changed,
-    Diagnosis,
-    GiveUp,
-    JsonObject,
-    Repair,
-    Safety,
-)
-from selfcorrect.pointer import keys_of, look
-from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.slot import subschema
+from selfcorrect.model import Diagnosis, JsonDict, JsonObject
+from selfcorrect.pointer import keys_of
+from selfcorrect.repairs.primitive import Primitive
+from selfcorrect.schema.slot import Slot
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultValue:
+class DefaultValue(Primitive):
     """Fill in the default of the schema, or of the map; the change is lossy.
 
     Attributes:
@@ -28,13 +20,10 @@ class DefaultValue:
 
     values: JsonObject = field(default_factory=dict)
 
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        path = diagnosis.path
-        if not keys_of(path) or look(call, path) is not ABSENT:
-            return GiveUp("no argument is missing")
-        schema = subschema(context.schema, keys_of(path))
-        name = diagnosis.params[0]
-        value = self.values.get(name, schema.get("default", ABSENT))
-        if value is ABSENT:
-            return GiveUp(f"`{name}` has no default")
-        return Changed(Change(path, ABSENT, value, Safety.LOSSY, "its default"))
+    NAME: ClassVar[str] = "default-value"
+    OPTIONS: ClassVar[Mapping[str, str]] = {"defaults": "values"}
+    OF_OBJECT: ClassVar[bool] = True
+
+    def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
+        """Ask for the argument that the error misses."""
+        return {"required": keys_of(diagnosis.path)[-1:]}

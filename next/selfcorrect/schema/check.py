@@ -11,7 +11,7 @@ from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.engine import Violation, compile_schema, violations
-from selfcorrect.schema.slot import close
+from selfcorrect.schema.slot import Slot, close
 
 _MOST: Final = 200
 """How many findings are made of one call; the others are counted."""
@@ -51,6 +51,11 @@ class Checker:
         except (ValueError, TypeError, RecursionError) as error:
             text = f"the arguments cannot be read as JSON: {error!s:.100}"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
+
+    @cached_property
+    def slot(self) -> Slot:
+        """The place of the arguments, for repairs."""
+        return Slot.of(self.schema)
 
     @cached_property
     def _validator(self) -> Any:

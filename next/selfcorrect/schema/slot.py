@@ -72,7 +72,7 @@ class Slot:
         """Whether null may stand here."""
         return self.accepts(None)
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The JSON types that it takes beside null; empty means any."""
         named = self.view.get("type", ())
@@ -85,7 +85,7 @@ class Slot:
         kinds = self.kinds
         return not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
 
-    @property
+    @cached_property
     def choices(self) -> tuple[JSON, ...]:
         """The listed values; none where there is no list."""
         return tuple(self.view["enum"] if "enum" in self.view else self._one("const"))

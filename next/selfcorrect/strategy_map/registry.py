@@ -19,11 +19,20 @@ Factory: TypeAlias = Callable[..., Any]
 _F = TypeVar("_F", bound=Factory)
 
 BUILT_IN: Final[Mapping[str, tuple[str, str, Needs]]] = {
-    "convert-type": ("convert_type", "ConvertType", "nothing"),
     "fix-json": ("fix_json", "FixJson", "nothing"),
-    "format-date": ("format_date", "FormatDate", "nothing"),
-    "correct-enum": ("correct_enum", "CorrectEnum", "nothing"),
+    "unwrap-arguments": ("unwrap_arguments", "UnwrapArguments", "nothing"),
     "rename-argument": ("rename_argument", "RenameArgument", "nothing"),
+    "drop-null": ("drop_null", "DropNull", "nothing"),
+    "parse-nested": ("parse_nested", "ParseNested", "nothing"),
+    "convert-type": ("convert_type", "ConvertType", "nothing"),
+    "correct-enum": ("correct_enum", "CorrectEnum", "nothing"),
+    "format-date": ("format_date", "FormatDate", "nothing"),
+    "format-time": ("format_time", "FormatTime", "nothing"),
+    "correct-format": ("correct_format", "CorrectFormat", "nothing"),
+    "split-list": ("split_list", "SplitList", "nothing"),
+    "wrap-list": ("wrap_list", "WrapList", "nothing"),
+    "unwrap-list": ("unwrap_list", "UnwrapList", "nothing"),
+    "unwrap-value": ("unwrap_value", "UnwrapValue", "nothing"),
     "rename-tool": ("rename_tool", "RenameTool", "nothing"),
     "default-value": ("default_value", "DefaultValue", "nothing"),
     "clamp": ("clamp", "Clamp", "nothing"),

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Final, Protocol, TypedDict, Unpack, cast
 
-from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect
+from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonObject
@@ -48,6 +48,8 @@ class ToolSpec:
         verify: Finds out whether a lost call was done.
         receipt: The key of a result, or a function of it, that shows that the call was done.
         fails: Says of a returned value whether it is an error.
+        acts: Whether one call more than meant would change something.
+        checker: Checks arguments against `parameters`.
     """
 
     name: str
@@ -63,6 +65,7 @@ class ToolSpec:
     verify: Callable[..., Any] | None = None
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
+    acts: bool = field(init=False, repr=False, compare=False)
     checker: Checker = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +76,7 @@ class ToolSpec:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the timeout must be more than 0 seconds"
             )
+        object.__setattr__(self, "acts", acts(self.effect))
         object.__setattr__(self, "checker", Checker(self.parameters, self.name))
 
     @classmethod

@@ -1,0 +1,168 @@
+"""A round of repair as a fold: each answer of a strategy turns one frozen `Round` into the next."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final
+
+from selfcorrect.context import RunContext
+from selfcorrect.model import (
+    JSON,
+    Ask,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    Escalate,
+    GiveUp,
+    JsonDict,
+    Repair,
+    Result,
+    Retry,
+    Terminal,
+    Wait,
+    change_json,
+)
+from selfcorrect.nodes.select_strategy import fault_of
+from selfcorrect.pointer import apply
+from selfcorrect.questions import MAX_OPTIONS, question_about
+from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.text import bound
+from selfcorrect.tools.run import plain
+
+MAX_CHANGES: Final = 500
+PERSON: Final = "person"
+NO_HELP: Final = ("gave_up", "refused", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round has come to so far.
+
+    Attributes:
+        call: The call, with the changes made.
+        key: What is equal for calls equal to the one that the round began with.
+        counts: The counters of the run.
+        changes: The changes of this round.
+        tried: The answers of this round.
+        question: What a person is to be asked.
+        wait: Seconds until the same call is made again.
+        vouch: For which outcome somebody vouches.
+        end: The update that ends the run.
+    """
+
+    call: Call
+    key: str
+    counts: JsonDict
+    changes: tuple[Change, ...] = ()
+    tried: tuple[JsonDict, ...] = ()
+    question: JsonDict | None = None
+    wait: float | None = None
+    vouch: str | None = None
+    end: Update | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """Who answers, about which fault, in which run."""
+
+    strategy: str
+    diagnosis: Diagnosis
+    state: CorrectionState
+    context: RunContext
+
+    @property
+    def reader(self) -> Any:
+        """The strategy, where the pass over arguments can do what it does; else None."""
+        rule = self.diagnosis.rule
+        found = self.context.strategy_for(self.state, rule, self.strategy).repair
+        return found if getattr(found, "NAME", None) == self.strategy else None
+
+    def concerns(self, path: str) -> bool:
+        """Say whether a place lies in, or around, one that is at fault."""
+        return any(
+            one == path or one.startswith(f"{path}/") or path.startswith(f"{one}/")
+            for one in self.diagnosis.paths
+        )
+
+
+def take(answer: Repair, rung: Rung, round_: Round) -> Round:
+    """Return the round after one answer; what it came to is noted in `tried`."""
+    match answer:
+        case Changed(changes):
+            return change_call(changes, rung, round_)
+        case Wait(seconds):
+            waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
+            return note(waits, rung, "wait", f"{seconds:g} s")
+        case Retry(times, even_if_lost):
+            return _vouch(times, rung, round_, even_if_lost=even_if_lost)
+        case Result(value):
+            ends: Update = {"outcome": "answered", "result": plain(value)}
+            return note(replace(round_, end=ends), rung, "answered")
+        case Ask(question, options):
+            offered = plain(list(islice(options, MAX_OPTIONS)))
+            path = rung.diagnosis.path
+            asked = question_about(question, offered, path, rung.state, round_.tried)
+            return note(replace(round_, question=asked), rung, "asked", question)
+        case Escalate(reason, severity):
+            ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
+            return note(replace(round_, end=ends), rung, "escalated", reason)
+        case Terminal(reason):
+            # A person who says no is no error of a terminal kind.
+            kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
+            ends = stop_run(kind, bound(reason, 1_000))
+            return note(replace(round_, end=ends), rung, "terminal", reason)
+        case GiveUp(reason):
+            return note(round_, rung, "gave_up", reason)
+        case _:
+            return note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
+
+
+def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
+    """Make changes if the policy lets all of them run."""
+    rule = rung.diagnosis.rule
+    few = islice(changes, MAX_CHANGES)
+    made = tuple(replace(each, strategy=rung.strategy, rule=rule) for each in few)
+    try:
+        new = apply(round_.call, made)
+    except LookupError as error:
+        return note(round_, rung, "failed", str(error))
+    # A strategy that changes nothing would be asked about the same call for ever. For Python,
+    # 1 and True are equal.
+    is_equal = all(type(each.before) is type(each.after) for each in made)
+    if is_equal and new == round_.call:
+        return note(round_, rung, "gave_up", "nothing changes")
+    if (why := rung.context.refusal_of(made, new, rung.state)) is not None:
+        return note(round_, rung, "refused", why, changes=list(map(change_json, made)))
+    vouch = "lost" if rung.strategy == PERSON else round_.vouch
+    next_round = replace(round_, call=new, changes=round_.changes + made, vouch=vouch)
+    return note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
+
+
+def _vouch(times: float, rung: Rung, round_: Round, *, even_if_lost: bool) -> Round:
+    """Let the same call run again, and raise the bound on executions as far as the ceiling."""
+    if rung.context.outcome_of(rung.state) == "lost" and not even_if_lost:
+        return note(round_, rung, "gave_up", "nobody knows whether it was done already")
+    executed = len(rung.state["attempts"])
+    allowed = round_.counts.get("allowed_attempts", executed + times)
+    if not executed < allowed:
+        return note(round_, rung, "gave_up", f"{times:g} further executions did not help")
+    counts = {**round_.counts, "allowed_attempts": min(allowed, rung.context.limits.ceiling)}
+    vouch = "lost" if even_if_lost else "refused"
+    again = replace(round_, counts=counts, wait=round_.wait or 0.0, vouch=vouch)
+    return note(again, rung, "retry", f"{times:g} further executions")
+
+
+def note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> Round:
+    """Note what an answer came to."""
+    item = {
+        "strategy": rung.strategy,
+        "rule": rung.diagnosis.rule,
+        "path": rung.diagnosis.path,
+        "outcome": outcome,
+        "reason": bound(reason, 300),
+        "key": round_.key,
+        "fault": fault_of(rung.diagnosis),
+        **more,
+    }
+    return replace(round_, tried=(*round_.tried, item))

@@ -1,0 +1,61 @@
+"""What the strategies of the pass over arguments have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import (
+    ABSENT,
+    Call,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    Repair,
+    Safety,
+)
+from selfcorrect.pointer import keys_of, look, pointer
+from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs.arguments import repair_arguments
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.readings import Allow
+
+_CLASSES: Final = (Safety.EXACT, Safety.INFERRED, Safety.LOSSY)
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """One strategy of the pass; called alone, it runs the pass restricted to itself and one place.
+
+    Attributes:
+        NAME: How ladders and trails call it, and `Allow` too.
+        OPTIONS: Its fields by the fields of `Allow` that they fill.
+        OF_OBJECT: Whether it works on the object around the place.
+    """
+
+    NAME: ClassVar[str]
+    OPTIONS: ClassVar[Mapping[str, str]] = {}
+    OF_OBJECT: ClassVar[bool] = False
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        keys = keys_of(diagnosis.path)
+        if self.OF_OBJECT:
+            keys = keys[:-1]
+        elif not keys:
+            return GiveUp("the error names no argument")
+        written = look(call, pointer(*keys))
+        if written is ABSENT:
+            return GiveUp("there is no value where the error points")
+        root = Slot.of(context.schema)
+        slot = root.at(keys) if keys else root
+        wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
+        allow = Allow.of([self], _CLASSES, acts=acts(context.effect))
+        found = repair_arguments(written, wanted, allow, keys)
+        if found.changes:
+            return Changed(found.changes)
+        return GiveUp(found.problems[0].text if found.problems else "the value fits already")
+
+    def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
+        """Return what the error asks of the place beside its schema."""
+        return dict(diagnosis.constraint)

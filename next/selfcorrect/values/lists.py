@@ -1,0 +1,60 @@
+"""A list of one, and a list that was written as one text."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from selfcorrect.model import ABSENT, JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.nothing import is_empty
+from selfcorrect.values.reading import Reading
+from selfcorrect.values.structures import nested
+
+_LONGEST: Final = 20_000
+_OPENERS: Final = ("[", "{", "(")
+_SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
+_JOINT: Final = re.compile(r"\b(?:and|or|but|not|except|without|unless)\b", re.IGNORECASE)
+_GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
+
+
+def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a text as a list of its parts, any other value as a list of one, or the reverse."""
+    if isinstance(value, list):
+        wants_one = "array" not in slot.kinds or isinstance(value[0] if value else None, list)
+        if len(value) == 1 and slot.kinds and wants_one:
+            yield Reading(value[0], Safety.INFERRED, "unwrap-list")
+    # A text in the place of an item is an item: it is no list in a list.
+    elif "array" in slot.kinds and not is_empty(value) and not slot.is_item:
+        yield from _into_list(value)
+
+
+def _into_list(value: JSON) -> Iterator[Reading]:
+    if not isinstance(value, str):
+        yield Reading([value], Safety.EXACT, "wrap-list")
+        return
+    text = value.strip()
+    inside = nested(text) if text[:1] in _OPENERS else ABSENT
+    # What is a list already only has to be parsed.
+    if len(text) > _LONGEST or isinstance(inside, list):
+        return
+    is_plain = text[:1] not in _OPENERS and not any(re.search(each, text) for each in _SEPARATORS)
+    if is_plain or isinstance(inside, dict):
+        yield Reading([value], Safety.EXACT, "wrap-list")
+        return
+    parts = _parts(text)
+    if not parts:
+        return
+    yield Reading(parts, Safety.INFERRED, "split-list")
+    # `New York, NY` may be two items or one, and so may 1,250.
+    if text[:1] != "[" and (any(" " in str(part) for part in parts) or _GROUP.search(text)):
+        yield Reading([value], Safety.INFERRED, "wrap-list")
+
+
+def _parts(text: str) -> list[JSON]:
+    """Split a text at the one separator that it uses; nothing where its parts are not clear."""
+    bare = text[1:-1].strip() if text[:1] == "[" and text[-1:] == "]" else text
+    used = [each for each in _SEPARATORS if re.search(each, bare)]
+    if len(used) != 1 or re.search(r"[\"'`\[\]{}()]", bare) or _JOINT.search(bare):
+        return []
+    parts = re.split(used[0], bare)
+    return list(parts) if all(parts) else []

@@ -1,0 +1,41 @@
+"""The ways in which a model says nothing."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.reading import Reading
+
+
+def read_nothing(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a word for nothing as null, where null may stand."""
+    if isinstance(value, str) and slot.is_nullable:
+        word = value.strip().lower()
+        if word in _NULLS:
+            yield Reading(None, Safety.EXACT, "convert-type")
+        elif word in _WORDS:
+            yield Reading(None, Safety.INFERRED, "convert-type")
+
+
+def is_empty(value: JSON) -> bool:
+    """Say whether a value holds nothing at all.
+
+    >>> is_empty(None), is_empty(" "), is_empty([]), is_empty(0), is_empty("none")
+    (True, True, True, False, False)
+    """
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
+def says_nothing(value: JSON) -> bool:
+    """Say whether a value is empty or a word for nothing.
+
+    >>> says_nothing(""), says_nothing("N/A"), says_nothing("nobody")
+    (True, True, False)
+    """
+    is_word = isinstance(value, str) and value.strip().lower() in _NULLS | _WORDS
+    return is_word or is_empty(value)
+
+
+_NULLS: Final = frozenset({"null", "none"})
+_WORDS: Final = frozenset({"", "nil", "undefined", "n/a", "not specified"})

@@ -1,0 +1,101 @@
+"""Numbers as people write them: digits, thousands, words, units that the place names."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.reading import Reading
+from selfcorrect.values.units import is_asked_for
+
+_PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.(?:000)+", re.ASCII)
+"""1.000 is one in half of the world, and a thousand in the other."""
+_GROUPED: Final = re.compile(
+    r"[+-]?[1-9]\d{0,2}(?P<mark>[,_])\d{3}(?:(?P=mark)\d{3})*(?:\.\d+)?", re.ASCII
+)
+_RUN: Final = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
+_UNIT: Final = re.compile(r"[^\d.,+\-*/^=~<>]{1,20}(?:/h)?\.?")
+_LARGEST: Final = 30
+_LONGEST: Final = 200
+
+
+def read_number(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a text as the number that it writes, without rounding."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        yield Reading(int(value), Safety.EXACT, "convert-type")
+    elif isinstance(value, str) and len(value) <= _LONGEST:
+        yield from _in_text(value.strip().replace("\N{MINUS SIGN}", "-"), slot)
+
+
+def _in_text(text: str, slot: Slot) -> Iterator[Reading]:
+    if _PLAIN.fullmatch(text):
+        if not _THOUSANDS.fullmatch(text):
+            yield from _number(text, Safety.EXACT)
+    elif grouped := _GROUPED.fullmatch(text):
+        # One comma before three digits may begin a fraction: 1,250 is 1.25 in half of the world.
+        mark = grouped["mark"]
+        if "number" not in slot.kinds or text.count(mark) > 1 or "." in text or mark == "_":
+            yield from _number(text.replace(mark, ""), Safety.INFERRED)
+    elif (number := number_word(text)) is not None:
+        yield Reading(number, Safety.INFERRED, "convert-type")
+    elif run := _RUN.search(text):
+        yield from _with_unit(text, run, slot)
+
+
+def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
+    units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
+    digits, name, description = run[0], slot.name, slot.description
+    if ("," in digits and not _GROUPED.fullmatch(digits)) or _THOUSANDS.fullmatch(digits):
+        return
+    if all(_UNIT.fullmatch(each) and is_asked_for(each, name, description) for each in units):
+        is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
+        safety = Safety.INFERRED if "," in digits else Safety.EXACT
+        yield from _number(digits.replace(",", ""), safety) if is_sure else ()
+
+
+def _number(digits: str, safety: Safety) -> Iterator[Reading]:
+    """Yield the number where Python's number says exactly what the digits say."""
+    exact = Decimal(digits)
+    if exact == exact.to_integral_value() and exact.adjusted() < _LARGEST:
+        yield Reading(int(exact), safety, "convert-type")
+    elif Decimal(repr(float(exact))) == exact:
+        yield Reading(float(exact), safety, "convert-type")
+
+
+def number_word(text: str) -> int | None:
+    """Return the number that words name.
+
+    >>> number_word("five"), number_word("twenty-one"), number_word("two hundred"), number_word("a")
+    (5, 21, 200, None)
+    """
+    said = text.lower().replace("-", " ").split()
+    if said == ["zero"]:
+        return 0
+    total = part = 0
+    for word in said:
+        more, scale = _SMALL.get(word) or _TENS.get(word), _SCALES.get(word)
+        if more is not None and _may_follow(more, part % 100):
+            part += more
+        elif scale == 100 and 0 < part < 10:
+            part *= scale
+        elif scale is not None and scale > 100 and part and total % (1_000 * scale) == 0:
+            total, part = total + part * scale, 0
+        else:
+            return None
+    return total + part if said else None
+
+
+def _may_follow(more: int, part: int) -> bool:
+    """Say whether a number below a hundred may follow what stands there: 5 after 20."""
+    return part == 0 or (part >= 20 and part % 10 == 0 and more < 10)
+
+
+_ONES: Final = "zero one two three four five six seven eight nine ten eleven twelve thirteen"
+_TEENS: Final = "fourteen fifteen sixteen seventeen eighteen nineteen"
+_SMALL: Final = {word: at for at, word in enumerate(f"{_ONES} {_TEENS}".split())}
+_ROUND: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS: Final = {word: 10 * at for at, word in enumerate(_ROUND.split(), 2)}
+_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}

@@ -1,0 +1,115 @@
+"""All ways in which one written value can be read as what a place wants."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.booleans import read_boolean
+from selfcorrect.values.choices import read_choice, read_synonym
+from selfcorrect.values.dates import read_date
+from selfcorrect.values.lists import read_list
+from selfcorrect.values.nothing import read_nothing
+from selfcorrect.values.numbers import read_number
+from selfcorrect.values.reading import Reader, Reading
+from selfcorrect.values.structures import read_nested, read_wrapped
+from selfcorrect.values.texts import read_text
+
+SHAPES: Final = frozenset(
+    {"split-list", "wrap-list", "unwrap-list", "unwrap-value", "parse-nested"}
+)
+"""Strategies that read the shape of a value; what is inside may need repair itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """What may be done to the arguments of one call.
+
+    Attributes:
+        strategies: Names of the strategies that the ladders list.
+        classes: Classes of changes that the policy lets run.
+        acts: Whether the tool changes something.
+        key_synonyms: Arguments by the other names that they go by.
+        value_synonyms: Listed values by the other words that they go by.
+        defaults: Defaults by argument, over those of the schema.
+    """
+
+    strategies: frozenset[str]
+    classes: frozenset[Safety] = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LOSSY})
+    acts: bool = True
+    key_synonyms: Mapping[str, str] = field(default_factory=dict)
+    value_synonyms: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, JSON] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, strategies: Iterable[Any], classes: Iterable[Safety], *, acts: bool) -> "Allow":
+        """Return what strategy objects allow together; the options of the first count."""
+        names, options = set(), dict[str, dict[str, Any]]()
+        for each in strategies:
+            names.add(each.NAME)
+            for field_, option in each.OPTIONS.items():
+                options[field_] = {**getattr(each, option), **options.get(field_, {})}
+        more: Any = options
+        return cls(frozenset(names), frozenset(classes), acts, **more)
+
+    def lets(self, strategy: str, safety: Safety) -> bool:
+        """Say whether a strategy may make a change of a class."""
+        return strategy in self.strategies and safety in self.classes
+
+
+def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
+    """Return the readings of a value, each once, by its surest way.
+
+    >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
+    >>> allow = Allow(frozenset({"convert-type"}))
+    >>> [(each.value, each.safety.value) for each in readings(" 5", slot, allow)]
+    [(5, 'exact')]
+    >>> readings("2.5", slot, allow)
+    []
+    """
+    found = [each for read in _readers(value, slot, allow) for each in read(value, slot)]
+    if slot.choices and allow.value_synonyms:
+        found += read_synonym(value, slot, allow.value_synonyms)
+    allowed = (each for each in found if allow.lets(each.strategy, each.safety))
+    return _once(each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value))
+
+
+def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
+    """Yield the primitives that may read a value of this type in this place."""
+    kinds = slot.kinds
+    if isinstance(value, dict):
+        yield read_wrapped
+    else:
+        if "boolean" in kinds:
+            yield read_boolean
+        if kinds & _NUMBERS:
+            yield read_number
+        if slot.choices:
+            yield read_choice
+        elif slot.takes("string"):
+            yield read_text
+            if slot.format in _DATES or slot.pattern:
+                yield read_date
+        # For a tool that acts, what is empty is missing, and not null.
+        if isinstance(value, str) and slot.is_nullable and (value.strip() or not allow.acts):
+            yield read_nothing
+    if isinstance(value, str) and value.lstrip()[:1] in _OPENERS:
+        yield read_nested
+    if "array" in kinds or isinstance(value, list):
+        yield read_list
+
+
+_NUMBERS: Final = frozenset({"integer", "number"})
+_DATES: Final = frozenset({"date", "date-time", "time"})
+_OPENERS: Final = ("[", "{", "(")
+
+
+def _once(found: Iterable[Reading]) -> list[Reading]:
+    surest: dict[str, Reading] = {}
+    for each in found:
+        key = f"{type(each.value).__name__} {each.value!r}"
+        known = surest.get(key)
+        if known is None or (known.safety, each.safety) == (Safety.INFERRED, Safety.EXACT):
+            surest[key] = each
+    return list(surest.values())

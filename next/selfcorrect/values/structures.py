@@ -1,0 +1,133 @@
+"""A list or object that was written as text, and a value in an object of its own."""
+
+import ast
+import json
+import tokenize
+from collections.abc import Iterator
+from io import StringIO
+from itertools import pairwise
+from math import isfinite
+from typing import Any, Final
+
+from selfcorrect.model import ABSENT, JSON, JsonDict, Safety
+from selfcorrect.names import same_words
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.reading import Reading
+
+_LONGEST: Final = 1_000_000
+_LONGEST_PYTHON: Final = 20_000
+
+
+def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a text as the list or object that it writes, in JSON or in Python's notation."""
+    found = nested(value) if isinstance(value, str) else ABSENT
+    kind = "array" if isinstance(found, list) else "object" if isinstance(found, dict) else ""
+    if kind and slot.kinds and slot.takes(kind):
+        yield Reading(found, Safety.EXACT, "parse-nested")
+
+
+def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read the one value that an object holds: `{"value": 5}`, `{"type": "number", "value": 5}`."""
+    if not isinstance(value, dict) or len(value) > 2 or not slot.kinds:
+        return
+    held = [key for key in value if not (key == "type" and _is_type(value[key]))]
+    if len(held) != 1 or held[0] in slot.properties:
+        return
+    key, inner = held[0], value[held[0]]
+    # An object that wants an object may be whole as it stands.
+    if "object" in slot.kinds and not isinstance(inner, dict):
+        return
+    is_list = isinstance(inner, list) and key == "items"
+    if key == "value" or is_list or (slot.name and same_words(key, slot.name)):
+        yield Reading(inner, Safety.EXACT, "unwrap-value")
+
+
+def nested(text: str) -> JSON:
+    """Return the value that a text writes, or `ABSENT` where it is not the whole of one.
+
+    >>> nested('[1, {"a": null}]'), nested("{'a': (True, None)}"), nested("[1] or [2]")
+    ([1, {'a': None}], {'a': [True, None]}, ABSENT)
+    >>> nested('{"a": 1, "a": 2}')
+    ABSENT
+    """
+    if len(text) > _LONGEST:
+        return ABSENT
+    try:
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_refuse, parse_float=_real
+        )
+    except (ValueError, RecursionError):
+        pass
+    if len(text) > _LONGEST_PYTHON:
+        return ABSENT
+    try:
+        return ABSENT if _lacks_comma(text) else _literal(ast.parse(text.strip(), mode="eval").body)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
+        return ABSENT
+
+
+def _is_type(value: JSON) -> bool:
+    return isinstance(value, str) and value.lower() in _TYPES
+
+
+_TYPES: Final = frozenset(
+    {
+        *("array", "list", "tuple", "boolean", "bool", "number", "integer", "int", "float"),
+        *("double", "string", "str", "object", "dict"),
+    }
+)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonDict:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("two values for one key")
+    return made
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _real(digits: str) -> float:
+    if isfinite(number := float(digits)):
+        return number
+    raise ValueError(f"{digits:.30} is beyond any number")
+
+
+def _lacks_comma(text: str) -> bool:
+    """Say whether two texts stand side by side, which Python would make one of."""
+    skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    lines = StringIO(text.strip()).readline
+    kinds = [each.type for each in tokenize.generate_tokens(lines) if each.type not in skip]
+    return any(one == other == tokenize.STRING for one, other in pairwise(kinds))
+
+
+def _literal(node: ast.expr) -> JSON:
+    """Return the value of a literal in Python's notation.
+
+    Raises:
+        ValueError: If it is none, or no JSON.
+    """
+    match node:
+        case ast.Dict(keys, values):
+            # A key of None is `**other`.
+            names: list[Any] = [None if key is None else _literal(key) for key in keys]
+            if not all(isinstance(name, str) for name in names):
+                raise ValueError("a key must be a text")
+            return _object(list(zip(names, [_literal(each) for each in values], strict=True)))
+        case ast.List(items) | ast.Tuple(items):
+            return [_literal(each) for each in items]
+        case ast.Constant(str() | bool() | None | int() as value):
+            return value
+        case ast.Constant(float() as value):
+            return _real(repr(value))
+        case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)):
+            if not isinstance(value, bool):
+                return -value
+        case ast.Name(name) if name in _WORDS:
+            return _WORDS[name]
+    raise ValueError("not a literal")
+
+
+_WORDS: Final = {"true": True, "false": False, "null": None}

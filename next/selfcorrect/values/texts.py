@@ -1,0 +1,61 @@
+"""Other spellings of a text, and numbers that are wanted as text."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.reading import Reading
+
+_LONGEST: Final = 2_000
+
+
+def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a scalar as the text that a place wants."""
+    if isinstance(value, bool):
+        yield Reading(str(value).lower(), Safety.EXACT, "convert-type")
+    elif isinstance(value, int):
+        yield Reading(str(value), Safety.EXACT, "convert-type")
+    elif isinstance(value, float):
+        # 5.0 may have been written 5, and 1.1 may have been written 1.10.
+        if not value.is_integer() and "e" not in (text := repr(value)):
+            yield Reading(text, Safety.INFERRED, "convert-type")
+    elif isinstance(value, str) and len(value) <= _LONGEST and (slot.format or slot.pattern):
+        yield from _spellings(value, slot)
+
+
+def _spellings(text: str, slot: Slot) -> Iterator[Reading]:
+    bare = text.strip(_AROUND if slot.format in _FORMS else _QUOTES)
+    if slot.accepts(bare):
+        yield Reading(bare, Safety.EXACT, "correct-format")
+    elif slot.format in _FORMS:
+        yield Reading(_FORMS[slot.format](bare), Safety.EXACT, "correct-format")
+    elif slot.pattern:
+        for form in (bare.upper(), bare.lower()):
+            # `ß` has no capital letter of its own.
+            if len(form) == len(bare):
+                yield Reading(form, Safety.INFERRED, "correct-format")
+
+
+_QUOTES: Final = " \t\r\n\"'`"
+_AROUND: Final = f"{_QUOTES}<>"
+
+
+def _email(text: str) -> str:
+    return text.removeprefix("mailto:").rstrip(".,;")
+
+
+def _uuid(text: str) -> str:
+    bare = text.lower().removeprefix("urn:uuid:").strip("{}")
+    digits = bare.replace("-", "")
+    if not re.fullmatch(r"[0-9a-f]{32}", digits):
+        return text
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "email": _email,
+    "uuid": _uuid,
+    "uri": str,
+}

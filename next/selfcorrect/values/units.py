@@ -1,0 +1,63 @@
+"""Whether a place asks for exactly the unit or currency that was written."""
+
+import re
+from typing import Final
+
+from selfcorrect.names import words
+
+_ROWS: Final = (
+    *("$ us$ usd dollar", "€ eur euro", "£ gbp sterling", "¥ jpy yen", "₹ inr rupee"),
+    *("cad c$", "aud a$", "nzd", "sgd", "hkd", "mxn peso", "chf franc", "cny yuan rmb", "krw won"),
+    *("sek", "nok", "dkk", "pln zloty", "brl real", "zar rand", "btc bitcoin", "eth ether"),
+    *("% percent pct percentage", "km kilometer kilometre", "m meter metre", "mi mile", "nm"),
+    *("cm centimeter centimetre", "mm millimeter millimetre", "ft foot feet", "in inch", "yd yard"),
+    *("kg kilogram kilo", "g gram", "mg milligram", "t ton tonne", "lb pound", "oz ounce"),
+    *("ms millisecond", "s sec second", "min minute", "h hr hour", "d day", "week", "month"),
+    *("year", "°C C celsius", "°F F fahrenheit", "K kelvin", "km/h kmh kph", "mph", "W watt"),
+    *("V volt", "A ampere", "kB KB kilobyte", "MB megabyte", "GB gigabyte", "TB terabyte", "byte"),
+)
+"""Signs and words of one unit a row."""
+_SIGNS: Final = {word: row for row in _ROWS for word in row.split()}
+_UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
+_ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
+"""Signs that a description uses as words."""
+_OTHER_SIZE: Final = frozenset(
+    {
+        *("thousand", "million", "billion", "cent", "pence", "per", "square", "squared", "cubic"),
+        *("fraction", "decimal", "ratio", "basis", "dozen", "half"),
+    }
+)
+
+
+def is_asked_for(unit: str, name: str, description: str) -> bool:
+    """Say whether a name or description asks for this unit and mentions no other.
+
+    >>> is_asked_for("km", "distance_km", ""), is_asked_for("nights", "num_nights", "")
+    (True, True)
+    >>> is_asked_for("min", "delay", "seconds, up to 10 minutes")
+    False
+    """
+    named = set(map(_singular, words(name)))
+    described = {_singular(word) for word in _words_of(description) if len(word) > 1}
+    said = {*named, *(described - _ALSO_WORDS), *re.findall(r"[$€£¥₹%]", description)}
+    asked = {_UNITS[each] for each in said if each in _UNITS}
+    folded = unit.strip(". ").lower()
+    if len(folded) < 3 and folded.isalpha():
+        # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
+        meant = _SIGNS.get(unit.strip(". "))
+    else:
+        meant = _UNITS.get(folded) or _UNITS.get(_singular(folded))
+    if meant is None:
+        return len(folded) > 2 and not asked and _singular(folded) in named
+    return asked == {meant} and _OTHER_SIZE.isdisjoint(said)
+
+
+def _words_of(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+(?:/h)?", text.lower()[:2_000])
+
+
+def _singular(word: str) -> str:
+    is_plural = len(word) > 3 and word.endswith("s") and word[-2] not in "su"
+    if is_plural and word.endswith(("inches", "boxes")):
+        return word[:-2]
+    return word[:-1] if is_plural else word

@@ -1,0 +1,230 @@
+"""The pass over a whole call: keys, wrappers, unions, what is missing, and its bounds."""
+
+import time
+
+import pytest
+from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
+
+from selfcorrect import Call, Changed, Diagnosis, ErrorRule, GiveUp, Safety
+from selfcorrect.pointer import apply
+from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs.arguments import repair_arguments
+from selfcorrect.schema.slot import Slot
+from selfcorrect.strategy_map.registry import BUILT_IN, bind
+from selfcorrect.values.readings import Allow
+
+EVERY = frozenset(BUILT_IN)
+UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
+PAY = {
+    "properties": {"to": TEXT, "amount": INTEGER, "due_date": DATE, "note": TEXT},
+    "required": ["to", "amount"],
+}
+TRIP = {"origin": TEXT, "departure_date": DATE, "seats": INTEGER}
+BOTH = {
+    "anyOf": [
+        {"type": "object", "properties": {"n": INTEGER}, "required": ["n"]},
+        {"type": "object", "properties": {"day": DATE}, "required": ["day"]},
+    ]
+}
+
+
+def repair(schema, args, *, acts=True, classes=UNASKED, **options):
+    properties = schema.get("properties", schema)
+    required = schema.get("required", []) if "properties" in schema else list(schema)
+    slot = Slot.of({"properties": properties, "required": required})
+    found = repair_arguments(args, slot, Allow(EVERY, classes, acts, **options))
+    # What is reported is what was done.
+    assert apply(Call("t", args), found.changes).args == found.args
+    return found
+
+
+REPAIRED = [
+    (PAY, {"To": "ann", "AMOUNT": "5"}, {"to": "ann", "amount": 5}),
+    (TRIP, {"origin": "LHR", "departureDate": "Oct 26, 2026", "seats": "2"},
+     {"origin": "LHR", "departure_date": "2026-10-26", "seats": 2}),
+    (PAY, {"to": "ann", "amuont": 5}, {"to": "ann", "amount": 5}),
+    (PAY, {"arguments": {"to": "ann", "amount": 5}}, {"to": "ann", "amount": 5}),
+    (PAY, {"input": '{"to": "ann", "amount": "5"}'}, {"to": "ann", "amount": 5}),
+    (PAY, {"args": {"params": {"to": "ann", "amount": 5}}}, {"to": "ann", "amount": 5}),
+    (PAY, {'{"to": "ann", "amount": 5}': ""}, {"to": "ann", "amount": 5}),
+    (PAY, {"to": "ann", "amount": 5, "due_date": None}, {"to": "ann", "amount": 5}),
+    (PAY, {"to": "ann", "amount": 5, "memo": None}, {"to": "ann", "amount": 5}),
+    ({"x": BOTH}, {"x": {"n": "5"}}, {"x": {"n": 5}}),
+    ({"x": BOTH}, {"x": '{"day": "2026/10/26"}'}, {"x": {"day": "2026-10-26"}}),
+    ({"x": {"type": "array", "items": {"type": "object", "properties": {"n": INTEGER}}}},
+     {"x": [{"n": 1}, {"n": "2"}]}, {"x": [{"n": 1}, {"n": 2}]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "args", "want"), REPAIRED)
+def test_arguments_are_repaired_without_loss(schema, args, want):
+    found = repair(schema, args)
+    assert (found.args, found.problems) == (want, ())
+
+
+REFUSED = [
+    # Content under a word, or beside the arguments.
+    (PAY, {"cancelled": {"to": "ann", "amount": 5}}, "extra"),
+    (PAY, {"to": "ann", "refund": {"amount": 5}}, "extra"),
+    (PAY, {"arguments": {"to": "ann", "amount": 5}, "dry_run": True}, "extra"),
+    (PAY, {"arguments": '{"to": "ann", "amount": 5} if bob agrees'}, "extra"),
+    (PAY, {"to": "ann", "amount": 5, "unless approved by ann": ""}, "extra"),
+    (PAY, {"to": "ann", "amount": 5, "dry_run": "yes"}, "extra"),
+    (PAY, {'{"to": "ann", "amount": 5}': "if bob agrees"}, "extra"),
+    (PAY, {'{"to": "ann", "amount": 5, "dry_run": 1}': ""}, "extra"),
+    (PAY, {"to": "ann", "amount?": 5}, "extra"),
+    (PAY, {"to": "ann", "!amount": 5}, "extra"),
+    # Two keys for one argument, and a value that cannot be read there.
+    (PAY, {"to": "ann", "Amount": 5, "AMOUNT": 6}, "ambiguous"),
+    (PAY, {"to": "ann", "amount": 5, "Amount": 6}, "extra"),
+    (PAY, {"to": "ann", "Amount": "lots"}, "extra"),
+    ({"start_date": DATE, "stark_date": DATE}, {"stard_date": "2026-10-26"}, "ambiguous"),
+    # Nothing is invented.
+    (PAY, {"to": "ann"}, "missing"),
+    (PAY, {"to": "ann", "amount": ""}, "missing"),
+    (PAY, {"to": "ann", "amount": None}, "missing"),
+    ({"mode": {"const": "real"}}, {}, "missing"),
+    # Unions with two ways as sure.
+    ({"x": BOTH}, {"x": '{"n": 5, "day": "2026-10-26", "n": 6}'}, "invalid"),
+    ({"x": {"anyOf": [DATE, {"enum": ["03/04/26"]}]}}, {"x": "03/04/2026"}, "ambiguous"),
+]
+
+
+@pytest.mark.parametrize(("schema", "args", "kind"), REFUSED)
+def test_what_would_lose_or_invent_something_is_left_over(schema, args, kind):
+    found = repair(schema, args)
+    assert kind in [each.kind for each in found.problems]
+
+
+def test_an_empty_optional_argument_is_missing_on_a_tool_that_acts():
+    schema = {"properties": {"to": TEXT, "amount": {**INTEGER, "default": 100}}, "required": ["to"]}
+    args = {"to": "ann", "amount": ""}
+    assert [each.kind for each in repair(schema, args).problems] == ["missing"]
+    assert repair(schema, args, acts=False).problems
+    plain = {"properties": {"to": TEXT, "amount": INTEGER}, "required": ["to"]}
+    assert repair(plain, args).problems
+    assert repair(plain, args, acts=False).args == {"to": "ann"}
+
+
+def test_a_default_fills_in_where_it_is_allowed_only():
+    schema = {"properties": {"n": {**INTEGER, "default": 3}}, "required": ["n"]}
+    assert repair(schema, {}).args == {}
+    found = repair(schema, {}, classes=frozenset(Safety))
+    assert found.args == {"n": 3}
+    assert found.changes[0].safety == Safety.LOSSY
+
+
+def test_a_synonym_comes_before_any_likeness():
+    found = repair(TRIP, {"from": "LHR", "date": "2026-10-26", "seats": 1},
+                   key_synonyms={"from": "origin", "date": "departure_date"})  # fmt: skip
+    assert found.args == {"origin": "LHR", "departure_date": "2026-10-26", "seats": 1}
+
+
+def test_what_fits_comes_back_as_the_same_object():
+    inner = {"n": 5}
+    schema = {"x": {"type": "object", "properties": {"n": INTEGER}}, "q": INTEGER}
+    assert repair(schema, {"x": inner, "q": "1"}).args["x"] is inner
+
+
+def test_one_field_is_repaired_where_another_one_cannot_be():
+    found = repair(PAY, {"to": "ann", "amount": "5", "due_date": "03/04/2026"})
+    assert found.args == {"to": "ann", "amount": 5, "due_date": "03/04/2026"}
+    assert [each.kind for each in found.problems] == ["ambiguous"]
+
+
+def nest(depth):
+    value = 5
+    for _ in range(depth):
+        value = {"value": value}
+    return value
+
+
+BIG = {
+    "unknown keys": {f"k{n}": n for n in range(20_000)},
+    "unknown keys beside": {"to": "ann", "amount": "5", **{f"amoun{n}t": n for n in range(20_000)}},
+    "wrong items": {"to": ["x"] * 100_000, "amount": 5},
+    "items": {"to": "ann", "amount": list(range(100_000))},
+    "nested": {"to": "ann", "amount": nest(90)},
+    "nested text": {"to": "ann", "amount": "[" * 90 + "]" * 90},
+    "long": {"to": "ann", "amount": "9" * 1_000_000},
+    "commas": {"to": "ann", "amount": "1," * 500_000},
+}
+
+
+@pytest.mark.parametrize("args", BIG.values(), ids=BIG)
+@pytest.mark.parametrize("kind", [INTEGER, {"type": "array", "items": INTEGER}, BOTH, {**DATE}])
+def test_a_pass_ends_within_a_second(args, kind):
+    started = time.process_time()
+    repair({"to": TEXT, "amount": kind}, args)
+    assert time.process_time() - started < 1
+
+
+def test_items_beyond_a_bound_are_not_repaired():
+    schema = {"q": {"type": "array", "items": INTEGER}}
+    started = time.process_time()
+    found = repair(schema, {"q": ["1"] * 100_000})
+    assert time.process_time() - started < 1
+    assert found.problems
+    assert found.changes == ()
+
+
+ALONE = [
+    ("convert-type", {"q": INTEGER}, {"q": "5"}, "/args/q", {"q": 5}),
+    ("correct-enum", {"q": {"enum": ["a b"]}}, {"q": "A-B"}, "/args/q", {"q": "a b"}),
+    ("format-date", {"q": TEXT}, {"q": "Oct 26, 2026"}, "/args/q", {"q": "2026-10-26"}),
+    ("split-list", {"q": {"type": "array"}}, {"q": "a, b"}, "/args/q", {"q": ["a", "b"]}),
+    ("wrap-list", {"q": {"type": "array"}}, {"q": "a"}, "/args/q", {"q": ["a"]}),
+    ("rename-argument", {"my_key": TEXT}, {"myKey": "a"}, "/args/myKey", {"my_key": "a"}),
+    ("rename-argument", {"my_key": TEXT}, {"myKey": "a"}, "/args/my_key", {"my_key": "a"}),
+    ("unwrap-arguments", {"q": TEXT}, {"args": {"q": "a"}}, "/args/q", {"q": "a"}),
+    ("drop-null", {"q": TEXT}, {"q": None}, "/args/q", {}),
+    ("default-value", {"q": {**INTEGER, "default": 3}}, {}, "/args/q", {"q": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "schema", "args", "path", "want"), ALONE)
+def test_a_strategy_alone_does_what_it_does_in_the_pass(name, schema, args, path, want):
+    call, diagnosis = Call("t", args), Diagnosis(paths=(path,))
+    context = RepairContext({"properties": schema}, effect="read_only")
+    answer = bind(name, None, {}).repair(call, diagnosis, context)
+    assert isinstance(answer, Changed)
+    assert {each.strategy for each in answer.changes} == {name}
+    assert apply(call, answer.changes).args == want
+
+
+def test_a_strategy_that_cannot_help_says_why():
+    context = RepairContext({"properties": {"q": DATE}})
+    call, diagnosis = Call("t", {"q": "03/04/2026"}), Diagnosis(paths=("/args/q",))
+    answer = bind("format-date", None, {}).repair(call, diagnosis, context)
+    assert answer == GiveUp('"03/04/2026" is 3 April 2026 or 4 March 2026')
+
+
+def test_the_trail_names_the_strategy_of_each_change():
+    tool = Tool(schema=TRIP)
+    out = run(tool, {"origin": "LHR", "departureDate": "Oct 26, 2026", "seats": "2"})
+    changes = [each for event in out["trail"] for each in event.get("changes", ())]
+    assert [(each["path"], each["strategy"]) for each in changes] == [
+        ("/args/departure_date", "rename-argument"),
+        ("/args/departure_date", "format-date"),
+        ("/args/seats", "convert-type"),
+    ]
+    assert tool.ran == [{"origin": "LHR", "departure_date": "2026-10-26", "seats": 2}]
+
+
+def test_what_stands_before_the_pass_on_a_ladder_comes_first():
+    rule = ErrorRule(
+        id="own", error="InvalidArgs", code="type", kind="validation",
+        repair=[lambda *_: GiveUp("not me"), "convert-type"],
+    )  # fmt: skip
+    tool = Tool()
+    out = run(tool, {"q": "5"}, strategies=with_rules(rule))
+    tried = [each for event in out["trail"] for each in event.get("tried", ())]
+    assert [each["outcome"] for each in tried] == ["gave_up", "changed"]
+    assert tool.ran == [{"q": 5}]
+
+
+def test_a_ladder_without_the_strategy_repairs_nothing():
+    rule = ErrorRule(id="own", error="InvalidArgs", kind="validation", repair=["wrap-list"])
+    tool = Tool()
+    assert run(tool, {"q": "5"}, strategies=with_rules(rule))["failure"]["reason"] == "no_strategy"
+    assert tool.ran == []

@@ -1,0 +1,260 @@
+"""Readings of single values: what each means in a place, and what is refused."""
+
+import pytest
+from kit import DATE, INTEGER, TEXT
+
+from selfcorrect.model import Safety
+from selfcorrect.repairs.arguments import repair_arguments
+from selfcorrect.schema.slot import Slot
+from selfcorrect.strategy_map.registry import BUILT_IN
+from selfcorrect.values.readings import Allow
+
+EVERY = frozenset(BUILT_IN)
+UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
+NUMBER = {"type": "number"}
+BOOLEAN = {"type": "boolean"}
+CABIN = {"enum": ["economy", "business", "first"]}
+USD = {"type": "number", "description": "The amount in USD"}
+SECONDS = {"type": "integer", "description": "Seconds to wait"}
+TIME = {"type": "string", "format": "time"}
+MOMENT = {"type": "string", "format": "date-time"}
+CODE = {"type": "string", "pattern": "^[A-Z]{3}$"}
+
+
+def listed(*values):
+    return {"enum": list(values)}
+
+
+def many(items):
+    return {"type": "array", "items": items}
+
+
+def repair(schema, written, *, acts=True, name="q", classes=UNASKED):
+    """Repair one value under a required argument."""
+    slot = Slot.of({"properties": {name: schema}, "required": [name]})
+    return repair_arguments({name: written}, slot, Allow(EVERY, classes, acts))
+
+
+READ = [
+    (INTEGER, "5", 5, "exact convert-type"),
+    (INTEGER, " -5 ", -5, "exact convert-type"),
+    (INTEGER, "\N{MINUS SIGN}5", -5, "exact convert-type"),
+    (INTEGER, "5.00", 5, "exact convert-type"),
+    (INTEGER, "1e3", 1000, "exact convert-type"),
+    (INTEGER, "3,500", 3500, "inferred convert-type"),
+    (INTEGER, "1,234,567", 1234567, "inferred convert-type"),
+    (INTEGER, "five", 5, "inferred convert-type"),
+    (INTEGER, "Twenty-one", 21, "inferred convert-type"),
+    (INTEGER, "two hundred five", 205, "inferred convert-type"),
+    (INTEGER, "one million two thousand", 1002000, "inferred convert-type"),
+    (INTEGER, "9007199254740993", 9007199254740993, "exact convert-type"),
+    (NUMBER, "2.5", 2.5, "exact convert-type"),
+    (NUMBER, "1,234.5", 1234.5, "inferred convert-type"),
+    (NUMBER, "9007199254740993", 9007199254740993, "exact convert-type"),
+    (USD, "$5", 5, "exact convert-type"),
+    (USD, "5.50 USD", 5.5, "exact convert-type"),
+    (SECONDS, "5 s", 5, "exact convert-type"),
+    (BOOLEAN, "True", True, "exact convert-type"),
+    (BOOLEAN, "no", False, "inferred convert-type"),
+    (BOOLEAN, 1, True, "inferred convert-type"),
+    (CABIN, " Business", "business", "exact correct-enum"),
+    (CABIN, "Business class", "business", "inferred correct-enum"),
+    (CABIN, "buisness", "business", "inferred correct-enum"),
+    (listed("us-east-1", "us-west-2"), "US East 1", "us-east-1", "exact correct-enum"),
+    (listed(1, 2, 3), "2", 2, "exact correct-enum"),
+    (listed("5", "50"), 5, "5", "exact correct-enum"),
+    (DATE, "2026/10/26", "2026-10-26", "exact format-date"),
+    (DATE, "Oct 26, 2026", "2026-10-26", "inferred format-date"),
+    (DATE, "26th of October 2026", "2026-10-26", "inferred format-date"),
+    (DATE, "Monday, 26 October 2026", "2026-10-26", "inferred format-date"),
+    (DATE, "25.12.2026", "2026-12-25", "inferred format-date"),
+    (DATE, "Tue 03/03/2026", "2026-03-03", "inferred format-date"),
+    (DATE, "2026-10-26T00:00:00Z", "2026-10-26", "inferred format-date"),
+    (TIME, "9:30 pm UTC", "21:30:00Z", "exact format-time"),
+    (MOMENT, "2026-10-26 09:30+0200", "2026-10-26T09:30:00+02:00", "exact format-date"),
+    (TEXT, 5, "5", "exact convert-type"),
+    (TEXT, 2.5, "2.5", "inferred convert-type"),
+    (TEXT, True, "true", "exact convert-type"),
+    (CODE, " LHR\n", "LHR", "exact correct-format"),
+    (CODE, "lhr", "LHR", "inferred correct-format"),
+    ({**TEXT, "format": "email"}, "<mailto:ann@x.com>", "ann@x.com", "exact correct-format"),
+    (
+        {**TEXT, "format": "uuid"},
+        "{123E4567E89B12D3A456426614174000}",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "exact correct-format",
+    ),
+    (many(TEXT), "a", ["a"], "exact wrap-list"),
+    (many(INTEGER), 5, [5], "exact wrap-list"),
+    (many(TEXT), "a, b", ["a", "b"], "inferred split-list"),
+    (many(TEXT), "a\nb", ["a", "b"], "inferred split-list"),
+    (many(TEXT), '["a", "b"]', ["a", "b"], "exact parse-nested"),
+    (many(TEXT), "['a', 'b']", ["a", "b"], "exact parse-nested"),
+    (many(INTEGER), "[1, 2]", [1, 2], "exact parse-nested"),
+    (INTEGER, [5], 5, "inferred unwrap-list"),
+    (INTEGER, {"value": 5}, 5, "exact unwrap-value"),
+    (INTEGER, {"type": "number", "value": 5}, 5, "exact unwrap-value"),
+    ({"type": "object"}, '{"a": 1}', {"a": 1}, "exact parse-nested"),
+    ({"type": ["integer", "null"]}, "null", None, "exact convert-type"),
+    ({"anyOf": [INTEGER, {"type": "null"}]}, "7", 7, "exact convert-type"),
+    ({"anyOf": [INTEGER, many(INTEGER)]}, "7", 7, "exact convert-type"),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "value", "how"), READ)
+def test_a_value_is_read_as_what_it_means(schema, written, value, how):
+    found = repair(schema, written)
+    assert found.problems == ()
+    assert (found.args["q"], type(found.args["q"])) == (value, type(value))
+    assert [f"{each.safety} {each.strategy}" for each in found.changes] == [how]
+
+
+REFUSED = [
+    # Numbers that would be rounded, or have two meanings.
+    (INTEGER, "2.5"),
+    (INTEGER, 2.5),
+    (INTEGER, "12,5"),
+    (NUMBER, "12,5"),
+    (NUMBER, "3,5"),
+    (NUMBER, "3,500"),
+    (INTEGER, "1.000"),
+    (NUMBER, "1.000"),
+    (NUMBER, "1e400"),
+    (INTEGER, "1e400"),
+    (NUMBER, "0.12345678901234567890"),
+    (INTEGER, "10²"),
+    (INTEGER, "5 or 6"),
+    (INTEGER, "~5"),
+    (INTEGER, "5+1"),
+    (INTEGER, "1 000"),
+    (INTEGER, "ten five"),
+    (INTEGER, "twenty zero"),
+    (INTEGER, "NaN"),
+    (INTEGER, "٥"),
+    (INTEGER, True),
+    (INTEGER, "not 5"),
+    # Units and currencies that the schema does not name.
+    (SECONDS, "5 min"),
+    (USD, "5 EUR"),
+    (USD, "€5"),
+    (NUMBER, "$5"),
+    ({**NUMBER, "description": "US dollars, or CAD"}, "5 USD"),
+    ({**INTEGER, "description": "Price in cents, in USD"}, "$5"),
+    ({**NUMBER, "description": "size in MB"}, "5 Mb"),
+    # Words.
+    (BOOLEAN, "maybe"),
+    (BOOLEAN, "not true"),
+    (BOOLEAN, 2),
+    (CABIN, "not business"),
+    (CABIN, "economy or business"),
+    (CABIN, "anything but business"),
+    (CABIN, "businesswoman"),
+    (listed("north", "south"), "southw"),
+    (listed("us-east-1", "us-east-2"), "us-east-1x"),
+    (listed("us-east-1", "us-east-2"), "us-east"),
+    (listed("read", "real"), "rea"),
+    (listed("strasse", "weg"), "straße"),
+    (listed("delete", "archive"), "soft delete"),
+    (listed("delete"), "undelete"),
+    (listed("attach"), "detach"),
+    (listed("maximize"), "minimize"),
+    (listed("A", "B"), "A-"),
+    (listed("C", "D"), "C#"),
+    (listed("15", "20"), "1.5"),
+    (listed(5, 6), "-5"),
+    (listed(5, 6), "5.5"),
+    (listed("none", "all", None), "None"),
+    # Dates and times.
+    (DATE, "03/04/2026"),
+    (DATE, "2036-11-2"),
+    (DATE, "12/25"),
+    (DATE, "2026-02-31"),
+    (DATE, "26 Oct 26"),
+    (DATE, "Tuesday, 26 October 2026"),
+    (DATE, "2026-10-26T10:00:00Z"),
+    (DATE, "tomorrow"),
+    (TIME, "9:30"),
+    (MOMENT, "2026-10-26"),
+    (MOMENT, "2026-10-26 09:30"),
+    # Texts.
+    (TEXT, 5.0),
+    (TEXT, 1e300),
+    (TEXT, ["a", "b"]),
+    ({**TEXT, "format": "email"}, "ann at x.com"),
+    ({**TEXT, "format": "uri"}, "example.com/page"),
+    ({**TEXT, "pattern": "^([a-z]+|[A-Z]+)$"}, "Abc"),
+    ({**TEXT, "pattern": "^[0-9]+$"}, "-5"),
+    # Lists, and what stands in texts.
+    (many(TEXT), "New York, NY"),
+    (many(TEXT), "a, b and c"),
+    (many(TEXT), "a, b; c"),
+    (many(TEXT), "{};lumen;alpha"),
+    (many(TEXT), "[TAGS]"),
+    (many(TEXT), "['a' 'b']"),
+    (many(TEXT), '["a"] or ["b"]'),
+    (many(TEXT), '["a", "b"'),
+    (many(INTEGER), "1,234"),
+    (many(TEXT), ""),
+    (INTEGER, [5, 6]),
+    (INTEGER, []),
+    (INTEGER, {"refund": 5}),
+    (INTEGER, {"value": 5, "unless": "bob agrees"}),
+    (INTEGER, {"type": "refund", "value": 5}),
+    ({"type": "object"}, '{"a": 1, "a": 2}'),
+    ({"type": "object"}, '{"a": 1} but only if bob agrees'),
+    ({"type": "object"}, "{'a': __import__('os')}"),
+    # Nothing.
+    (INTEGER, ""),
+    (INTEGER, "none"),
+    (INTEGER, None),
+    ({"type": ["integer", "null"]}, ""),
+]
+
+
+@pytest.mark.parametrize(("schema", "written"), REFUSED)
+def test_what_has_no_one_reading_stays_as_it_is(schema, written):
+    found = repair(schema, written)
+    assert found.problems
+    assert found.args["q"] == written
+    assert found.changes == ()
+
+
+AMBIGUOUS = [
+    (DATE, "03/04/2026", '"03/04/2026" is 3 April 2026 or 4 March 2026'),
+    (many(INTEGER), "1,234", '"1,234" is [1, 234] or [1234]'),
+    (listed("none", "all", None), "None", "\"None\" is 'none' or None"),
+    (listed("read-x", "read_x"), "Read X", "\"Read X\" is 'read-x' or 'read_x'"),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "text"), AMBIGUOUS)
+def test_two_readings_are_a_refusal_that_names_both(schema, written, text):
+    (problem,) = repair(schema, written).problems
+    assert (problem.kind, problem.text) == ("ambiguous", text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"), [(INTEGER, 5), (TEXT, "5"), (many(TEXT), ["a, b"]), (CABIN, "first")]
+)
+def test_what_fits_is_left_alone(schema, value):
+    args = {"q": value}
+    slot = Slot.of({"properties": {"q": schema}})
+    assert repair_arguments(args, slot, Allow(EVERY)).args is args
+
+
+def test_a_name_asks_for_a_unit():
+    assert repair(INTEGER, "3 nights", name="num_nights").args == {"num_nights": 3}
+    assert repair(INTEGER, "5 km", name="distance_km").args == {"distance_km": 5}
+    assert repair(INTEGER, "5 miles", name="distance_km").problems
+
+
+def test_only_what_is_allowed_is_read():
+    assert repair(INTEGER, "five", classes={Safety.EXACT}).problems
+    slot = Slot.of({"properties": {"q": INTEGER}})
+    assert repair_arguments({"q": "5"}, slot, Allow(EVERY - {"convert-type"})).problems
+
+
+def test_a_synonym_of_a_listed_value_is_read():
+    slot = Slot.of({"properties": {"q": CABIN}})
+    allow = Allow(EVERY, value_synonyms={"coach": "economy"})
+    assert repair_arguments({"q": "Coach"}, slot, allow).args == {"q": "economy"}
