@@ -8,7 +8,8 @@ from typing import Final, Literal, TypeAlias
 from selfcorrect.model import JSON
 from selfcorrect.reading.call_object import MAX_BYTES
 from selfcorrect.reading.json_calls import CallTextError, read_json_calls
-from selfcorrect.reading.json_text import CLOSERS, JsonTextError, Scanner, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, Scanner, read_json_text
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import TAG, THINKING, read_markup
 from selfcorrect.reading.python_calls import NAME, read_python_calls
 from selfcorrect.reading.text_call import TextCall
@@ -77,6 +78,9 @@ def read_text(
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
+    is_markdown = _is_markdown(text)
+    if is_markdown:
+        text = text.replace("\\_", "_")
     try:
         spans = _whole(text, is_tool) or _find_spans(text, is_tool)
     except CallTextError as error:
@@ -86,6 +90,9 @@ def read_text(
         return NoCall()
     if finish_reason == "length" and any(CLOSERS & {*call.skipped} for call in chosen.calls):
         return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
+    if is_markdown:
+        calls = (replace(call, skipped=(*call.skipped, "markdown")) for call in chosen.calls)
+        return replace(chosen, calls=tuple(calls))
     return chosen
 
 
@@ -94,6 +101,12 @@ class _Span:
     start: int
     end: int
     calls: tuple[TextCall, ...] = ()
+
+
+def _is_markdown(text: str) -> bool:
+    """Return whether Markdown escaped a name that stands before all quotes and tags."""
+    at = text.find("\\_")
+    return bool(_ESCAPED_NAME.match(text, max(at, 0))) and not {*"\"'“‘<"} & {*text[:at]}
 
 
 def _whole(text: str, is_tool: IsTool) -> list[_Span]:
@@ -108,8 +121,26 @@ def _whole(text: str, is_tool: IsTool) -> list[_Span]:
         except JsonTextError:
             return []
         value, skipped = read.value, skipped + read.skipped
-    calls = read_json_calls(value, is_tool, skipped)
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        calls = _quoted(value, skipped)
+    else:
+        calls = read_json_calls(value, is_tool, skipped)
     return [_Span(0, len(text), calls)] if calls else []
+
+
+def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
+    """Read a list of texts that are one call in Python's notation each."""
+    calls: list[TextCall] = []
+    for text in texts:
+        try:
+            found = read_python_calls(text, 0)
+        except JsonTextError as error:
+            name = _CALLED.match(text)
+            raise CallTextError(name[1] if name else "", error) from None
+        if found is None or found[1] != len(text):
+            return ()
+        calls += (replace(call, skipped=(*skipped, "quote", *call.skipped)) for call in found[0])
+    return tuple(calls)
 
 
 def _find_spans(text: str, is_tool: IsTool) -> list[_Span]:
@@ -138,7 +169,7 @@ def _read_span(text: str, start: int, is_tool: IsTool) -> _Span | None:
         CallTextError: If it names a known tool and cannot be read.
     """
     try:
-        if found := read_markup(text, start, is_tool) or read_python_calls(text, start):
+        if found := read_python_calls(text, start) or read_markup(text, start, is_tool):
             return _Span(start, found[1], found[0])
         if text[start] not in "{[":
             return None
@@ -166,40 +197,38 @@ def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
 
 
 def _choose(text: str, spans: list[_Span], is_tool: IsTool) -> Chosen | None:
-    gaps = _gaps(text, spans)
-    if spans and _THOUGHT_END in gaps[-1] + "".join(gaps[:-1]):
-        return _choose(*_behind_thought(text, spans, gaps), is_tool)
-    if any(map(_words, gaps)):
+    start = 0
+    for end, gap in zip([0, *(span.end for span in spans)], _gaps(text, spans), strict=True):
+        # The host took away what opened this thought.
+        if _THOUGHT_END in gap:
+            start = end + gap.rindex(_THOUGHT_END) + len(_THOUGHT_END)
+    spans = [span for span in spans if span.start >= start]
+    if any(map(_words, _gaps(text, spans, start))):
         # A name that no tool has, amid words, is prose about code.
         spans = [span for span in spans if all(is_tool(call.name) for call in span.calls)]
-        gaps = _gaps(text, spans)
     if not spans:
         return None
-    calls = tuple(call for span in spans for call in span.calls)
+    gaps = _gaps(text, spans, start)
     words = [_words(gap) for gap in gaps]
     opens = not any(words[:-1]) and not _words(gaps[-1].partition("\n")[0])
     closes = not any(words[1:]) and not _words(gaps[0].rpartition("\n")[2])
+    calls = tuple(call for span in spans for call in span.calls)
     return Chosen(calls, "\n".join(filter(None, words)), opens or closes)
 
 
-def _behind_thought(text: str, spans: list[_Span], gaps: list[str]) -> tuple[str, list[_Span]]:
-    """Return what stands behind a thought whose opening the host took away."""
-    last = max(at for at, gap in enumerate(gaps) if _THOUGHT_END in gap)
-    start = spans[last - 1].end if last else 0
-    cut = start + gaps[last].rindex(_THOUGHT_END) + len(_THOUGHT_END)
-    rest = [replace(span, start=span.start - cut, end=span.end - cut) for span in spans[last:]]
-    return text[cut:], rest
-
-
-def _gaps(text: str, spans: list[_Span]) -> list[str]:
+def _gaps(text: str, spans: list[_Span], start: int = 0) -> list[str]:
+    """Return what stands before, between and behind the spans, with thoughts blanked out."""
     starts = [*(span.start for span in spans), len(text)]
-    ends = [0, *(span.end for span in spans)]
-    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    ends = [start, *(span.end for span in spans)]
+    gaps = (text[end:start] for end, start in zip(ends, starts, strict=True))
+    return [THINKING.sub(lambda found: " " * len(found[0]), gap) for gap in gaps]
 
 
 def _words(gap: str) -> str:
-    """Return what a stretch says beside thinking, tags and the punctuation of lists."""
-    return _PUNCTUATION.sub(" ", TAG.sub(" ", THINKING.sub(" ", gap))).strip()
+    """Return what a stretch says beside tags and the punctuation of lists."""
+    if not gap or gap.isspace():
+        return ""
+    return _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
 
 
 _MOST_FAILURES: Final = 400
@@ -208,5 +237,6 @@ _START: Final = re.compile(
     rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"
 )
 _QUOTED: Final = re.compile(rf"[\"']({NAME})[\"']")
-_CALLED: Final = re.compile(rf"(?:\[\s*)?({NAME})\(")
+_CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
+_ESCAPED_NAME: Final = re.compile(r"\\_[\w\\]*+\s*[=(]")
 _PUNCTUATION: Final = re.compile(r"[\[\](){},;]")

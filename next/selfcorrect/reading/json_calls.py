@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import JsonTextError, read_json_text
+from selfcorrect.reading.json_text import read_json_text
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
 

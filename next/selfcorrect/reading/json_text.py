@@ -5,14 +5,13 @@ off is never completed, and nothing is computed.
 """
 
 import json
-import keyword
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from selfcorrect.model import JSON, JsonDict
+from selfcorrect.reading.literals import JsonTextError, finite, read_string, read_word, refuse
 
 NOTATION: Final = frozenset(
     ("quote", "word", "number", "comma", "tuple", "escape", "key", "colon", "control")
@@ -21,10 +20,6 @@ NOTATION: Final = frozenset(
 CLOSERS: Final = frozenset(("closer", "inner closer"))
 """The kinds that stand for a closer that is missing at the end of the text."""
 MAX_DEPTH: Final = 60
-
-
-class JsonTextError(ValueError):
-    """The text is no value, or its value is not certain; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ class Scanner:
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the reason with the place."""
-        raise JsonTextError(f"{why} (character {self.at})")
+        refuse(why, self.at)
 
     def _goes_on(self, close: str) -> bool:
         self.space()
@@ -206,88 +201,22 @@ class Scanner:
         return found[0]
 
     def _string(self, mark: str) -> str:
-        start = self.at + len(mark)
-        if mark == '"':
-            plain = _PLAIN.match(self.text, start)
-            if plain and self.text[plain.end() : plain.end() + 1] == '"' and plain[0]:
-                self.at = plain.end() + 1
-                return plain[0]
-        else:
-            self.skipped.append("quote")
-        close = _QUOTES.get(mark, mark)
-        self.at = self._string_end(start, close)
-        body = self.text[start : self.at - len(close)]
-        if not body and self.depth and self.at == len(self.text):
+        value, self.at, kinds = read_string(self.text, self.at, mark)
+        self.skipped += kinds
+        if not value and self.depth and self.at == len(self.text):
             self.refuse("a text may be cut off")
-        if _CONTROL.search(body):
-            self.skipped.append("control")
-        return self._unescape(body) if "\\" in body and not mark.startswith("<") else body
-
-    def _string_end(self, at: int, close: str) -> int:
-        if len(close) > 1:
-            at = self.text.find(close, at) + len(close)
-            if at < len(close):
-                self.refuse("a text is cut off")
-            return at
-        while True:
-            found = _ENDS[close].match(self.text, at)
-            if found is None:
-                self.refuse("a text is cut off")
-            at = found.end()
-            if not _APOSTROPHE.match(self.text, at - 1):
-                return at
-            self.skipped.append("apostrophe")
-
-    def _unescape(self, body: str) -> str:
-        codes = {code[1] if len(code) == 2 else "u" for code in _ESCAPE.findall(body)}
-        quotes, odd = codes & _ESCAPED_QUOTES, codes - _ESCAPED_QUOTES - _ESCAPES.keys() - {"u"}
-        # JSON's letters beside others: `C:\Users\new` has no certain reading.
-        if _PYTHON_CODE.search(body) or (odd and codes & {*"bfnrtu\\"}):
-            self.refuse("a backslash has no certain meaning")
-        self.skipped += ["escape"] * bool(quotes) + ["backslash"] * bool(odd)
-        return _ESCAPE.sub(_character, body)
+        return value
 
     def _scalar(self) -> JSON:
-        if number := _NUMBER.match(self.text, self.at):
-            self.at = number.end()
-            self._check_whole("a number may be cut off")
-            return self._number(number[0])
-        found = _WORDS.match(self.text, self.at)
-        if found is None:
-            self.refuse("no value stands here" if self.peek() else "the text ends before a value")
-        self.at = found.end()
-        word = found[0]
-        self._check_whole("a word may be cut off")
-        if word in _CONSTANTS:
-            self.skipped += ["word"] * word.istitle()
-            return _CONSTANTS[word]
-        if not self.depth or _NO_TEXT & {*re.split("[ -]", word)}:
-            self.refuse(f"{word[:40]!r} is not a value")
-        self.skipped.append("bare text")
-        return word
-
-    def _check_whole(self, why: str) -> None:
-        if self.depth:
-            self.space()
-            if not self.peek():
-                self.refuse(why)
-
-    def _number(self, digits: str) -> int | float:
-        if not _JSON_NUMBER.fullmatch(digits):
-            if _ZEROS.match(digits):
-                self.refuse("a number begins with zeros")
-            self.skipped.append("number")
-        try:
-            return int(digits) if digits.lstrip("+-").isdigit() else _finite(digits)
-        except ValueError:
-            self.refuse("a number is too large")
-
-
-def _character(found: re.Match[str]) -> str:
-    code = found[0]
-    if len(code) > 2:
-        return str(json.loads(f'"{code}"'))
-    return code[1] if code[1] in _ESCAPED_QUOTES else _ESCAPES.get(code[1], code)
+        start = self.at
+        value, self.at, kinds = read_word(self.text, start)
+        self.skipped += kinds
+        if not self.depth and "bare text" in kinds:
+            self.refuse("a word is not a value")
+        self.space()
+        if self.depth and not self.peek():
+            self.refuse("a number or a word may be cut off")
+        return value
 
 
 def _unique(pairs: list[tuple[str, JSON]]) -> JsonDict:
@@ -301,13 +230,6 @@ def _same(one: JSON, other: JSON) -> bool:
     return type(one) is type(other) and not isinstance(one, dict | list) and bool(one == other)
 
 
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise JsonTextError("a number is too large")
-    return number
-
-
 def _refuse_constant(name: str) -> NoReturn:
     raise JsonTextError(f"{name} is not JSON")
 
@@ -317,7 +239,7 @@ def _check_depth(text: str, value: JSON) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         inner = [each.values() if isinstance(each, dict) else each for each in level]
         level = [one for each in inner for one in each if isinstance(one, dict | list)]
         if not level:
@@ -326,35 +248,9 @@ def _check_depth(text: str, value: JSON) -> None:
 
 
 _STRICT: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=finite
 )
 _SPACE: Final = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")
 _EXTRA: Final = re.compile(r"[\]})\s;]*")
 _OPENING: Final = re.compile(r"""["']{3}(?<=""\"|''')|<\|"\|>|<escape>|["'“”‘{\[(]""")
-_QUOTES: Final = {"“": "”", "‘": "’"}
-_ENDS: Final = {
-    close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"
-}
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*+')
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
-# Between two letters, where neither an operator nor a second literal of Python follows.
-_APOSTROPHE: Final = re.compile(
-    rf"(?<=[^\W\d_])['’](?!(?:{'|'.join(keyword.kwlist)})\b|[rbufRBUF]{{1,2}}['\"])[^\W\d_]"
-)
-_ESCAPE: Final = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
-_ESCAPES: Final = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
-_ESCAPED_QUOTES: Final = frozenset("'’‘“”`")
-_PYTHON_CODE: Final = re.compile(
-    r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|N\{|[0-9\n])"
-)
-_NUMBER: Final = re.compile(
-    r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?(?![\w.])"
-)
-_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_ZEROS: Final = re.compile(r"[-+]?0[0-9]")
 _KEY: Final = re.compile(r"[^\W\d][\w$.\-]*+(?=\s*[:=])")
-_WORDS: Final = re.compile(r"[^\W\d_][\w\-]*+(?: [\w\-]++)*+")
-_CONSTANTS: Final = {
-    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
-}  # fmt: skip
-_NO_TEXT: Final = frozenset((*keyword.kwlist, "NaN", "Infinity", "nan", "inf", "undefined"))

@@ -12,7 +12,8 @@ from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_calls import CallTextError, read_json_calls
-from selfcorrect.reading.json_text import JsonTextError, Scanner, read_json_text
+from selfcorrect.reading.json_text import Scanner, read_json_text
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
 from selfcorrect.reading.text_call import TextCall
 

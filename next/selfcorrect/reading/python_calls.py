@@ -22,7 +22,7 @@ def read_python_calls(text: str, start: int) -> tuple[tuple[TextCall, ...], int]
     Raises:
         JsonTextError: If an argument is no literal, or its value is not certain.
     """
-    if not START.match(text, start):
+    if not _START.match(text, start):
         return None
     scanner = Scanner(text, start)
     parts = scanner.parts("]") if text[start] == "[" else (None,)
@@ -36,6 +36,7 @@ def _call(scanner: Scanner) -> tuple[str, JsonDict, tuple[JSON, ...]]:
     if found is None:
         scanner.refuse("a list of calls holds something else")
     scanner.at = found.end()
+    scanner.skipped += ["quote"] * bool(found[1])
     named: JsonDict = {}
     positional: list[JSON] = []
     for _ in scanner.parts(")"):
@@ -47,9 +48,9 @@ def _call(scanner: Scanner) -> tuple[str, JsonDict, tuple[JSON, ...]]:
             scanner.refuse("a value without a name stands behind a named one")
         else:
             positional.append(scanner.value())
-    return found[0], named, tuple(positional)
+    return found[2], named, tuple(positional)
 
 
-START: Final = re.compile(rf"(?:\[\s*)?{NAME}\(")
-_NAME: Final = re.compile(rf"{NAME}(?=\()")
+_NAME: Final = re.compile(rf"([\"']?)({NAME})\1(?=\()")
+_START: Final = re.compile(rf"{NAME}\(|\[\s*{_NAME.pattern}")
 _KEY: Final = re.compile(r"([^\W\d]\w*+)\s*=(?!=)")

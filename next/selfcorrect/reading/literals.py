@@ -1,0 +1,130 @@
+"""Reads one text, number or word as a model writes it: Python's, JSON's and other quotes."""
+
+import json
+import keyword
+import math
+import re
+from typing import Final, NoReturn
+
+from selfcorrect.model import JSON
+
+
+class JsonTextError(ValueError):
+    """The text is no value, or its value is not certain; the message says why."""
+
+
+def refuse(why: str, at: int) -> NoReturn:
+    """Raise the reason with the place."""
+    raise JsonTextError(f"{why} (character {at})")
+
+
+def read_string(text: str, at: int, mark: str) -> tuple[str, int, list[str]]:
+    """Read the text whose opening quote stands at a place.
+
+    Returns:
+        The text, where it ends, and the kinds of what strict JSON would not allow.
+    """
+    start = at + len(mark)
+    if mark == '"':
+        plain = _PLAIN.match(text, start)
+        if plain and text.startswith('"', plain.end()):
+            return plain[0], plain.end() + 1, []
+    close = _QUOTES.get(mark, mark)
+    end, skipped = _string_end(text, start, close)
+    body = text[start : end - len(close)]
+    skipped += ["quote"] * (mark != '"') + ["control"] * bool(_CONTROL.search(body))
+    if "\\" not in body or mark.startswith("<"):
+        return body, end, skipped
+    value, kinds = _unescape(body, end)
+    return value, end, skipped + kinds
+
+
+def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
+    """Read the number, the constant or the words without quotes that stand at a place."""
+    if number := _NUMBER.match(text, at):
+        digits = number[0]
+        if _ZEROS.match(digits):
+            refuse("a number begins with zeros", at)
+        kinds = [] if _JSON_NUMBER.fullmatch(digits) else ["number"]
+        try:
+            value = int(digits) if digits.lstrip("+-").isdigit() else finite(digits)
+        except ValueError:
+            refuse("a number is too large", at)
+        return value, number.end(), kinds
+    found = _WORDS.match(text, at)
+    if found is None:
+        refuse("no value stands here" if at < len(text) else "the text ends before a value", at)
+    word = found[0]
+    if word in _CONSTANTS:
+        return _CONSTANTS[word], found.end(), ["word"] * word.istitle()
+    if _NO_TEXT & {*re.split("[ -]", word)}:
+        refuse(f"{word[:40]!r} is not a value", at)
+    return word, found.end(), ["bare text"]
+
+
+def finite(digits: str) -> float:
+    """Return a number that is not infinite."""
+    number = float(digits)
+    if math.isinf(number):
+        raise JsonTextError("a number is too large")
+    return number
+
+
+def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:
+    end = text.find(close, at)
+    if end < 0:
+        refuse("a text is cut off", at)
+    if len(close) > 1:
+        return end + len(close), []
+    skipped: list[str] = []
+    while found := _ENDS[close].match(text, at):
+        at = found.end()
+        if not _APOSTROPHE.match(text, at - 1):
+            return at, skipped
+        skipped.append("apostrophe")
+    return refuse("a text is cut off", at)
+
+
+def _unescape(body: str, at: int) -> tuple[str, list[str]]:
+    codes = {code[1] if len(code) == 2 else "u" for code in _ESCAPE.findall(body)}
+    odd = codes - _ESCAPED_QUOTES - _ESCAPES.keys() - {"u"}
+    # JSON's letters beside others: `C:\Users\new` has no certain reading.
+    if _PYTHON_CODE.search(body) or (odd and codes & {*"bfnrtu\\"}):
+        refuse("a backslash has no certain meaning", at)
+    kinds = ["escape"] * bool(codes & _ESCAPED_QUOTES) + ["backslash"] * bool(odd)
+    return _ESCAPE.sub(_character, body), kinds
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found[0]
+    if len(code) > 2:
+        return str(json.loads(f'"{code}"'))
+    return code[1] if code[1] in _ESCAPED_QUOTES else _ESCAPES.get(code[1], code)
+
+
+_QUOTES: Final = {"“": "”", "‘": "’"}
+_ENDS: Final = {
+    close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"
+}
+_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*+')
+_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+# Between two letters, where neither an operator nor a second literal of Python follows.
+_APOSTROPHE: Final = re.compile(
+    rf"(?<=[^\W\d_])['’](?!(?:{'|'.join(keyword.kwlist)})\b|[rbufRBUF]{{1,2}}['\"])[^\W\d_]"
+)
+_ESCAPE: Final = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
+_ESCAPES: Final = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
+_ESCAPED_QUOTES: Final = frozenset("'’‘“”`")
+_PYTHON_CODE: Final = re.compile(
+    r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|N\{|[0-9\n])"
+)
+_NUMBER: Final = re.compile(
+    r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?(?![\w.])"
+)
+_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_ZEROS: Final = re.compile(r"[-+]?0[0-9]")
+_WORDS: Final = re.compile(r"[^\W\d_][\w\-]*+(?: [\w\-]++)*+")
+_CONSTANTS: Final = {
+    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
+}  # fmt: skip
+_NO_TEXT: Final = frozenset((*keyword.kwlist, "NaN", "Infinity", "nan", "inf", "undefined"))

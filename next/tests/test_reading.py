@@ -1,0 +1,372 @@
+"""What a text is read as: values, calls in every form, the words around them, refusals."""
+
+import json
+
+import pytest
+
+from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read, read_text
+from selfcorrect.reading.json_calls import ToolCallKeys, read_json_calls
+from selfcorrect.reading.json_text import JsonText, read_json_text
+from selfcorrect.reading.literals import JsonTextError
+from selfcorrect.reading.python_calls import read_python_calls
+
+TOOLS = {"mow", "water", "list_beds"}
+OBJECT = '{"bed": "roses"}'
+MOW = '{"name": "mow", "arguments": {"bed": "roses"}}'
+D = "｜DSML｜"
+Q = '<|"|>'
+
+
+def is_tool(name):
+    return name in TOOLS
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "skipped"),
+    [
+        ("{'a': True, 'b': None}", {"a": True, "b": None}, "quote word quote word"),
+        ('{"a": 1,}', {"a": 1}, "comma"),
+        ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}, "comma"),
+        ("{“a”: ‘b’}", {"a": "b"}, "quote quote"),
+        ('{"a": """x "y" z"""}', {"a": 'x "y" z'}, "quote"),
+        ("{'a': 'the bed's edge'}", {"a": "the bed's edge"}, "quote apostrophe quote"),
+        ('{a: 1, b = "x"}', {"a": 1, "b": "x"}, "key key colon"),
+        ("[(1, 2), (3,)]", [[1, 2], [3]], "tuple tuple comma"),
+        ("[.5, +3, 5.]", [0.5, 3, 5.0], "number number number"),
+        ('["a\nb\tc"]', ["a\nb\tc"], "control"),
+        (
+            r"""{'a': 'it\'s', "b": "it\'s"}""",
+            {"a": "it's", "b": "it's"},
+            "quote quote escape escape",
+        ),
+        (r'["C:\Users\dev", "\d+"]', [r"C:\Users\dev", r"\d+"], "backslash backslash"),
+        (r"['\ud83d\ude00\n']", ["😀\n"], "quote"),
+        ('{"a": 1} // why', {"a": 1}, "comment"),
+        ('{"a": /* why */ 1, # so\n"b": 2}', {"a": 1, "b": 2}, "comment comment"),
+        ("{city: New York}", {"city": "New York"}, "key bare text"),
+        ('{"a": "x"', {"a": "x"}, "closer"),
+        ('{"a": [{"b": "x"}', {"a": [{"b": "x"}]}, "inner closer closer"),
+        ('{"a": [1, 2}', {"a": [1, 2]}, "bracket"),
+        ('{"a": 1}]}', {"a": 1}, "extra closer"),
+        ('{"a": 1, "a": 1}', {"a": 1}, ""),
+        ('{"id": 1234567890123456789}', {"id": 1234567890123456789}, ""),
+        ("[" * 60 + "]" * 60, json.loads("[" * 60 + "]" * 60), ""),
+    ],
+)
+def test_what_strict_json_does_not_allow_is_read_and_recorded(text, value, skipped):
+    read = read_json_text(text)
+    assert (repr(read.value), sorted(" ".join(read.skipped).split())) == (
+        repr(value),
+        sorted(skipped.split()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": "roses and', "cut off"),
+        ('{"a": "', "cut off"),
+        ('{"a": ""', "cut off"),
+        ('{"a": 5', "cut off"),
+        ('{"a": true', "cut off"),
+        ('{"a": None ', "cut off"),
+        ("[1, # more", "behind a comma"),
+        ('{"a": 1,', "behind a comma"),
+        ("{", "opening bracket"),
+        ('{"a"', "no value"),
+        ('{"a":', "before a value"),
+        ("[/* why", "comment"),
+        ("[5+1]", "expression"),
+        ("[6*30]", "expression"),
+        ("[2024-05-01]", "expression"),
+        ("[a.b]", "expression"),
+        ("['a' if x else 'b']", "expression"),
+        ("[x if y]", "not a value"),
+        ("['x'or'y']", "expression"),
+        ("['a' 'b']", "expression"),
+        ("[f'a']", "expression"),
+        ('{"a": 1 "b": 2}', "comma"),
+        ('["a\n"b"]', "comma"),
+        ("[1,,2]", "commas"),
+        ("[,1]", "no value"),
+        ("[1, ...]", "no value"),
+        ("[(1)]", "parentheses"),
+        ("{1: 2}", "key"),
+        ('{"a": 1, "a": 2}', "two values"),
+        ('{"a": 1, "a": true}', "two values"),
+        ('{"a": "he said "hi" to me"}', "expression"),
+        ("{'a': 'the beds' edge'}", "expression"),
+        (r'["C:\Users\new"]', "backslash"),
+        (r'["\x41"]', "backslash"),
+        (r'["\u12"]', "backslash"),
+        ("[NaN]", "not a value"),
+        ("[-Infinity]", "no value"),
+        ("[1e400]", "too large"),
+        ("[1e400,]", "too large"),
+        ("[" + "9" * 5_000 + "]", "too large"),
+        ("[007]", "zeros"),
+        ("[10²]", "no value"),
+        ("roses", "not a value"),
+        ("", "before a value"),
+        ("[1] and more", "more text"),
+        ("[" * 61 + "]" * 61, "60 levels"),
+        ("[" * 61 + "]" * 60, "60 levels"),
+        ("[" * 100_000 + "]" * 100_000, "60 levels"),
+    ],
+)
+def test_what_is_not_certain_is_refused(text, why):
+    with pytest.raises(JsonTextError, match=why):
+        read_json_text(text)
+
+
+def test_a_strict_text_is_read_as_it_is():
+    assert read_json_text(' {"a": [1.5, "\\u00e9", null]} ') == JsonText({"a": [1.5, "é", None]})
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("mow(bed='roses', high=-2.5)", [("mow", {"bed": "roses", "high": -2.5}, ())]),
+        ("mow('roses', 2)", [("mow", {}, ("roses", 2))]),
+        ("mow('roses', high=[1, (2, 3)])", [("mow", {"high": [1, [2, 3]]}, ("roses",))]),
+        ("mow({'bed': 'roses'})", [("mow", {}, ({"bed": "roses"},))]),
+        ("[mow(), garden.water(a=1)]", [("mow", {}, ()), ("garden.water", {"a": 1}, ())]),
+        ("['mow'(a=1)]", [("mow", {"a": 1}, ())]),
+        ("mow(bed='roses'", [("mow", {"bed": "roses"}, ())]),
+    ],
+)
+def test_calls_in_python(text, calls):
+    found, end = read_python_calls(text, 0)
+    assert [(call.name, call.arguments, call.positional) for call in found] == calls
+    assert end == len(text)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        *("*beds", "**beds", "a=1+1", "a=2**9", "a=b.c", "a=g(1)", "a=[x for x in y]", "a=1, 2"),
+        *("a=1, a=2", "a=lambda: 1", "a=f'x'", "a==1", "a=not b", "a='x' * 3", "a=b[0]", "a=1"),
+    ],
+)
+def test_only_literals_are_read(inside):
+    text = f"mow({inside})" if inside != "a=1" else "mow(a=1"
+    with pytest.raises(JsonTextError):
+        read_python_calls(text, 0)
+    assert isinstance(read_text(text, is_tool), Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("value", "calls"),
+    [
+        ({"name": "mow", "arguments": {"a": 1}, "id": "c1"}, [("mow", {"a": 1}, "c1")]),
+        ({"tool": "mow", "args": {"a": 1}, "tool_call_id": "c2"}, [("mow", {"a": 1}, "c2")]),
+        ({"tool_name": "mow", "parameters": '{"a": 1}'}, [("mow", {"a": 1}, None)]),
+        ({"name": "mow", "params": json.dumps('{"a": 1}')}, [("mow", {"a": 1}, None)]),
+        ({"name": "mow", "tool_args": "{'a': 1,}"}, [("mow", {"a": 1}, None)]),
+        ({"name": "mow", "args": '{"a": "cut'}, [("mow", '{"a": "cut', None)]),
+        ({"name": "mow", "args": ["a"]}, [("mow", ["a"], None)]),
+        ({"name": "list_beds"}, [("list_beds", {}, None)]),
+        ({"name": "list_beds", "args": None}, [("list_beds", {}, None)]),
+        ({"name": "list_beds", "args": ""}, [("list_beds", {}, None)]),
+        (
+            {"id": "c", "type": "function", "function": {"name": "mow", "arguments": "{}"}},
+            [("mow", {}, "c")],
+        ),
+        ({"tool_calls": [json.loads(MOW)]}, [("mow", {"bed": "roses"}, None)]),
+        ({"mow": {"bed": "roses"}}, [("mow", {"bed": "roses"}, None)]),
+        ([json.loads(MOW), {"water": {}}], [("mow", {"bed": "roses"}, None), ("water", {}, None)]),
+        ({"name": "swim", "arguments": {}}, [("swim", {}, None)]),
+        ({"name": "ann", "age": 5}, []),
+        ({"swim": {"bed": "roses"}}, []),
+        ({"mow": {"a": 1}, "why": "now"}, []),
+        ([json.loads(MOW), "later"], []),
+        ({"name": "mow", "parameters": {"type": "object", "properties": {}}}, []),
+        ([], []),
+        ({}, []),
+        ("mow", []),
+    ],
+)
+def test_which_values_are_calls(value, calls):
+    found = read_json_calls(value, is_tool)
+    assert [(call.name, call.arguments, call.id) for call in found] == calls
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{"unless": "ann objects"}, {"type": "cancelled"}, {"args": {"bed": "tulips"}}, {"id": [1]}],
+)
+def test_content_beside_a_call_is_never_dropped(beside):
+    text = json.dumps({**json.loads(MOW), **beside})
+    assert read_text(text, is_tool) == Unreadable(
+        f"the call of 'mow' cannot be read: {next(iter(beside))!r} stands beside its arguments",
+        "mow",
+    )
+
+
+def test_the_keys_of_a_call_can_be_extended():
+    keys = ToolCallKeys(name=("verb", *ToolCallKeys().name))
+    value = {"verb": "mow", "args": {}}
+    assert read_json_calls(value, is_tool, (), keys)[0].name == "mow"
+    assert read_json_calls(value, is_tool) == ()
+
+
+def invoke(bed, open_mark="<", close_mark="</"):
+    return (
+        f'{open_mark}invoke name="mow">\n{open_mark}parameter name="bed" string="true">{bed}'
+        f"{close_mark}parameter>\n{close_mark}invoke>"
+    )
+
+
+FORMS = {
+    "plain": MOW,
+    "fence": f"```json\n{MOW}\n```",
+    "encoded": json.dumps(json.dumps(MOW)),
+    "Python in a fence": "```python\n[mow(bed='roses')]\n```",
+    "texts of Python": """["mow(bed='roses')"]""",
+    "Hermes": f"<tool_call>\n{MOW}\n</tool_call>",
+    "Python in Hermes": "<tool_call>mow(bed='roses')</tool_call>",
+    "Mistral": f"[TOOL_CALLS] [{MOW}]",
+    "Mistral 3": f"[TOOL_CALLS]mow[CALL_ID]c1[ARGS]{OBJECT}",
+    "Llama": f"<|python_tag|>{MOW}<|eom_id|>",
+    "Llama 3": f"<function=mow>{OBJECT}</function>",
+    "Qwen": "<tool_call>\n<function=mow>\n<parameter=bed>\nroses\n</parameter>\n</function>\n"
+    "</tool_call>",
+    "Anthropic": f"<function_calls>\n{invoke('roses')}\n</function_calls>",
+    "MiniMax": f"<minimax:tool_call>\n{invoke('roses')}\n</minimax:tool_call>",
+    "DSML": f"<{D}tool_calls>\n{invoke('roses', f'<{D}', f'</{D}')}\n</{D}tool_calls>",
+    "DSML, bars of ASCII": f"<|DSML|tool_calls\n{invoke('roses', '<|DSML|', '</|DSML|')}\n",
+    "DeepSeek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>mow\n```json\n"
+    f"{OBJECT}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+    "DeepSeek 3.1": f"<｜tool▁call▁begin｜>mow<｜tool▁sep｜>{OBJECT}<｜tool▁call▁end｜>",
+    "GLM": "<tool_call>mow\n<arg_key>bed</arg_key>\n<arg_value>roses</arg_value>\n</tool_call>",
+    "GLM, a tag lost": "<tool_call>mow<arg_key>bed</arg_key>roses</arg_value></tool_call>",
+    "GLM, older": f"mow\n{OBJECT}",
+    "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.mow:0"
+    f"<|tool_call_argument_begin|>{OBJECT}<|tool_call_end|><|tool_calls_section_end|>",
+    "harmony": "<|channel|>analysis<|message|>Mow?<|end|><|start|>assistant<|channel|>commentary "
+    f"to=functions.mow <|constrain|>json<|message|>{OBJECT}<|call|>",
+    "Gemma": "<start_function_call>call:mow{bed:<escape>roses<escape>}<end_function_call>",
+    "Gemma 4": f"<|tool_call>call:mow{{bed:{Q}roses{Q}}}<tool_call|>",
+    "ReAct": f"Thought: it is high\nAction: mow\nAction Input: {OBJECT}\nObservation:",
+    "elements": "<mow><bed>roses</bed></mow>",
+    "a record": f"<tool_use><name>mow</name><arguments>{OBJECT}</arguments></tool_use>",
+    "a name before an object": f"mow{OBJECT}",
+    "thinking": f"<think>water(bed='roses')?</think>\n{MOW}",
+    "thinking that the host opened": f"water()? no\n</think>\n{MOW}",
+    "Markdown": r"mow(be\_d='roses')",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_holds_the_same_call(form):
+    chosen = read_text(FORMS[form], is_tool)
+    key = "be_d" if form == "Markdown" else "bed"
+    assert [(call.name, call.arguments) for call in chosen.calls] == [("mow", {key: "roses"})]
+    assert chosen.around == ""
+
+
+def test_forms_keep_ids_and_types():
+    assert read_text(FORMS["Kimi"], is_tool).calls[0].id == "functions.mow:0"
+    assert read_text(FORMS["Mistral 3"], is_tool).calls[0].id == "c1"
+    text = '<invoke name="mow"><parameter name="zip" string="true">007</parameter>'
+    text += '<parameter name="n" string="false">[7]</parameter></invoke>'
+    assert read_text(text, is_tool).calls[0].arguments == {"zip": "007", "n": [7]}
+    assert read_text("<tool_call>list_beds</tool_call>", is_tool).calls[0].arguments == {}
+    text = f"<|tool_call>call:mow{{say:{Q}a \"b\" 'c'{Q},n:['x'],go:false}}<tool_call|>"
+    expected = {"say": "a \"b\" 'c'", "n": ["x"], "go": False}
+    assert read_text(text, is_tool).calls[0].arguments == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>mow",
+        "<tool_call>mow<arg_key>bed</arg_key><arg_value>roses",
+        "<tool_call>list_beds</arg_value>",
+        "<function=mow><parameter=bed>roses</function>",
+        f'{invoke("roses")}\n<invoke name="mow"><parameter name="bed">tulips</invoke>',
+        "<mow><bed>roses</bed>, later</mow>",
+        '<function=mow>{"bed": 5+1}</function>',
+        f"<|tool_call>call:mow{{bed:{Q}a{Q}{Q}b{Q}{Q}}}<tool_call|>",
+        "<function=mow><parameter=bed>a</parameter><parameter=bed>b</parameter></function>",
+        '{"name": "mow", "arguments": {"bed": "ro',
+        '```json\n{"name": "mow", "arguments": {"bed": 5',
+        """["mow(bed=1+1)"]""",
+        "x" * (1 << 20) + "x",
+    ],
+)
+def test_a_call_that_cannot_be_read_is_no_missing_call(text):
+    found = read_text(text, is_tool)
+    assert isinstance(found, Unreadable)
+    assert found.name == ("" if text[0] == "x" else "list_beds" if "list" in text else "mow")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "Done.", "I can mow(roses + tulips) later.", "print(1) shows one", "{x} [1] (a)"),
+        *(f"<think>{MOW}", f"<think>{MOW}</think>", '{"temperature": 5}', "<swim>now</swim> it is"),
+        *("<tool_call>swim", '{"name": "ann", "age": 5}', '["mow", "water"]'),
+    ],
+)
+def test_a_text_without_a_call(text):
+    assert read_text(text, is_tool) == NoCall()
+
+
+@pytest.mark.parametrize(
+    ("text", "around", "edge"),
+    [
+        ("Do not call\nmow()", "Do not call", True),
+        ("mow()\nThat is all.", "That is all.", True),
+        ("Example: mow()", "Example:", False),
+        ("mow() but only if bob agrees", "but only if bob agrees", False),
+        (f"{MOW} but only if bob agrees", "but only if bob agrees", False),
+        ("mow()\nor better\nwater()", "or better", False),
+        ("First\nmow()\nand done", "First\nand done", False),
+        ("!mow()", "!", False),
+        ("print(mow())", "print", False),
+        ("Do not <think>hm</think> mow()", "Do not", False),
+        ("<think>hm</think>mow()", "", True),
+        ("```\nmow()\nwater()\n```", "", True),
+        (f'Run:\n<tool_call>{MOW}</tool_call>\n<tool_call>{{"a": 1}}', 'Run:\n"a": 1', False),
+    ],
+)
+def test_words_around_a_call(text, around, edge):
+    chosen = read_text(text, is_tool)
+    assert (chosen.around, chosen.edge) == (around, edge)
+
+
+@pytest.mark.parametrize(
+    ("around", "edge", "policy", "reads", "acts"),
+    [
+        ("", True, "whole", True, True),
+        ("", True, "edge", True, True),
+        ("", True, "off", False, False),
+        ("Do not call", True, "whole", False, False),
+        ("Do not call", True, "edge", True, False),
+        ("Example:", False, "edge", False, False),
+    ],
+)
+def test_who_may_be_called_from_a_text(around, edge, policy, reads, acts):
+    chosen = Chosen((), around, edge)
+    assert may_read(chosen, policy, acts=False) == reads
+    assert may_read(chosen, policy, acts=True) == acts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MOW[:-1], "mow(bed='roses'", f"```\n{MOW[:-2]}", FORMS["GLM"].replace("</tool_call>", "")],
+)
+def test_nothing_is_completed_behind_the_limit_of_tokens(text):
+    assert isinstance(read_text(text, is_tool), Chosen)
+    assert isinstance(read_text(text, is_tool, "length"), Unreadable)
+
+
+def test_markdown_is_only_taken_off_where_it_escaped_a_name():
+    assert read_text(FORMS["Markdown"], is_tool).calls[0].skipped == ("quote", "markdown")
+    text = r"mow(bed='a\\_(b')"
+    assert read_text(text, is_tool).calls[0].arguments == {"bed": r"a\_(b"}
+
+
+def test_a_call_that_was_complete_is_read_behind_the_limit_of_tokens():
+    assert isinstance(read_text(MOW, is_tool, "length"), Chosen)
