@@ -193,6 +193,23 @@ def test_every_letter_of_a_broken_call_is_in_it_or_around_it(named, data):
     assert marks("".join(said)) == marks(text)
 
 
+WRITTEN = (
+    "f(alpha='b')",
+    '{"name": "f", "arguments": {"alpha": "b"}}',
+    "<function=f><parameter=alpha>b</parameter></function>",
+)
+
+
+@MANY
+@given(st.tuples(*[st.text("akz 17.!?:*#", max_size=6)] * 3), st.sampled_from(WRITTEN))
+def test_every_word_around_calls_is_told(words, call):
+    before, between, behind = words
+    chosen = read_text(f"{before}\n{call} {between} {call}\n{behind}", lambda name: name == "f")
+    assert len(chosen.calls) == 2
+    told, said = (re.sub(r"\s", "", part) for part in (chosen.around, "".join(words)))
+    assert told == said
+
+
 @MANY
 @given(
     st.sampled_from(["1{}2", "a{}b", "'a'{}'b'", "[1]{}[2]", "f(){}1", "(1){}(2)"]),
