@@ -178,6 +178,7 @@ def test_only_literals_are_read(inside):
         ({"name": "swim", "arguments": {}}, [("swim", {}, None)]),
         ({"name": "ann", "age": 5}, []),
         ({"swim": {"bed": "roses"}}, []),
+        ({"name": "swim", "arguments": {}, "note": "later"}, []),
         ({"mow": {"a": 1}, "why": "now"}, []),
         ([json.loads(MOW), "later"], []),
         ({"name": "mow", "parameters": {"type": "object", "properties": {}}}, []),
@@ -292,6 +293,10 @@ def test_forms_keep_ids_and_types():
         '{"name": "mow", "arguments": {"bed": "ro',
         '```json\n{"name": "mow", "arguments": {"bed": 5',
         """["mow(bed=1+1)"]""",
+        f'<invoke name="mow"><parameter name="bed">tulips</invoke>{invoke("roses")}',
+        '<mow bed="roses"/>',
+        '<tool_use><name>mow</name><arguments>{"bed": "ro',
+        '{"arguments": {"note": "' + "x" * 1_000 + '", "bed": 5+1}, "name": "mow"}',
         "x" * (1 << 20) + "x",
     ],
 )
@@ -324,6 +329,12 @@ def test_a_text_without_a_call(text):
         ("mow()\nor better\nwater()", "or better", False),
         ("First\nmow()\nand done", "First\nand done", False),
         ("!mow()", "!", False),
+        ("<s>mow()</s>", "<s>", False),
+        ("~~mow()~~", "~~\n~~", False),
+        ("> mow()", ">", False),
+        ("# mow()", "#", False),
+        ("mow() # unless it rains", "# unless it rains", False),
+        ("Thought: only if it is dry\nmow()", "Thought: only if it is dry", True),
         ("print(mow())", "print", False),
         ("Do not <think>hm</think> mow()", "Do not", False),
         ("<think>hm</think>mow()", "", True),
@@ -360,6 +371,12 @@ def test_who_may_be_called_from_a_text(around, edge, policy, reads, acts):
 def test_nothing_is_completed_behind_the_limit_of_tokens(text):
     assert isinstance(read_text(text, is_tool), Chosen)
     assert isinstance(read_text(text, is_tool, "length"), Unreadable)
+
+
+def test_markdown_is_only_taken_off_where_it_escaped_a_name():
+    assert read_text(FORMS["Markdown"], is_tool).calls[0].skipped == ("quote", "markdown")
+    text = r"mow(bed='a\\_(b')"
+    assert read_text(text, is_tool).calls[0].arguments == {"bed": r"a\_(b"}
 
 
 def test_a_call_that_was_complete_is_read_behind_the_limit_of_tokens():

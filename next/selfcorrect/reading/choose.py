@@ -78,7 +78,8 @@ def read_text(
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
-    if _MARKDOWN.search(text):
+    is_markdown = _is_markdown(text)
+    if is_markdown:
         text = text.replace("\\_", "_")
     try:
         spans = _whole(text, is_tool) or _find_spans(text, is_tool)
@@ -89,6 +90,9 @@ def read_text(
         return NoCall()
     if finish_reason == "length" and any(CLOSERS & {*call.skipped} for call in chosen.calls):
         return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
+    if is_markdown:
+        calls = (replace(call, skipped=(*call.skipped, "markdown")) for call in chosen.calls)
+        return replace(chosen, calls=tuple(calls))
     return chosen
 
 
@@ -97,6 +101,12 @@ class _Span:
     start: int
     end: int
     calls: tuple[TextCall, ...] = ()
+
+
+def _is_markdown(text: str) -> bool:
+    """Return whether Markdown escaped a name that stands before all quotes and tags."""
+    at = text.find("\\_")
+    return bool(_ESCAPED_NAME.match(text, max(at, 0))) and not {*"\"'“‘<"} & {*text[:at]}
 
 
 def _whole(text: str, is_tool: IsTool) -> list[_Span]:
@@ -134,18 +144,18 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
 
 
 def _find_spans(text: str, is_tool: IsTool) -> list[_Span]:
-    """Find every stretch of a text that reads as calls."""
+    """Find every stretch of a text that reads as calls, and the thoughts."""
     spans: list[_Span] = []
     at = failures = 0
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
         start = found.start()
-        skip = THINKING.match(text, start) or TAG.match(text, start)
-        span = _read_span(text, start, is_tool)
+        thought = THINKING.match(text, start)
+        span = _Span(start, thought.end()) if thought else _read_span(text, start, is_tool)
         if span is not None:
             at = max(span.end, start + 1)
-            spans += [span] if span.calls else []
-        elif skip is not None:
-            at = skip.end()
+            spans += [span] if span.calls or thought else []
+        elif tag := TAG.match(text, start):
+            at = tag.end()
         else:
             at = start + 1
             failures += 1
@@ -180,7 +190,7 @@ def _read_span(text: str, start: int, is_tool: IsTool) -> _Span | None:
 
 def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     """Return the known tool that a call which cannot be read begins with; empty if none."""
-    near = text[start : start + 200]
+    near = text[start : start + 20_000]
     quoted = (found[1] for found in _QUOTED.finditer(near))
     called = _CALLED.match(near)
     return next(filter(is_tool, [called[1]] if called else quoted), "")
@@ -196,22 +206,21 @@ def _choose(text: str, spans: list[_Span], is_tool: IsTool) -> Chosen | None:
     if any(map(_words, _gaps(text, spans, start))):
         # A name that no tool has, amid words, is prose about code.
         spans = [span for span in spans if all(is_tool(call.name) for call in span.calls)]
-    if not spans:
+    calls = tuple(call for span in spans for call in span.calls)
+    if not calls:
         return None
     gaps = _gaps(text, spans, start)
     words = [_words(gap) for gap in gaps]
     opens = not any(words[:-1]) and not _words(gaps[-1].partition("\n")[0])
     closes = not any(words[1:]) and not _words(gaps[0].rpartition("\n")[2])
-    calls = tuple(call for span in spans for call in span.calls)
     return Chosen(calls, "\n".join(filter(None, words)), opens or closes)
 
 
 def _gaps(text: str, spans: list[_Span], start: int = 0) -> list[str]:
-    """Return what stands before, between and behind the spans, with thoughts blanked out."""
+    """Return what stands before, between and behind the spans."""
     starts = [*(span.start for span in spans), len(text)]
     ends = [start, *(span.end for span in spans)]
-    gaps = (text[end:start] for end, start in zip(ends, starts, strict=True))
-    return [THINKING.sub(lambda found: " " * len(found[0]), gap) for gap in gaps]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
 def _words(gap: str) -> str:
@@ -228,6 +237,5 @@ _START: Final = re.compile(
 )
 _QUOTED: Final = re.compile(rf"[\"']({NAME})[\"']")
 _CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
-# A name that Markdown escaped, outside of quotes: the whole text was.
-_MARKDOWN: Final = re.compile(r"(?<![\w.\\\-\"'])[A-Za-z][\w.]*+\\_[\w\\]*+\s*[=(]")
+_ESCAPED_NAME: Final = re.compile(r"\\_[\w\\]*+\s*[=(]")
 _PUNCTUATION: Final = re.compile(r"[\[\](){},;]")

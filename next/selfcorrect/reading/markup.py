@@ -59,8 +59,11 @@ def read_markup(
         return None
     try:
         elements, end, skipped = _elements(text, found.end())
-    except JsonTextError:
-        return None
+    except JsonTextError as error:
+        named = _NAME_ELEMENT.search(text, found.end())
+        if named is None:
+            return None
+        raise CallTextError(named[1], error) from None
     calls = read_json_calls(elements, is_tool, skipped)
     return (calls, end) if calls else None
 
@@ -156,22 +159,23 @@ FORMS: Final = (
     # Action: f, and Action Input: on the next line
     _form(rf"Action:[ \t]*{_CALLED}[ \t]*\n\s*Action Input:{_OBJECT}", _NEVER),
     # <f>, and f before an object
-    _form(rf"<{_CALLED}>", "", needs_tool=True),
+    _form(rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))", "", needs_tool=True),
     _form(rf"{_CALLED}{_OBJECT}", _NEVER, needs_tool=True),
 )
 TAG: Final = re.compile(
-    r"```[\w+-]*|~~~[\w+-]*|</?s>|\[/?TOOL_CALLS\]|Observation:(?=\s*\Z)|<(?:start|end)_function_call>"
+    r"```[\w+-]*|~~~[\w+-]*|</s>|\[/?TOOL_CALLS\]|Observation:(?=\s*\Z)|<(?:start|end)_function_call>"
     r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
     rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|<[|｜][\w▁]{{1,40}}[|｜]>"
 )
 """A fence or a tag that may stand beside a call and says nothing."""
 THINKING: Final = re.compile(
     r"(?s)<(think(?:ing)?)>.*?(?:</\1>|\Z)|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
-    r"|Thought:[^\n]*"
+    r"|Thought:[^\n]{0,2000}+\n(?=\s*Action:)"
 )
 """What a model writes for itself; a part that is not closed reaches to the end."""
 
 _RECORD: Final = re.compile(rf"{_OPEN}(?=<\w)")
+_NAME_ELEMENT: Final = re.compile(rf"<(?:tool_)?name>\s*({NAME})\s*</")
 _LEAD: Final = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
 _ELEMENT: Final = re.compile(
     rf"\s*(?:<{_MARK}parameter(?:=|\s+name\s*=\s*)[\"']?(?P<key>[\w.\-]+)[\"']?"
