@@ -69,6 +69,7 @@ REFUSED = [
     (PAY, {"arguments": {"to": "ann", "amount": 5}, "dry_run": True}, "extra"),
     (PAY, {"arguments": '{"to": "ann", "amount": 5} if bob agrees'}, "extra"),
     (PAY, {"to": "ann", "amount": 5, "unless approved by ann": ""}, "extra"),
+    (PAY, {"to": "ann", "amount": 5, "unless approved by ann": None}, "extra"),
     (PAY, {"to": "ann", "amount": 5, "dry_run": "yes"}, "extra"),
     (PAY, {'{"to": "ann", "amount": 5}': "if bob agrees"}, "extra"),
     (PAY, {'{"to": "ann", "amount": 5, "dry_run": 1}': ""}, "extra"),

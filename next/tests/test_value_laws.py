@@ -143,7 +143,7 @@ def is_empty(key, value):
     return " " not in key and value in ("", None)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(calls(), st.data())
 def test_what_comes_back_is_what_was_meant_or_nothing(call, data):
     schema, args = call
@@ -181,7 +181,7 @@ def same(found, meant):
     ) == json.dumps(meant, sort_keys=True).casefold().replace('" ', '"').replace(' "', '"')
 
 
-def leaves(value, keys=False):
+def leaves(value):
     """Return every scalar of a value as text."""
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in leaves(item)]
@@ -190,7 +190,7 @@ def leaves(value, keys=False):
     return [value]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(calls(), st.data())
 def test_every_written_leaf_is_used_once(call, data):
     schema, args = call

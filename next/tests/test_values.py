@@ -129,6 +129,7 @@ REFUSED = [
     (INTEGER, "1 000"),
     (INTEGER, "ten five"),
     (INTEGER, "twenty zero"),
+    (INTEGER, "twenty fifteen"),
     (INTEGER, "NaN"),
     (INTEGER, "٥"),
     (INTEGER, True),
@@ -188,6 +189,7 @@ REFUSED = [
     (many(TEXT), "New York, NY"),
     (many(TEXT), "a, b and c"),
     (many(TEXT), "a, b; c"),
+    (many(TEXT), "a,b;c"),
     (many(TEXT), "{};lumen;alpha"),
     (many(TEXT), "[TAGS]"),
     (many(TEXT), "['a' 'b']"),
@@ -246,6 +248,10 @@ def test_a_name_asks_for_a_unit():
     assert repair(INTEGER, "3 nights", name="num_nights").args == {"num_nights": 3}
     assert repair(INTEGER, "5 km", name="distance_km").args == {"distance_km": 5}
     assert repair(INTEGER, "5 miles", name="distance_km").problems
+
+
+def test_a_negation_in_a_name_is_not_idle():
+    assert repair(listed("smoking", "any"), "no smoking", name="no_smoking").problems
 
 
 def test_only_what_is_allowed_is_read():

@@ -13,7 +13,6 @@ from selfcorrect.values.structures import nested
 _LONGEST: Final = 20_000
 _OPENERS: Final = ("[", "{", "(")
 _SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
-_JOINT: Final = re.compile(r"\b(?:and|or|but|not|except|without|unless)\b", re.IGNORECASE)
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
 
 
@@ -54,7 +53,7 @@ def _parts(text: str) -> list[JSON]:
     """Split a text at the one separator that it uses; nothing where its parts are not clear."""
     bare = text[1:-1].strip() if text[:1] == "[" and text[-1:] == "]" else text
     used = [each for each in _SEPARATORS if re.search(each, bare)]
-    if len(used) != 1 or re.search(r"[\"'`\[\]{}()]", bare) or _JOINT.search(bare):
+    if len(used) != 1 or re.search(r"[\"'`\[\]{}()]", bare):
         return []
     parts = re.split(used[0], bare)
     return list(parts) if all(parts) else []

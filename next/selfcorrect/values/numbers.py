@@ -24,9 +24,7 @@ _LONGEST: Final = 200
 
 def read_number(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a text as the number that it writes, without rounding."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        yield Reading(int(value), Safety.EXACT, "convert-type")
-    elif isinstance(value, str) and len(value) <= _LONGEST:
+    if isinstance(value, str) and len(value) <= _LONGEST:
         yield from _in_text(value.strip().replace("\N{MINUS SIGN}", "-"), slot)
 
 
