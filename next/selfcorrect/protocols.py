@@ -1,6 +1,6 @@
 """What can be swapped: a strategy, a node, a ledger, a clock. Each is a small Protocol."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -9,13 +9,36 @@ from selfcorrect.model import JSON, Call, Diagnosis, JsonObject, Repair
 from selfcorrect.models.port import ModelPort
 
 
+class OfferedTool(Protocol):
+    """What a strategy may know of a tool; `ToolSpec` is one."""
+
+    @property
+    def name(self) -> str:
+        """What the model calls it."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the model reads about it."""
+        ...
+
+    @property
+    def effect(self) -> str:
+        """What a call does to the world."""
+        ...
+
+    def findings(self, args: JSON) -> Sequence[Any]:
+        """Return what is wrong with arguments; nothing if they are valid."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RepairContext:
     """What a strategy sees beside the call and its diagnosis.
 
     Attributes:
         schema: The schema of the tool's arguments; empty for an unknown tool.
-        tools: The names of the tools that are offered.
+        tools: The tools that are offered, by name.
         effect: The effect of the tool; empty for an unknown tool.
         request: What the user asked for.
         messages: The conversation, if the host passed it.
@@ -25,7 +48,7 @@ class RepairContext:
     """
 
     schema: JsonObject = field(default_factory=dict)
-    tools: Sequence[str] = ()
+    tools: Mapping[str, OfferedTool] = field(default_factory=dict)
     effect: str = ""
     request: str | None = None
     messages: Sequence[JSON] = ()

@@ -115,7 +115,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
         tool.parameters if tool else {},
-        tuple(context.tools),
+        context.tools,
         tool.effect if tool else "",
         state["given"].get("request"),
         state["given"].get("messages") or (),
