@@ -6,22 +6,21 @@ word of the language is never a slip of another one.
 
 import re
 import unicodedata
-import zlib
-from bisect import bisect_left
 from collections.abc import Iterable
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Final
+
+from selfcorrect.dictionary import is_short_for, is_word
 
 LONGEST: Final = 120
 """Characters beyond which two names are alike only if they are equal."""
-MAX_TEXT: Final = 2_000
 SAME: Final = 0.0
 ALIKE: Final = 0.1
 NOISY: Final = 0.5
 OTHER: Final = 1.0
 MAX_NOISE: Final = 0.4
-"""The largest share of letters that may differ."""
+STRICT_NOISE: Final = 0.3
+"""The largest share of letters that may differ, and the same for tools that act."""
 _PLAIN: Final = re.compile(r"\w[\w.:/\- ]*")
 _SPACE: Final = re.compile(r".*(?:[.:/]|__)", re.DOTALL)
 _SEPARATOR: Final = re.compile(r"[\W_]+")
@@ -86,25 +85,6 @@ def words(name: str) -> tuple[str, ...]:
     return _words(name[:LONGEST])
 
 
-def stem(word: str) -> str:
-    """Return the singular of a word.
-
-    >>> stem("categories"), stem("boxes"), stem("status")
-    ('category', 'box', 'status')
-    """
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses")):
-        return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
-
-
-@lru_cache(maxsize=512)
-def vocabulary(text: str) -> frozenset[str]:
-    """Return the words of a description: none of them is a slip."""
-    return frozenset(each.casefold() for each in _SEPARATOR.split(text[:MAX_TEXT]) if each)
-
-
 def same_words(one: str, other: str) -> bool:
     """Say whether two names differ in case and separators only."""
     return letters(one) == letters(other) != ""
@@ -118,7 +98,10 @@ def near_letters(one: str, other: str) -> bool:
     """
     first, second = words(one), words(other)
     pair = _differing_words(first, second)
-    return first == second if pair is None else is_slip(*pair)
+    if pair is None:
+        return first == second
+    # What begins or ends with the other one may be a longer word, or one that was cut.
+    return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
 
 
 def only_near(name: str, known: Iterable[str]) -> str | None:
@@ -136,6 +119,8 @@ def is_slip(
 ) -> bool:
     """Say whether two words are one, written once with a letter or two wrong.
 
+    One of them is a word of the language: of `hget` and `hset` nobody knows.
+
     >>> is_slip("trial", "trail"), is_slip("tril", "trial"), is_slip("hirr", "hire", strict=True)
     (False, True, False)
 
@@ -143,8 +128,8 @@ def is_slip(
         one: A word.
         other: The other word.
         said: More words that are never slips of a word.
-        strict: Whether one of them must be a word, and the other one lacks, doubles or swaps
-            letters inside of it: a changed letter makes a trade's own word (`chmod`, `chown`).
+        strict: Whether letters may only be left out, doubled or swapped inside the word: a changed
+            letter makes another one too easily.
     """
     shortest, longest = sorted((len(one), len(other)))
     limit = 0 if shortest < 4 + strict else 1 if strict or longest < 8 else 2
@@ -156,7 +141,7 @@ def is_slip(
     if one[0] != other[0] or (strict and not _keeps_letters(one, other)):
         return False
     known = [is_word(each) or each in said for each in (one, other)]
-    return any(known) != all(known) if strict else not all(known)
+    return any(known) != all(known)
 
 
 def _keeps_letters(one: str, other: str) -> bool:
@@ -189,91 +174,13 @@ def typos(one: str, other: str, limit: int = LONGEST) -> int:
     return row[-1]
 
 
-_ABBREVIATIONS: Final = (
-    "addr address, amt amount, app application, attr attribute, auth authentication, cfg config",
-    "cnt count, conf configuration, config configuration, ctx context, db database",
-    "dept department",
-    "desc description, dest destination, dict dictionary, dir directory, doc document",
-    "dst destination",
-    "env environment, exp expiration, fn function, freq frequency, id identifier, idx index",
-    "img image, info information, lang language, lat latitude, lng longitude, loc location",
-    "lon longitude, max maximum, min minimum, msg message, no number, num number, org organization",
-    "param parameter, passwd password, pct percent, pic picture, pwd password, qty quantity",
-    "ref reference, repo repository, req request, resp response, sec seconds, src source",
-    "tgt target",
-    "txt text, tz timezone, usr user, val value",
-)
-_SHORT: Final = frozenset(
-    frozenset(pair.split()) for row in _ABBREVIATIONS for pair in row.split(", ")
-)
-
-
-_SHORT_WORDS: Final = frozenset().union(*_SHORT)
-
-
-def is_short_for(one: str, other: str) -> bool:
-    """Say whether one of two words is the usual abbreviation of the other.
-
-    >>> is_short_for("qty", "quantity"), is_short_for("amount", "quantity")
-    (True, False)
-    """
-    return frozenset((one, other)) in _SHORT
-
-
-_PREFIXES: Final = (
-    *("un", "re", "de", "dis", "non", "pre", "sub", "mis", "over", "under", "up", "down", "out"),
-    *("anti", "inter", "min", "max"),
-)
-_SUFFIXES: Final = (
-    *("ed", "er", "or", "ee", "ly", "in", "on", "up", "off", "out", "to", "by", "down"),
-)
-
-
-@lru_cache(maxsize=4_096)
-def is_word(word: str) -> bool:
-    """Say whether a word is English, or is made of one and of what makes another word of it.
-
-    >>> is_word("undelete"), is_word("checkout"), is_word("serach")
-    (True, True, False)
-    """
-    if not (2 < len(word) <= _LONGEST_WORD and word.isascii() and word.isalpha()):
-        return False
-    if word in _SHORT_WORDS:
-        return True
-    before = [word.removeprefix(each) for each in _PREFIXES if word.startswith(each)]
-    behind = [word.removesuffix(each) for each in _SUFFIXES if word.endswith(each)]
-    return any(len(each) > 2 and _is_listed(each) for each in (word, *before, *behind))
-
-
-_LONGEST_WORD: Final = 32
-
-
-def _is_listed(word: str) -> bool:
-    text = _dictionary()
-
-    def line(at: int) -> str:
-        start = text.rfind("\n", 0, at) + 1
-        return text[start : text.index("\n", start)]
-
-    at = bisect_left(range(1, len(text)), word, key=line) + 1
-    return at < len(text) and line(at) == word
-
-
-@cache
-def _dictionary() -> str:
-    """Read the words in order, one a line; a healthy call never comes here."""
-    return zlib.decompress(Path(__file__).with_name("words.bin").read_bytes()).decode()
-
-
 def _noise(one: str, other: str, said: frozenset[str], *, strict: bool) -> float | None:
     """Return the share of letters that differ, if one name may be the other with noise in it."""
     first, second = letters(one), letters(other)
     shortest, longest = sorted((len(first), len(second)))
     if shortest < 4 or _digits(first) != _digits(second):
         return None
-    if strict and first[0] != second[0]:
-        return None
-    most = int(MAX_NOISE * longest)
+    most = int((STRICT_NOISE if strict else MAX_NOISE) * longest)
     share = typos(first, second, most)
     if share > most or _says_other_words(one, other, said, strict=strict):
         return None
@@ -291,12 +198,19 @@ def _says_other_words(one: str, other: str, said: frozenset[str], *, strict: boo
     theirs = [word for key, word in second.items() if key not in first]
     if not ours or not theirs:
         return True
-    known = [[_is_known(word, said) for word in side] for side in (ours, theirs)]
-    if all(map(any, known)) or (strict and not any(map(any, known))):
+    known = {word: _is_known(word, said) for word in (*ours, *theirs)}
+    if any(known[word] for word in ours) == any(known[word] for word in theirs):
         return True
     if len(ours) != len(theirs):
         ours, theirs = ["".join(ours)], ["".join(theirs)]
-    return any(_is_apart(letters(a), letters(b)) for a, b in zip(ours, theirs, strict=True))
+    pairs = [
+        # Known words first: what is unknown is compared with them.
+        sorted(pair, key=lambda word: (not known.get(word), len(word), word))
+        for pair in zip(ours, theirs, strict=True)
+    ]
+    if any(_is_apart(letters(a), letters(b)) for a, b in pairs):
+        return True
+    return strict and all(_is_affixed(letters(a), letters(b)) for a, b in pairs)
 
 
 def _is_known(word: str, said: frozenset[str]) -> bool:
@@ -314,6 +228,12 @@ def _is_apart(one: str, other: str) -> bool:
     is_exchanged = not tail and 1 < shortest - head - tail < 4
     most = int(MAX_NOISE * longest)
     return is_added or is_exchanged or typos(one, other, most) > most
+
+
+def _is_affixed(word: str, unknown: str) -> bool:
+    """Say whether letters before a word or behind it make another one: `umount`, `writev`."""
+    is_longer = unknown.startswith(word) or unknown.endswith(word)
+    return is_longer or unknown[0] not in word[:2] or len(unknown) < 4
 
 
 def _shared(one: str, other: str) -> int:

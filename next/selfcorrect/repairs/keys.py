@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, TypeAlias
 
+from selfcorrect.dictionary import stem
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names import (
     ALIKE,
@@ -16,7 +17,6 @@ from selfcorrect.names import (
     difference,
     is_plain,
     same_words,
-    stem,
     words,
 )
 from selfcorrect.schema.slot import Slot
@@ -135,7 +135,7 @@ class _Comparison:
         if key in self.synonyms:
             return SAME if self.synonyms[key] == slot.name else OTHER
         if self.is_large or len(key) > LONGEST:
-            return SAME if is_plain(key[:LONGEST]) and same_words(key, slot.name) else OTHER
+            return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
         bare = _WRAPPER.sub("", key, count=1)
         found = difference(bare, slot.name, self.said, strict=strict)
         if found == OTHER and slot.required and _UNNAMED.fullmatch(key):
@@ -159,8 +159,7 @@ _NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except",
 
 
 def _is_part(ours: set[str], theirs: set[str]) -> bool:
-    """Say whether one name says less than the other, and nothing else."""
-    more, less = theirs - ours, ours - theirs
-    if more and less:
+    """Say whether a key says less than an argument's name; what it says more would be content."""
+    if not (ours & theirs) - _FILLERS or (theirs - ours) & _NEGATIONS:
         return False
-    return bool((ours & theirs) - _FILLERS) and (more | less).isdisjoint(_NEGATIONS)
+    return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS)

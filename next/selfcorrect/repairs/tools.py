@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import (
@@ -14,7 +15,6 @@ from selfcorrect.names import (
     difference,
     is_plain,
     same_words,
-    vocabulary,
     words,
 )
 from selfcorrect.protocols import OfferedTool

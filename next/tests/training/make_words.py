@@ -1,4 +1,4 @@
-"""Write the dictionary of `selfcorrect.names`: `python make_words.py WORDS > words.bin`.
+"""Write the words of `selfcorrect.dictionary`: `python make_words.py WORDS > words.bin`.
 
 WORDS holds one word a line; a line that begins with "#" is a comment. The list that is in use is
 SCOWL, size 60, American spelling, without names and forms with an apostrophe: see NOTICE.
