@@ -77,7 +77,8 @@ def _rewrite(
     problems: Sequence[Problem] = ()
     # What the policy forbids is looked for last: a question shows what was refused.
     for classes in (allowed, frozenset(Safety)) if rungs else ():
-        allow = Allow.of([rung.reader for rung in rungs], classes, acts=tool.acts)
+        readers = [rung.reader for rung in rungs]
+        allow = Allow.of(readers, classes, acts=tool.acts, description=tool.description)
         found = repair_arguments(round_.call.args, tool.checker.slot, allow)
         round_, problems = _take_changes(found.changes, rungs, round_), found.problems
         if not problems:

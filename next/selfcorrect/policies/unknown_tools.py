@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
-from selfcorrect.names import MAX_TYPOS, same_words, typos, words
+from selfcorrect.names import same_words, typos, words
 from selfcorrect.text import quote
 
 MAX_NAME: Final = 128
@@ -20,6 +19,7 @@ MAX_LIST: Final = 2_400
 MAX_KEY: Final = 64
 """Letters of a name that are compared one by one, which takes their number squared."""
 MAX_SUGGESTIONS: Final = 3
+MAX_TYPOS: Final = 2
 CONTAINMENT: Final = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
@@ -107,7 +107,7 @@ class AutoCorrect:
         return min(1.0, shared + CONTAINMENT * contained)
 
     def _tokens(self, name: str) -> set[str]:
-        parts = words(_BORDER.sub(" ", name[:MAX_NAME]))
+        parts = words(name)
         return {each for each in parts if len(each) >= self.min_token_length}
 
 
@@ -122,11 +122,6 @@ class ImmediateRaise:
 
     def on_tool_found(self) -> None:
         pass
-
-
-_BORDER: Final = re.compile(
-    r"(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"  # HTTP|Page, sha|256|sum
-)
 
 
 def _find_near(requested: str, available: Iterable[str]) -> list[str]:

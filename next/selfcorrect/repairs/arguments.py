@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
 from selfcorrect.pointer import pointer
-from selfcorrect.repairs.keys import Assignment, assign_keys
+from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
@@ -218,7 +219,7 @@ class _Pass:
             return Assignment()
 
         # A key is renamed where its value can be read at all, whoever reads it.
-        whole = replace(self.allow, strategies=_VALUE_STRATEGIES, classes=frozenset(_RANKS))
+        whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=frozenset(_RANKS))
 
         def reads(value: JSON, hole: Slot) -> bool:
             probe = _Pass(whole)
@@ -227,10 +228,17 @@ class _Pass:
             self.work = probe.work
             return not found.problems
 
-        found = assign_keys(unknown, free, self.allow.key_synonyms, reads)
-        for key in [key for key in found.names if found.safety[key] not in self.allow.classes]:
-            del found.names[key]
-        return found
+        found = match_keys(
+            unknown,
+            free,
+            acts=self.allow.acts,
+            said=vocabulary(self.allow.description),
+            reads=reads,
+            synonyms=self.allow.key_synonyms,
+        )
+        allowed = self.allow.classes
+        names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
+        return replace(found, names=names)
 
     def may_drop(self, key: str, name: str, value: JSON, slot: Slot) -> bool:
         """Say whether a value says nothing at a place that may be absent."""
@@ -291,7 +299,7 @@ class _Pass:
         return Rewrite(default, (change,))
 
 
-_VALUE_STRATEGIES: Final = frozenset(
+VALUE_STRATEGIES: Final = frozenset(
     {
         *("convert-type", "correct-enum", "format-date", "format-time", "correct-format"),
         *(*SHAPES, "rename-argument", "drop-null"),

@@ -1,90 +1,165 @@
-"""Which argument each unknown key of an object means: one joint assignment."""
+"""Which argument each unknown key means: all keys are compared with all free arguments at once."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Final, TypeAlias
 
+from selfcorrect.dictionary import stem
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import near_letters, words
+from selfcorrect.names import (
+    ALIKE,
+    LONGEST,
+    NOISY,
+    OTHER,
+    SAME,
+    difference,
+    is_plain,
+    same_words,
+    words,
+)
 from selfcorrect.schema.slot import Slot
 
-_MANY: Final = 200
-"""Unknown keys beyond which only equal words are compared."""
-_PLAIN: Final = re.compile(r"[^\W\d][\w.\- ]*")
+LEAD: Final = 0.1
+"""How much nearer a key and its argument must be than any rival of either."""
+MAX_PAIRS: Final = 1_000
+"""Pairs of keys and arguments beyond which only the same letters count: such a call is no slip."""
+_PART: Final = 0.2
+_NO_NAMES: Final[Mapping[str, str]] = {}
+
+_Prices: TypeAlias = dict[tuple[str, str], float]
+"""How far each key is from each argument that it may mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What unknown keys mean.
+    """What the unknown keys mean.
 
     Attributes:
         names: By key, the argument that it means.
-        safety: By key, how sure that is.
-        ties: By key, the arguments that it may mean as well as another key, or another argument.
+        safety: By key, how certain that is.
+        ties: By key, the arguments that it may as well mean, or shares with another key.
     """
 
-    names: dict[str, str] = field(default_factory=dict)
-    safety: dict[str, Safety] = field(default_factory=dict)
-    ties: dict[str, list[str]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    safety: Mapping[str, Safety] = field(default_factory=dict)
+    ties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def assign_keys(
-    unknown: Mapping[str, JSON],
-    free: Mapping[str, Slot],
-    synonyms: Mapping[str, str],
+def match_keys(
+    strangers: Mapping[str, JSON],
+    holes: Mapping[str, Slot],
+    *,
+    acts: bool,
+    said: frozenset[str],
     reads: Callable[[JSON, Slot], bool],
+    synonyms: Mapping[str, str] = _NO_NAMES,
 ) -> Assignment:
-    """Assign unknown keys to arguments under which nothing stands, the surest likeness first.
+    """Assign unknown keys to free arguments; a key without a clear lead is assigned to none.
 
-    Two keys for one argument are a tie and mean none, and so are two arguments for one key.
+    Another key or argument never makes an assignment surer.
+
+    >>> holes = Slot.of({"properties": {"from_city": {}, "to_city": {}}}).properties
+    >>> found = match_keys({"fromCity": 1, "city": 2}, holes, acts=True, said=frozenset(),
+    ...                    reads=lambda value, slot: True)
+    >>> found.names
+    {'fromCity': 'from_city'}
 
     Args:
-        unknown: The unknown keys with their values.
-        free: The arguments that are not there, by name.
-        synonyms: Arguments by the other names that they go by.
-        reads: Whether a value can be read as what an argument wants.
+        strangers: The unknown keys with their values.
+        holes: The arguments without a value.
+        acts: Whether the tool may change something.
+        said: The words of the tool's description; none of them is a slip of another.
+        reads: Whether a value fits in a place, converted if need be.
+        synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
-    found = Assignment()
-    keys = [key for key in unknown if _PLAIN.fullmatch(key)]
-    by_words: dict[str, list[str]] = {}
-    for name in free:
-        by_words.setdefault(_joined(name), []).append(name)
-    near = keys if len(keys) <= _MANY else ()
-    tiers = (
-        (Safety.INFERRED, {key: [synonyms[key]] for key in keys if key in synonyms}),
-        (Safety.EXACT, {key: by_words.get(_joined(key), []) for key in keys}),
-        (
-            Safety.INFERRED,
-            {key: [name for name in free if near_letters(key, name)] for key in near},
-        ),
-    )
-    for safety, alike in tiers:
-        taken = {*found.names.values(), *(name for names in found.ties.values() for name in names)}
-        pairs = [
-            (key, name)
-            for key, names in alike.items()
-            if key not in found.names and key not in found.ties
-            for name in names
-            if name in free and name not in taken and reads(unknown[key], free[name])
-        ]
-        _assign(pairs, safety, found)
-    return found
+    is_large = len(strangers) * len(holes) > MAX_PAIRS
+    compare = _Comparison(said, synonyms, is_large=is_large)
+    near = {
+        (key, name): price
+        for key, value in strangers.items()
+        for name, slot in holes.items()
+        if (price := compare.price(key, slot, strict=False)) < OTHER and reads(value, slot)
+    }
+    # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
+    leads, ties = _find_leads(near)
+    found = {
+        key: price
+        for key, name in leads.items()
+        if (price := compare.price(key, holes[name], strict=acts)) < OTHER
+    }
+    required = {name for name, slot in holes.items() if slot.required}
+    if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
+        # Noise is believed where the whole object becomes clear: it says nothing of one key alone.
+        found = {key: price for key, price in found.items() if price < NOISY}
+    safety = {
+        key: Safety.EXACT if price == SAME and key not in synonyms else Safety.INFERRED
+        for key, price in found.items()
+    }
+    return Assignment({key: leads[key] for key in found}, safety, ties)
 
 
-def _joined(name: str) -> str:
-    return "".join(words(name)) or name
-
-
-def _assign(pairs: Iterable[tuple[str, str]], safety: Safety, found: Assignment) -> None:
-    """Take the pairs that have no rival; note the others as ties."""
-    by_key: dict[str, list[str]] = {}
-    by_name: dict[str, list[str]] = {}
-    for key, name in pairs:
-        by_key.setdefault(key, []).append(name)
-        by_name.setdefault(name, []).append(key)
-    for key, names in by_key.items():
-        if len(names) == 1 and len(by_name[names[0]]) == 1:
-            found.names[key], found.safety[key] = names[0], safety
+def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return the pairs that lead every other pair of their key and of their argument, and ties."""
+    by_key, by_name = defaultdict(list), defaultdict(list)
+    for (key, name), price in near.items():
+        by_key[key].append((price, name))
+        by_name[name].append((price, key))
+    leads: dict[str, str] = {}
+    ties: dict[str, tuple[str, ...]] = {}
+    for key, pairs in by_key.items():
+        price, name = min(pairs)
+        names = [each for other, each in pairs if other < price + LEAD]
+        keys = [each for other, each in by_name[name] if other < price + LEAD]
+        if (names, keys) == ([name], [key]):
+            leads[key] = name
         else:
-            found.ties[key] = names
+            ties[key] = tuple(names)
+    return leads, ties
+
+
+_WRAPPER: Final = re.compile(r"(?:args|arguments|params|parameters|input|tool_args)[./]|--")
+_UNNAMED: Final = re.compile(r"(?:param|parameter|arg|argument)_?(?:\d{1,3}|name|value|key)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    said: frozenset[str]
+    synonyms: Mapping[str, str]
+    _: KW_ONLY
+    is_large: bool
+
+    def price(self, key: str, slot: Slot, *, strict: bool) -> float:
+        """Return how far a key is from an argument; in strict comparison only spelling counts."""
+        if key in self.synonyms:
+            return SAME if self.synonyms[key] == slot.name else OTHER
+        if self.is_large or len(key) > LONGEST:
+            return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
+        bare = _WRAPPER.sub("", key, count=1)
+        found = difference(bare, slot.name, self.said, strict=strict)
+        if found == OTHER and slot.required and _UNNAMED.fullmatch(key):
+            return NOISY
+        if strict or found <= ALIKE or not is_plain(bare):
+            return found
+        ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
+        if sorted(ours) == sorted(theirs) and len(ours) < 3:
+            return ALIKE
+        return _PART if slot.required and _is_part(set(ours), set(theirs)) else found
+
+
+_FILLERS: Final = frozenset(
+    {
+        *("the", "a", "of", "for", "in", "value", "list", "array", "map", "data", "input"),
+        *("text", "str", "string", "number", "num", "param", "arg", "name", "id"),
+    }
+)
+"""Words that say nothing of which argument is meant."""
+_NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
+
+
+def _is_part(ours: set[str], theirs: set[str]) -> bool:
+    """Say whether a key says less than an argument's name; what it says more would be content."""
+    if not (ours & theirs) - _FILLERS or (theirs - ours) & _NEGATIONS:
+        return False
+    return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS)

@@ -50,7 +50,9 @@ class Primitive:
         root = Slot.of(context.schema)
         slot = root.at(keys) if keys else root
         wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
-        allow = Allow.of([self], _CLASSES, acts=acts(context.effect))
+        tool = context.tools.get(call.name)
+        said = tool.description if tool else ""
+        allow = Allow.of([self], _CLASSES, acts=acts(context.effect), description=said)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)

@@ -30,6 +30,7 @@ class Allow:
         strategies: Names of the strategies that the ladders list.
         classes: Classes of changes that the policy lets run.
         acts: Whether the tool changes something.
+        description: What the tool's author says of it; none of its words is a slip.
         key_synonyms: Arguments by the other names that they go by.
         value_synonyms: Listed values by the other words that they go by.
         defaults: Defaults by argument, over those of the schema.
@@ -38,12 +39,20 @@ class Allow:
     strategies: frozenset[str]
     classes: frozenset[Safety] = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LOSSY})
     acts: bool = True
+    description: str = ""
     key_synonyms: Mapping[str, str] = field(default_factory=dict)
     value_synonyms: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, JSON] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, strategies: Iterable[Any], classes: Iterable[Safety], *, acts: bool) -> "Allow":
+    def of(
+        cls,
+        strategies: Iterable[Any],
+        classes: Iterable[Safety],
+        *,
+        acts: bool,
+        description: str = "",
+    ) -> "Allow":
         """Return what strategy objects allow together; the options of the first count."""
         names, options = set(), dict[str, dict[str, Any]]()
         for each in strategies:
@@ -51,7 +60,7 @@ class Allow:
             for field_, option in each.OPTIONS.items():
                 options[field_] = {**getattr(each, option), **options.get(field_, {})}
         more: Any = options
-        return cls(frozenset(names), frozenset(classes), acts, **more)
+        return cls(frozenset(names), frozenset(classes), acts, description, **more)
 
     def lets(self, strategy: str, safety: Safety) -> bool:
         """Say whether a strategy may make a change of a class."""

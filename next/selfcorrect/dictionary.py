@@ -1,0 +1,97 @@
+"""The words of the language: what is one, and what is short for one.
+
+`words.bin` holds them; it is read when a rename is considered, never for a healthy call.
+"""
+
+import re
+import zlib
+from bisect import bisect_left
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+MAX_TEXT: Final = 2_000
+"""Characters of a description that are read for its words."""
+_LONGEST: Final = 32
+_WORD: Final = re.compile(r"[^\W_]+")
+_BEFORE: Final = re.compile(
+    r"^(?:anti|down|inter|over|under|dis|max|min|mis|non|out|pre|sub|de|en|ex|im|in|re|un|up)(.{4,})$"
+)
+_BEHIND: Final = re.compile(r"^(.{3,}?)(?:down|off|out|by|ed|ee|er|in|ly|on|or|to|up)$")
+"""What makes another word of a word: `undelete`, `checkout`."""
+
+
+@lru_cache(maxsize=4_096)
+def is_word(word: str) -> bool:
+    """Say whether a word is English, or is made of one and of what makes another word of it.
+
+    >>> is_word("undelete"), is_word("checkout"), is_word("serach")
+    (True, True, False)
+    """
+    if not (2 < len(word) <= _LONGEST and word.isascii() and word.isalpha()):
+        return False
+    if word in _ABBREVIATED:
+        return True
+    roots = [word, *_BEFORE.findall(word), *_BEHIND.findall(word)]
+    return any(_is_listed(root) for root in roots)
+
+
+def _is_listed(word: str) -> bool:
+    text = _load()
+
+    def line(at: int) -> str:
+        start = text.rfind("\n", 0, at) + 1
+        return text[start : text.index("\n", start)]
+
+    at = bisect_left(range(1, len(text)), word, key=line) + 1
+    return at < len(text) and line(at) == word
+
+
+@cache
+def _load() -> str:
+    """Read the words in order, one a line."""
+    return zlib.decompress(Path(__file__).with_name("words.bin").read_bytes()).decode()
+
+
+def stem(word: str) -> str:
+    """Return the singular of a word.
+
+    >>> stem("categories"), stem("boxes"), stem("status")
+    ('category', 'box', 'status')
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses")):
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
+
+
+@lru_cache(maxsize=512)
+def vocabulary(text: str) -> frozenset[str]:
+    """Return the words of a description: none of them is a slip."""
+    return frozenset(_WORD.findall(text[:MAX_TEXT].casefold()))
+
+
+_ABBREVIATIONS: Final = (
+    "addr address, amt amount, attr attribute, cfg config, cnt count, config configuration",
+    "ctx context, db database, dept department, desc description, dest destination",
+    "dict dictionary, dir directory, doc document, dst destination, env environment, fn function",
+    "freq frequency, id identifier, idx index, img image, info information, lang language",
+    "lat latitude, lng longitude, loc location, lon longitude, max maximum, min minimum",
+    "msg message, num number, org organization, param parameter, passwd password, pct percent",
+    "pic picture, pwd password, qty quantity, ref reference, repo repository, req request",
+    "resp response, src source, tgt target, txt text, tz timezone, usr user, val value",
+)
+_SHORT: Final = frozenset(
+    frozenset(pair.split()) for row in _ABBREVIATIONS for pair in row.split(", ")
+)
+_ABBREVIATED: Final = frozenset[str]().union(*_SHORT)
+
+
+def is_short_for(one: str, other: str) -> bool:
+    """Say whether one of two words is the usual abbreviation of the other.
+
+    >>> is_short_for("qty", "quantity"), is_short_for("amount", "quantity")
+    (True, False)
+    """
+    return frozenset((one, other)) in _SHORT

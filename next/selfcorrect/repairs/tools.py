@@ -1,0 +1,118 @@
+"""Which offered tool a name means; a tool that destroys is never meant by a likeness."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from selfcorrect.dictionary import vocabulary
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import JsonObject, Safety
+from selfcorrect.names import (
+    ALIKE,
+    LONGEST,
+    OTHER,
+    difference,
+    is_plain,
+    same_words,
+    words,
+)
+from selfcorrect.protocols import OfferedTool
+from selfcorrect.repairs.arguments import VALUE_STRATEGIES, repair_arguments
+from selfcorrect.values.readings import Allow
+
+LEAD: Final = 0.2
+"""How much nearer a name must be to its tool than to the next one."""
+MAX_TOOLS: Final = 500
+"""Tools beyond which a name is compared by its letters alone."""
+_NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
+_RESIDUE: Final = re.compile(r"\(\)\Z|(?:<[|\uff5c][\w ]{1,40}[|\uff5c]>\w{0,40})+\Z")
+_PLACEHOLDER: Final = re.compile(
+    r"_*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?_*", re.IGNORECASE
+)
+_SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+_SUFFIXES: Final = frozenset({"tool", "function", "func"})
+
+Takes: TypeAlias = Callable[[OfferedTool, JsonObject], bool]
+"""Whether a tool takes these arguments, repaired if need be."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMatch:
+    """The tool that a name means.
+
+    Attributes:
+        name: The tool's name.
+        safety: How certain it is.
+    """
+
+    name: str
+    safety: Safety
+
+
+def match_tool(
+    name: str,
+    args: JsonObject,
+    tools: Mapping[str, OfferedTool],
+    takes: Takes,
+) -> ToolMatch | None:
+    """Find the one tool that a written name means.
+
+    Args:
+        name: The written name.
+        args: The arguments of the call.
+        tools: The tools that are offered, by name.
+        takes: Whether a tool takes these arguments, repaired if need be.
+    """
+    bare = bare_name(name)
+    if bare in tools:
+        return ToolMatch(bare, Safety.EXACT)
+    if len(bare) <= LONGEST and _PLACEHOLDER.fullmatch(bare):
+        found = [each for each, tool in tools.items() if args and takes(tool, args)]
+        return None if any(acts(tools[each].effect) for each in found) else _only(found)
+    if len(bare) > LONGEST or not is_plain(bare):
+        return None
+    same = [each for each in tools if same_words(bare, each)]
+    if same or not tools or len(tools) > MAX_TOOLS:
+        return _only(same, Safety.EXACT)
+    # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
+    near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
+    if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
+        return None
+    tool = tools[near[0][1]]
+    price = _price(bare, tool, strict=acts(tool.effect))
+    is_sure = price <= ALIKE or (price < OTHER and takes(tool, args))
+    is_kept = tool.effect == "destructive"
+    return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
+
+
+def takes_repaired(tool: OfferedTool, args: JsonObject) -> bool:
+    """Say whether arguments fit a tool, repaired where rules reach."""
+    allow = Allow(VALUE_STRATEGIES, _SURE, acts(tool.effect), tool.description)
+    return not repair_arguments(args, tool.slot, allow).problems
+
+
+def bare_name(name: str) -> str:
+    """Take quotes, the residue of a template and an allowed namespace off a name.
+
+    >>> bare_name("'cat'<|channel|>commentary"), bare_name("functions.find")
+    ('cat', 'find')
+    """
+    if len(name) > _LONG:
+        return name
+    bare = _RESIDUE.sub("", name).strip(" \t\r\n\"'`")
+    return _NAMESPACE.sub("", bare, count=1)
+
+
+_LONG: Final = 4 * LONGEST
+
+
+def _only(names: Sequence[str], safety: Safety = Safety.INFERRED) -> ToolMatch | None:
+    return ToolMatch(names[0], safety) if len(names) == 1 else None
+
+
+def _price(bare: str, tool: OfferedTool, *, strict: bool) -> float:
+    ours, theirs = words(bare), words(tool.name)
+    if theirs and ours[: len(theirs)] == theirs and _SUFFIXES.issuperset(ours[len(theirs) :]):
+        return ALIKE
+    return difference(bare, tool.name, vocabulary(tool.description), strict=strict)
