@@ -18,7 +18,7 @@ from selfcorrect.repairs.tools import match_tool, takes_unchanged
 from selfcorrect.schema.slot import Slot
 
 HERE = Path(__file__).parent
-QUICK = settings(max_examples=300, deadline=None)
+QUICK = settings(max_examples=800, deadline=None, derandomize=True)
 
 
 def pairs(file, section):
@@ -254,17 +254,17 @@ near = st.sampled_from(
 
 @QUICK
 @given(
-    st.sets(near, min_size=1, max_size=4),
-    st.sets(near, min_size=1, max_size=4),
+    st.sets(near, min_size=1, max_size=2),
+    st.sets(near, min_size=1, max_size=2),
     near,
     st.booleans(),
     st.booleans(),
 )
 def test_a_rival_never_makes_an_assignment_surer(keys, free, more, is_key, acts):
-    before = meant_keys(sorted(keys - free), sorted(free), acts, required=sorted(free)[:1])
+    before = meant_keys(sorted(keys - free), sorted(free), acts)
     grown = (keys | {more}, free) if is_key else (keys, free | {more})
     assume(more not in keys | free)
-    after = meant_keys(sorted(grown[0] - free), sorted(grown[1]), acts, required=sorted(free)[:1])
+    after = meant_keys(sorted(grown[0] - free), sorted(grown[1]), acts)
     fresh = {(k, n) for k, n in after.names.items() if more not in {k, n}}
     assert fresh <= set(before.names.items())
     assert len(set(after.names.values())) == len(after.names)
