@@ -18,7 +18,7 @@ from selfcorrect.repairs.tools import match_tool, takes_repaired
 from selfcorrect.schema.slot import Slot
 
 HERE = Path(__file__).parent
-QUICK = settings(max_examples=300, deadline=None)
+QUICK = settings(max_examples=800, deadline=None, derandomize=True)
 
 
 def pairs(file, section):
@@ -105,6 +105,7 @@ TOOLS = [
     ("evil.send_email", ["send_email"], None, None),
     ("good.send_emial", ["evil.send_email"], None, None),
     ("sned_email", ["evil_send_email"], None, None),
+    ("mailre.send_email", ["mailer.send_email"], None, None),
     ("!send_email", ["send_email"], None, None),
     ("send_email?", ["send_email"], None, None),
     ("-send_email", ["send_email"], None, None),
@@ -169,6 +170,9 @@ KEYS = [
     (["city"], ["cities"], True, [], {}),
     (["arg1"], ["query"], True, ["query"], {"arg1": "query"}),
     (["arg1"], ["a", "b"], False, ["a", "b"], {}),
+    (["resource"], ["reIsouXrce"], True, [], {"resource": "reIsouXrce"}),
+    (["resource", "note"], ["reIsouXrce"], True, [], {}),
+    (["resource"], ["reIsouXrce", "size"], True, ["size"], {}),
     (["usd_to_eur"], ["eur_to_usd"], False, ["eur_to_usd"], {}),
     (["amount?"], ["amount"], False, ["amount"], {}),
     (["-amount"], ["amount"], False, ["amount"], {}),
@@ -240,21 +244,30 @@ def test_the_same_letters_and_nothing_else_are_exact(one, other):
     assert (difference(one, other) == SAME) == (letters(one) == letters(other))
 
 
+near = st.sampled_from(
+    [
+        *("flight", "Flight", "FLIGHT", "flihgt", "fligth", "fli_ght", "flights", "flighht"),
+        *("flight_date", "date", "Date", "dates", "searcAh_zituJnes", "search_itunes", "itunes"),
+    ]
+)
+
+
 @QUICK
 @given(
-    st.sets(names, min_size=1, max_size=4),
-    st.sets(names, min_size=1, max_size=4),
-    names,
+    st.sets(near, min_size=1, max_size=2),
+    st.sets(near, min_size=1, max_size=2),
+    near,
     st.booleans(),
     st.booleans(),
 )
 def test_a_rival_never_makes_an_assignment_surer(keys, free, more, is_key, acts):
-    before = meant_keys(sorted(keys - free), sorted(free), acts, required=sorted(free)[:1])
+    before = meant_keys(sorted(keys - free), sorted(free), acts)
     grown = (keys | {more}, free) if is_key else (keys, free | {more})
     assume(more not in keys | free)
-    after = meant_keys(sorted(grown[0] - free), sorted(grown[1]), acts, required=sorted(free)[:1])
+    after = meant_keys(sorted(grown[0] - free), sorted(grown[1]), acts)
     fresh = {(k, n) for k, n in after.names.items() if more not in {k, n}}
     assert fresh <= set(before.names.items())
+    assert len(set(after.names.values())) == len(after.names)
 
 
 def test_many_keys_and_tools_are_compared_in_little_time():

@@ -58,7 +58,8 @@ def match_keys(
 ) -> Assignment:
     """Assign unknown keys to free arguments; a key without a clear lead is assigned to none.
 
-    Another key or argument never makes an assignment surer.
+    A rival never makes an assignment surer. Noise in a key is believed only where every key and
+    every required argument finds its place.
 
     >>> holes = Slot.of({"properties": {"from_city": {}, "to_city": {}}}).properties
     >>> found = match_keys({"fromCity": 1, "city": 2}, holes, acts=True, said=frozenset(),
@@ -91,7 +92,6 @@ def match_keys(
     }
     required = {name for name, slot in holes.items() if slot.required}
     if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
-        # Noise is believed where the whole object becomes clear: it says nothing of one key alone.
         found = {key: price for key, price in found.items() if price < NOISY}
     safety = {
         key: Safety.EXACT if price == SAME and key not in synonyms else Safety.INFERRED
