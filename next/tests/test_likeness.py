@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from selfcorrect import Safety, ToolSpec
-from selfcorrect.names import LONGEST, OTHER, SAME, difference, is_plain, letters, words
+from selfcorrect.likeness import OTHER, SAME, difference
+from selfcorrect.names import LONGEST, is_plain, letters, words
 from selfcorrect.repairs.keys import match_keys
 from selfcorrect.repairs.tools import match_tool, takes_repaired
 from selfcorrect.schema.slot import Slot

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from langchain_core.messages import ToolCall
 
+from selfcorrect.likeness import only_near
 from selfcorrect.model import JsonDict
-from selfcorrect.names import only_near
 
 _FEEDBACK = "Your last answer was empty. Answer the user, or call a tool."
 

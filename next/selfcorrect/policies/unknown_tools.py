@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
-from selfcorrect.names import same_words, typos, words
+from selfcorrect.likeness import typos
+from selfcorrect.names import same_words, words
 from selfcorrect.text import quote
 
 MAX_NAME: Final = 128

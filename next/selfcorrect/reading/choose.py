@@ -60,7 +60,7 @@ def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: b
     """
     if policy == "off" or not chosen.around:
         return policy != "off"
-    return policy == "edge" and chosen.edge and not acts
+    return chosen.edge and (policy == "edge" or (policy == "whole" and not acts))
 
 
 def read_text(

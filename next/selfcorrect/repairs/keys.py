@@ -7,18 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
+from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import (
-    ALIKE,
-    LONGEST,
-    NOISY,
-    OTHER,
-    SAME,
-    difference,
-    is_plain,
-    same_words,
-    words,
-)
+from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1

@@ -7,16 +7,9 @@ from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
+from selfcorrect.likeness import ALIKE, OTHER, difference
 from selfcorrect.model import JsonObject, Safety
-from selfcorrect.names import (
-    ALIKE,
-    LONGEST,
-    OTHER,
-    difference,
-    is_plain,
-    same_words,
-    words,
-)
+from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.protocols import OfferedTool
 from selfcorrect.repairs.arguments import VALUE_STRATEGIES, repair_arguments
 from selfcorrect.values.readings import Allow

@@ -112,13 +112,16 @@ class ToolSpec:
         call: Callable[..., Any] | None = None,
         **options: Unpack[ToolOptions],
     ) -> ToolSpec:
-        """Make a tool of the JSON that a model is sent, in the form of any provider or of MCP."""
+        """Make a tool of the JSON that a model is sent, in the form of any provider or of MCP.
+
+        An `effect` may stand in it.
+        """
         inner = schema.get("function", schema)
         name = options.pop("name", None) or inner.get("name")
         if not isinstance(name, str) or not name:
             raise ToolDefinitionError(f'a tool needs a "name": {schema!r:.80}')
         parameters = next((inner[key] for key in _PARAMETERS if inner.get(key)), _NO_PARAMETERS)
-        effect: Any = options.pop("effect", None)
+        effect: Any = options.pop("effect", None) or inner.get("effect")
         more: Any = options
         return cls(
             name,

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from selfcorrect.dictionary import stem
+from selfcorrect.likeness import is_slip, typos
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import near_letters, typos, words
+from selfcorrect.names import words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
@@ -122,8 +124,12 @@ def _by_slip(text: str, choices: Sequence[JSON]) -> list[JSON]:
 
 
 def _is_slip(text: str, choice: str) -> bool:
-    """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
-    if _has_signs(text.strip(_QUOTES)) or _has_signs(choice) or not near_letters(text, choice):
+    """Say whether one word has a letter wrong, left out, doubled or swapped, or is a plural."""
+    if _has_signs(text.strip(_QUOTES)) or _has_signs(choice):
         return False
-    pairs = [(a, b) for a, b in zip(_words(text), _words(choice), strict=False) if a != b]
-    return len(pairs) == 1 and pairs[0][0][0] == pairs[0][1][0] and typos(*pairs[0]) == 1
+    ours, theirs = _words(text), _words(choice)
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a != b]
+    if len(ours) != len(theirs) or len(pairs) != 1:
+        return False
+    one, other = pairs[0]
+    return stem(one) == stem(other) or (is_slip(one, other) and typos(one, other) == 1)
