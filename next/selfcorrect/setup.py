@@ -17,6 +17,7 @@ from selfcorrect.model import JsonObject, Safety
 from selfcorrect.nodes.diagnose import diagnose
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
+from selfcorrect.nodes.repair import repair
 from selfcorrect.nodes.report_failure import report_failure
 from selfcorrect.nodes.retry import retry
 from selfcorrect.nodes.select_strategy import select_strategy
@@ -26,24 +27,16 @@ from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
-from selfcorrect.state import STATE_KEYS, CorrectionState, Update
+from selfcorrect.state import STATE_KEYS, CorrectionState
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
-
-
-async def _repair(state: CorrectionState, context: RunContext) -> Update:
-    # The largest part of the library: a call that needs no repair loads nothing of it.
-    from selfcorrect.nodes.repair import repair
-
-    return await repair(state, context)
-
 
 SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
     "planner": ("plan", plan),
     "executor": ("execute", execute),
     "diagnoser": ("diagnose", diagnose),
     "selector": ("select_strategy", select_strategy),
-    "repairer": ("repair", _repair),
+    "repairer": ("repair", repair),
     "validator": ("validate", validate),
     "retrier": ("retry", retry),
     "reporter": ("report_failure", report_failure),

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.effects.again import (
     Hold,
     InProgress,
@@ -118,6 +117,9 @@ async def _call_tool(
     except Exception as error:
         if is_interrupt(error):
             raise
+        # A call that succeeds loads nothing of this.
+        from selfcorrect.diagnosis.facts import finding_of
+
         context.live_part(state["run"]).errors.append(error)
         outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
     else:

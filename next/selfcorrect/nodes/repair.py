@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import groupby, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
@@ -27,10 +27,10 @@ from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, note, take
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext
-from selfcorrect.questions import repair_of
-from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import CorrectionState, Update
-from selfcorrect.values.readings import Allow
+
+if TYPE_CHECKING:
+    from selfcorrect.repairs.arguments import Problem
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -65,6 +65,10 @@ def _rewrite(
     ladders: Iterable[Sequence[Rung]], state: CorrectionState, context: RunContext, round_: Round
 ) -> Round:
     """Run one pass over the arguments, with those of its strategies that stand first on ladders."""
+    # A call that needs no repair loads nothing of this.
+    from selfcorrect.repairs.arguments import repair_arguments
+    from selfcorrect.values.readings import Allow
+
     tool = context.tools.get(round_.call.name)
     if state["source"] != "schema" or tool is None:
         return round_
@@ -119,7 +123,7 @@ def _owners(change: Change, rungs: Sequence[Rung]) -> list[int]:
 
 
 def _note_rest(
-    heads: Iterable[Sequence[Rung]], problems: Sequence[Problem], round_: Round
+    heads: Iterable[Sequence[Rung]], problems: Sequence["Problem"], round_: Round
 ) -> Round:
     """Note the strategies of the pass on every ladder that it has not helped."""
     helped = _helped(round_)
@@ -192,6 +196,8 @@ def _take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again."""
+    from selfcorrect.questions import repair_of
+
     start = _start(state, context)
     is_first = not state["counts"].get("questions")
     repaired = repair_of(answer, question, start.call, is_first=is_first)

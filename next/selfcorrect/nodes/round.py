@@ -25,7 +25,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
-from selfcorrect.questions import MAX_OPTIONS, question_about
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
@@ -99,11 +98,8 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
         case Result(value):
             ends: Update = {"outcome": "answered", "result": plain(value)}
             return note(replace(round_, end=ends), rung, "answered")
-        case Ask(question, options):
-            offered = plain(list(islice(options, MAX_OPTIONS)))
-            path = rung.diagnosis.path
-            asked = question_about(question, offered, path, rung.state, round_.tried)
-            return note(replace(round_, question=asked), rung, "asked", question)
+        case Ask():
+            return _ask(answer, rung, round_)
         case Escalate(reason, severity):
             ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
             return note(replace(round_, end=ends), rung, "escalated", reason)
@@ -137,6 +133,16 @@ def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
     vouch = "lost" if rung.strategy == PERSON else round_.vouch
     next_round = replace(round_, call=new, changes=round_.changes + made, vouch=vouch)
     return note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
+
+
+def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
+    """Keep the question: it is put where nothing else helps."""
+    from selfcorrect.questions import MAX_OPTIONS, question_about
+
+    offered = plain(list(islice(answer.options, MAX_OPTIONS)))
+    path = rung.diagnosis.path
+    asked = question_about(answer.question, offered, path, rung.state, round_.tried)
+    return note(replace(round_, question=asked), rung, "asked", answer.question)
 
 
 def _vouch(times: float, rung: Rung, round_: Round, *, even_if_lost: bool) -> Round:

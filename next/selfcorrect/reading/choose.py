@@ -22,7 +22,7 @@ class Chosen:
     """The calls of a text.
 
     Attributes:
-        calls: All calls, in order.
+        calls: All calls, in order; one that the words behind only repeat is there once.
         around: The words that stand around and between them.
         edge: Whether the calls are lines of their own that begin or end the text.
     """
@@ -120,6 +120,9 @@ def _whole(text: str, is_tool: IsTool) -> list[_Span]:
             read = read_json_text(value)
         except JsonTextError:
             return []
+        if "comment" in read.skipped:
+            # Behind the value, it may be words about the call, or another call.
+            return []
         value, skipped = read.value, skipped + read.skipped
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         calls = _quoted(value, skipped)
@@ -206,14 +209,23 @@ def _choose(text: str, spans: list[_Span], is_tool: IsTool) -> Chosen | None:
     if any(map(_words, _gaps(text, spans, start))):
         # A name that no tool has, amid words, is prose about code.
         spans = [span for span in spans if all(is_tool(call.name) for call in span.calls)]
-    calls = tuple(call for span in spans for call in span.calls)
-    if not calls:
+    if not any(span.calls for span in spans):
         return None
     gaps = _gaps(text, spans, start)
     words = [_words(gap) for gap in gaps]
+    first = next((at for at in range(1, len(words)) if words[at]), len(spans))
+    begins = not words[0] and not _words(gaps[first].partition("\n")[0])
+    said = [span.calls for span in spans]
+    if begins and first < len(spans) and all(calls in said[:first] for calls in said[first:]):
+        # A model that goes on to talk about its call means no other one.
+        return Chosen(_calls(spans[:first]), _words(text[spans[first - 1].end :]))
     opens = not any(words[:-1]) and not _words(gaps[-1].partition("\n")[0])
     closes = not any(words[1:]) and not _words(gaps[0].rpartition("\n")[2])
-    return Chosen(calls, "\n".join(filter(None, words)), opens or closes)
+    return Chosen(_calls(spans), "\n".join(filter(None, words)), opens or closes)
+
+
+def _calls(spans: list[_Span]) -> tuple[TextCall, ...]:
+    return tuple(call for span in spans for call in span.calls)
 
 
 def _gaps(text: str, spans: list[_Span], start: int = 0) -> list[str]:

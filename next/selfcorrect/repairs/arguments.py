@@ -245,6 +245,8 @@ class _Pass:
         own = slot.properties.get(name)
         if own is not None and (own.required or own.accepts(value)):
             return False
+        if not key.strip() and is_empty(value):
+            return self.allow.lets("drop-null", Safety.INFERRED)
         if own is None and (slot.is_open or not _PLAIN.fullmatch(key)):
             # A key of several words is content: `{"unless ann agrees": ""}`.
             return False

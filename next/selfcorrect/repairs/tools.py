@@ -19,9 +19,10 @@ LEAD: Final = 0.2
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
+_SPACE: Final = re.compile(r"\w+[.:/](?=\w+\Z)")
 _RESIDUE: Final = re.compile(r"\(\)\Z|(?:<[|\uff5c][\w ]{1,40}[|\uff5c]>\w{0,40})+\Z")
 _PLACEHOLDER: Final = re.compile(
-    r"_*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?_*", re.IGNORECASE
+    r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
 _SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
 _SUFFIXES: Final = frozenset({"tool", "function", "func"})
@@ -68,6 +69,11 @@ def match_tool(
     same = [each for each in tools if same_words(bare, each)]
     if same or not tools or len(tools) > MAX_TOOLS:
         return _only(same, Safety.EXACT)
+    spaced = [each for each in tools if same_words(bare, _without_space(each))]
+    if spaced:
+        # A namespace may be another server, with another tool of the same name.
+        may = not acts(tools[spaced[0]].effect) and takes(tools[spaced[0]], args)
+        return _only(spaced) if may else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
     if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
@@ -77,6 +83,11 @@ def match_tool(
     is_sure = price <= ALIKE or (price < OTHER and takes(tool, args))
     is_kept = tool.effect == "destructive"
     return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
+
+
+def _without_space(name: str) -> str:
+    """Return a tool's own name without the namespace that it stands in."""
+    return _SPACE.sub("", name, count=1)
 
 
 def takes_repaired(tool: OfferedTool, args: JsonObject) -> bool:

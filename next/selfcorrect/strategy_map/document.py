@@ -132,7 +132,8 @@ class ReadingPolicy(_Table):
     """How far a message may deviate from a call and still be read as one.
 
     Attributes:
-        text: `whole`: the text is the call; `edge`: it begins or ends with it; `off`: no text is.
+        text: `whole`: a text is a call if it is the call, and for tools that read, if it begins
+            or ends with it; `edge`: that suffices for tools that act too; `off`: no text is.
         prose: `ask`: a model says whether a text without a call means one.
     """
 

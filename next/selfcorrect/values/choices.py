@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from selfcorrect.dictionary import stem
-from selfcorrect.likeness import is_slip, typos
+from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names import words
 from selfcorrect.schema.slot import Slot
@@ -132,4 +132,4 @@ def _is_slip(text: str, choice: str) -> bool:
     if len(ours) != len(theirs) or len(pairs) != 1:
         return False
     one, other = pairs[0]
-    return stem(one) == stem(other) or (is_slip(one, other) and typos(one, other) == 1)
+    return stem(one) == stem(other) or (near_letters(one, other) and typos(one, other) == 1)
