@@ -71,12 +71,14 @@ class Mender:
             **beside: What is known beside it: `request`, `messages`, `finish_reason`.
         """
         inputs = self._inputs(given, beside)
-        return _join([_mending(walk(self._loop, each)) for each in inputs], given)
+        return _join([_mending(walk(self._loop, each), each.get("call")) for each in inputs], given)
 
     async def acall(self, given: JSON, **beside: JSON) -> Mending:
         """Like `call`, for models and strategies that are async."""
         inputs = self._inputs(given, beside)
-        return _join([_mending(await awalk(self._loop, each)) for each in inputs], given)
+        return _join(
+            [_mending(await awalk(self._loop, each), each.get("call")) for each in inputs], given
+        )
 
     def message(self, message: JsonObject, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message in OpenAI's form; each by itself."""
@@ -105,7 +107,7 @@ def _count_calls(text: str, offers: Callable[[str], bool]) -> int:
     return len(chosen.calls) if isinstance(chosen, Chosen) else 1
 
 
-def _mending(out: JsonObject) -> Mending:
+def _mending(out: JsonObject, given: JSON) -> Mending:
     """Return what a run of a loop that only checks came to."""
     if (failure := out.get("failure")) is not None:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
@@ -117,6 +119,9 @@ def _mending(out: JsonObject) -> Mending:
         return Mending(outcome, calls, (), changes, failure["original"], reason, detail, failure)
     changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))
     call = call_of(out["result"])
+    if not changes and isinstance(given, dict) and given.get("args") == call.args:
+        # What is valid comes back as the same object.
+        call = replace(call, args=given["args"])
     return Mending("repaired" if changes else "valid", (call,), (call,), changes, out["result"])
 
 

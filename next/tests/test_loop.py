@@ -347,7 +347,8 @@ NO_CALLS = [
     ({"request": "x"}, "invalid_input"),
     ({"raw": "x" * 2_000_000}, "invalid_input"),
     ({"call": {"name": "t", "args": "{cut"}}, "needs_person"),
-    ({"raw": '{"name": "t", "args": {"q": 1'}, "no_strategy"),
+    ({"raw": '{"name": "t", "args": {"q": 1'}, "needs_person"),
+    ({"raw": '{"name": "t", "args": {"q": 1', "finish_reason": "length"}, "no_strategy"),
     ({"call": {"args": {}}}, "needs_person"),
 ]
 

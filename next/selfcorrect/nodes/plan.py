@@ -63,7 +63,7 @@ def _finding_in(
     given = state["given"]
     chosen = read_text(text, context.offers, given.get("finish_reason"))
     if isinstance(chosen, Unreadable):
-        code = "cut" if "cut off" in chosen.reason else "malformed_json"
+        code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
         return own_finding("MalformedCall", code, f"the call cannot be read: {chosen.reason}", "")
     if isinstance(chosen, NoCall) or not may_read(
         chosen, context.map.reading.text, acts=context.may_act(chosen.calls)

@@ -6,7 +6,7 @@ off is never completed, and nothing is computed.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -20,6 +20,11 @@ NOTATION: Final = frozenset(
 CLOSERS: Final = frozenset(("closer", "inner closer"))
 """The kinds that stand for a closer that is missing at the end of the text."""
 MAX_DEPTH: Final = 60
+
+
+def inside(skipped: Iterable[str]) -> tuple[str, ...]:
+    """Return what was skipped in arguments: a closer that lacks there may have lost an argument."""
+    return tuple("inner closer" if each == "closer" else each for each in skipped)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_calls import CallTextError, read_json_calls
-from selfcorrect.reading.json_text import Scanner, read_json_text
+from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
 from selfcorrect.reading.text_call import TextCall
@@ -75,13 +75,13 @@ def _body(text: str, at: int, closing: str) -> tuple[JsonDict, int, tuple[str, .
         scanner = Scanner(text, at)
         value = scanner.value()
         end = re.compile(rf"\s*(?:```\s*)?(?:{closing})").match(text, scanner.at)
-        return value, end.end() if end else scanner.at, tuple(scanner.skipped)
+        return value, end.end() if end else scanner.at, inside(scanner.skipped)
     arguments, at, skipped = _elements(text, at)
     end = re.compile(rf"\s*(?:{closing})").match(text, at)
     if end is not None:
         return arguments, end.end(), skipped
     if arguments and not text[at:].strip():
-        return arguments, len(text), (*skipped, "closer")
+        return arguments, len(text), (*skipped, "inner closer")
     raise JsonTextError(f"its end is missing (character {at})")
 
 

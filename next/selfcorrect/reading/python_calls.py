@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import Scanner
+from selfcorrect.reading.json_text import Scanner, inside
 from selfcorrect.reading.text_call import TextCall
 
 NAME: Final = r"[A-Za-z_][\w.\-]*+"
@@ -27,7 +27,7 @@ def read_python_calls(text: str, start: int) -> tuple[tuple[TextCall, ...], int]
     scanner = Scanner(text, start)
     parts = scanner.parts("]") if text[start] == "[" else (None,)
     calls = [_call(scanner) for _ in parts]
-    skipped = tuple(scanner.skipped)
+    skipped = inside(scanner.skipped)
     return tuple(TextCall(*call, skipped) for call in calls), scanner.at
 
 

@@ -1,5 +1,6 @@
 """fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,12 +11,13 @@ from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
 _DOUBTS: Final = frozenset({"comment", "inner closer"})
 """What was cut off, or holds words: no tool that acts is called on it."""
+_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NOTHING: Final = ("", "null", "none", "{}")
 
 
@@ -44,8 +46,9 @@ class FixJson:
 def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
     if text.strip().lower() in _NOTHING:
         return Changed(Change(ARGS, text, {}, Safety.EXACT, "no arguments"))
-    value: JSON = text
-    skipped: tuple[str, ...] = ()
+    fence = _FENCE.fullmatch(text)
+    value: JSON = fence[1] if fence else text
+    skipped: tuple[str, ...] = ("fence",) if fence else ()
     for _ in range(4):
         if not isinstance(value, str):
             break
@@ -54,9 +57,7 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
         except JsonTextError as error:
             return GiveUp(str(error))
         value, skipped = read.value, skipped + read.skipped
-    # The object is the arguments: a closer that lacks at its end lacks inside of them.
-    kinds = tuple("inner closer" if each == "closer" else each for each in skipped)
-    return _take(TextCall(call.name, value, (), kinds), text, "", context)
+    return _take(TextCall(call.name, value, (), inside(skipped)), text, "", context)
 
 
 def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
