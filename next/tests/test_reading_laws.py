@@ -13,7 +13,7 @@ from selfcorrect.reading.json_text import CLOSERS, NOTATION, Scanner, read_json_
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import read_python_calls
 
-MANY = settings(max_examples=200, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 ESCAPE = re.compile(r"\\[bfnrtu]")
 """What JSON reads as another character: its letter says nothing."""
 KEYS = ("alpha", "bravo", "delta", "gamma")
@@ -147,7 +147,7 @@ def corrupt(draw, text):
     return text
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(spellings(), st.data())
 def test_every_letter_of_a_broken_text_is_in_its_value(spelling, data):
     text = corrupt(data.draw, spelling[1])
@@ -182,7 +182,7 @@ def assert_same_order(text, value):
     assert said == "".join(re.findall(r"[a-z1-9]", text.lower().replace("none", "null")))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), spellings(), max_size=3), st.data())
 def test_every_letter_of_a_broken_call_is_in_it_or_around_it(named, data):
     call = f"f({', '.join(f'{key}={text}' for key, (_, text) in named.items())})"
