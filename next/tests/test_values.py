@@ -159,6 +159,8 @@ REFUSED = [
     (listed("delete"), "undelete"),
     (listed("attach"), "detach"),
     (listed("maximize"), "minimize"),
+    (listed("complete", "incomplete"), "in complete"),
+    (listed("week", "month"), "weeks"),
     (listed("A", "B"), "A-"),
     (listed("C", "D"), "C#"),
     (listed("15", "20"), "1.5"),
@@ -182,10 +184,16 @@ REFUSED = [
     (TEXT, 1e300),
     (TEXT, ["a", "b"]),
     ({**TEXT, "format": "email"}, "ann at x.com"),
+    ({**TEXT, "format": "email"}, "rose@garden."),
     ({**TEXT, "format": "uri"}, "example.com/page"),
     ({**TEXT, "pattern": "^([a-z]+|[A-Z]+)$"}, "Abc"),
     ({**TEXT, "pattern": "^[0-9]+$"}, "-5"),
     # Lists, and what stands in texts.
+    (many(TEXT), "}"),
+    (many(TEXT), "--"),
+    (many(TEXT), "$NAMES"),
+    (many(TEXT), "<names>"),
+    (many(TEXT), 'rose"]'),
     (many(TEXT), "New York, NY"),
     (many(TEXT), "a, b and c"),
     (many(TEXT), "a, b; c"),
@@ -219,6 +227,20 @@ def test_what_has_no_one_reading_stays_as_it_is(schema, written):
     assert found.problems
     assert found.args["q"] == written
     assert found.changes == ()
+
+
+@pytest.mark.parametrize("name", ["no_log", "disable_cache", "exclude_old"])
+def test_on_and_off_say_nothing_under_a_name_that_turns_something_off(name):
+    assert repair({"type": "boolean"}, "off", name=name).problems
+    assert repair({"type": "boolean"}, "true", name=name).args[name] is True
+
+
+@pytest.mark.parametrize(
+    ("written", "description"),
+    [("5 miles", "nautical miles"), ("5 USD", "in Australian dollars"), ("5 tons", "in tonnes")],
+)
+def test_a_unit_that_a_word_makes_another_one_is_refused(written, description):
+    assert repair({"type": "number", "description": description}, written).problems
 
 
 AMBIGUOUS = [

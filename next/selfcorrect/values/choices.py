@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names import words
@@ -19,7 +18,7 @@ _FILLERS: Final = frozenset(
     }
 )
 """Words that name the sort of a value; beside a listed value they say nothing more."""
-_TURNS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
+_TURNS: Final = frozenset({"no", "in", "not", "non", "never", "without", "except", "un", "dry"})
 """Words that turn a meaning round, even where they stand in the argument's own name."""
 
 
@@ -53,7 +52,9 @@ def _is_same(text: str, choice: str) -> bool:
     # A sign that is left out may say something: `+5`, `A-`, `C#`, `1.5`.
     if _has_signs(ours) or _has_signs(theirs):
         return ours.lower() == theirs.lower()
-    return _letters(ours) == _letters(theirs) != ("", [])
+    # `in active` is not `inactive`.
+    turns = [_TURNS.intersection(words(each)) for each in (ours, theirs)]
+    return turns[0] == turns[1] and _letters(ours) == _letters(theirs) != ("", [])
 
 
 def _has_signs(text: str) -> bool:
@@ -78,7 +79,11 @@ def _by_words(text: str, slot: Slot) -> list[JSON]:
         return []
     listed = [_words(_text(each)) for each in slot.choices]
     # A word that tells two listed values apart is not idle.
-    idle = (_FILLERS | set(words(slot.name))) - _TURNS - _telling(listed)
+    idle = (
+        (_FILLERS | {each for each in words(slot.name) if len(each) > 1})
+        - _TURNS
+        - _telling(listed)
+    )
     ours = _words(bare)
     found: list[JSON] = []
     for choice, theirs in zip(slot.choices, listed, strict=True):
@@ -124,12 +129,13 @@ def _by_slip(text: str, choices: Sequence[JSON]) -> list[JSON]:
 
 
 def _is_slip(text: str, choice: str) -> bool:
-    """Say whether one word has a letter wrong, left out, doubled or swapped, or is a plural."""
+    """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
     if _has_signs(text.strip(_QUOTES)) or _has_signs(choice):
         return False
     ours, theirs = _words(text), _words(choice)
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a != b]
-    if len(ours) != len(theirs) or len(pairs) != 1:
-        return False
-    one, other = pairs[0]
-    return stem(one) == stem(other) or (near_letters(one, other) and typos(one, other) == 1)
+    return len(ours) == len(theirs) and len(pairs) == 1 and _is_typo(*pairs[0])
+
+
+def _is_typo(one: str, other: str) -> bool:
+    return one[0] == other[0] and near_letters(one, other) and typos(one, other) == 1

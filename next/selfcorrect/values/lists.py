@@ -13,6 +13,7 @@ from selfcorrect.values.structures import nested
 _LONGEST: Final = 20_000
 _OPENERS: Final = ("[", "{", "(")
 _SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
+_PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
 
 
@@ -37,7 +38,7 @@ def _into_list(value: JSON) -> Iterator[Reading]:
     if len(text) > _LONGEST or isinstance(inside, list):
         return
     is_plain = text[:1] not in _OPENERS and not any(re.search(each, text) for each in _SEPARATORS)
-    if is_plain or isinstance(inside, dict):
+    if (is_plain and _is_item(text)) or isinstance(inside, dict):
         yield Reading([value], Safety.EXACT, "wrap-list")
         return
     parts = _parts(text)
@@ -47,6 +48,12 @@ def _into_list(value: JSON) -> Iterator[Reading]:
     # `New York, NY` may be two items or one, and so may 1,250.
     if text[:1] != "[" and (any(" " in str(part) for part in parts) or _GROUP.search(text)):
         yield Reading([value], Safety.INFERRED, "wrap-list")
+
+
+def _is_item(text: str) -> bool:
+    """Say whether a text may be an item: no placeholder, and no piece of a list or an object."""
+    halves = any(text.count(one) != text.count(other) for one, other in ("[]", "{}", "()"))
+    return not halves and text.count('"') % 2 == 0 and not _PLACEHOLDER.fullmatch(text)
 
 
 def _parts(text: str) -> list[JSON]:

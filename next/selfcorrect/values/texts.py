@@ -43,7 +43,9 @@ _AROUND: Final = f"{_QUOTES}<>"
 
 
 def _email(text: str) -> str:
-    return text.removeprefix("mailto:").rstrip(".,;")
+    bare = text.removeprefix("mailto:").rstrip(".,;")
+    # A domain without a dot is an address that was cut off.
+    return bare if "." in bare.rpartition("@")[2] else text
 
 
 def _uuid(text: str) -> str:

@@ -11,7 +11,7 @@ _ROWS: Final = (
     *("sek", "nok", "dkk", "pln zloty", "brl real", "zar rand", "btc bitcoin", "eth ether"),
     *("% percent pct percentage", "km kilometer kilometre", "m meter metre", "mi mile", "nm"),
     *("cm centimeter centimetre", "mm millimeter millimetre", "ft foot feet", "in inch", "yd yard"),
-    *("kg kilogram kilo", "g gram", "mg milligram", "t ton tonne", "lb pound", "oz ounce"),
+    *("kg kilogram kilo", "g gram", "mg milligram", "t tonne", "ton", "lb pound", "oz ounce"),
     *("ms millisecond", "s sec second", "min minute", "h hr hour", "d day", "week", "month"),
     *("year", "°C C celsius", "°F F fahrenheit", "K kelvin", "km/h kmh kph", "mph", "W watt"),
     *("V volt", "A ampere", "kB KB kilobyte", "MB megabyte", "GB gigabyte", "TB terabyte", "byte"),
@@ -23,10 +23,13 @@ _ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
 """Signs that a description uses as words."""
 _OTHER_SIZE: Final = frozenset(
     {
+        *("nautical", "short", "long", "imperial", "troy", "metric"),
+        *("canadian", "australian", "singapore", "kong", "zealand", "mexican"),
         *("thousand", "million", "billion", "cent", "pence", "per", "square", "squared", "cubic"),
         *("fraction", "decimal", "ratio", "basis", "dozen", "half"),
     }
 )
+"""Words that make another unit of the one that they stand beside."""
 
 
 def is_asked_for(unit: str, name: str, description: str) -> bool:
