@@ -116,7 +116,9 @@ def _mending(out: JsonObject, given: JSON) -> Mending:
         call = failure.get("call") or {}
         calls = (call_of(call),) if isinstance(call.get("args"), dict) else ()
         reason, detail = failure["reason"], failure["detail"]
-        return Mending(outcome, calls, (), changes, failure["original"], reason, detail, failure)
+        return Mending(
+            outcome, calls, (), changes, failure.get("original"), reason, detail, failure
+        )
     changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))
     call = call_of(out["result"])
     if not changes and isinstance(given, dict) and given.get("args") == call.args:

@@ -1,0 +1,56 @@
+"""Repairing calls without executing them: one, several of a text, a list, a message."""
+
+import pytest
+
+from selfcorrect import Mender, repair_call
+
+TOOL = {
+    "name": "plant",
+    "parameters": {
+        "properties": {"flower": {"type": "string"}, "rows": {"type": "integer"}},
+        "required": ["flower"],
+    },
+}
+GOOD = {"name": "plant", "args": {"flower": "rose", "rows": 2}}
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "args"),
+    [
+        (GOOD, "valid", [GOOD["args"]]),
+        ({"name": "plant", "args": {"flower": "rose", "rows": "2"}}, "repaired", [GOOD["args"]]),
+        ("plant(flower='rose', rows=2)", "repaired", [GOOD["args"]]),
+        (
+            "[plant(flower='rose'), plant('tulip')]",
+            "repaired",
+            [{"flower": "rose"}, {"flower": "tulip"}],
+        ),
+        ("[plant(flower='rose'), plant()]", "ask", []),
+        ([GOOD, {"name": "plant", "args": {}}], "ask", [GOOD["args"]]),
+        ([], "valid", []),
+        ("Shall I plant roses?", "failed", []),
+        ("x" * 2_000_000, "failed", []),
+        ({"name": "plant", "args": "x" * 2_000_000}, "ask", []),
+        ({}, "ask", []),
+    ],
+)
+def test_only_what_may_run_is_ready(given, outcome, args):
+    found = repair_call(given, [TOOL])
+    assert found.outcome == outcome
+    assert [each.args for each in found.ready] == args
+    assert (found.reason is None) == (outcome in ("valid", "repaired"))
+
+
+def test_a_valid_call_comes_back_as_the_same_object():
+    assert repair_call(GOOD, [TOOL]).ready[0].args is GOOD["args"]
+
+
+def test_each_call_of_a_message_is_repaired_by_itself():
+    texts = ("{'flower': 'rose'}", '{"rows": 2}')
+    calls = [
+        {"id": text, "type": "function", "function": {"name": "plant", "arguments": text}}
+        for text in texts
+    ]
+    found = Mender([TOOL]).message({"role": "assistant", "tool_calls": calls})
+    assert [(each.id, each.args) for each in found.ready] == [(texts[0], {"flower": "rose"})]
+    assert found.outcome == "ask"
