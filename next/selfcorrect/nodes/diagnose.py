@@ -15,8 +15,6 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
-    names = ("kind", "category", "rule", "ladder", "paths")
-    note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
     update: Update = {"findings": findings, "note": note}
     # What can pass by itself is retried first; the report judges what is left of it.
     lasting = [each for each in findings if each["kind"] not in RETRYABLE]

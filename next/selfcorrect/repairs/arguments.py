@@ -119,7 +119,7 @@ class _Pass:
         """Yield the value as each way makes it."""
         for branch in slot.branches:
             yield self.value(written, branch, place, depth + 1)
-        if isinstance(written, Mapping) and slot.takes("object") and slot.properties:
+        if isinstance(written, Mapping) and slot.takes("object") and (slot.properties or not slot.is_open):
             yield (whole := self.object(written, slot, place, depth))
             if not whole.problems:
                 return
@@ -169,8 +169,8 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            if self.may_drop(key, name, value, slot):
-                drop = _change((*place, key), value, ABSENT, self.drop_class(value), "drop-null")
+            if (safety := self.drops(key, name, value, slot)) is not None:
+                drop = _change((*place, key), value, ABSENT, safety, "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
             part = self.entry(key, name, value, slot, place, names, depth)
@@ -240,27 +240,30 @@ class _Pass:
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
 
-    def may_drop(self, key: str, name: str, value: JSON, slot: Slot) -> bool:
-        """Say whether a value says nothing at a place that may be absent."""
-        own = slot.properties.get(name)
+    def drops(self, key: str, name: str, value: JSON, slot: Slot) -> Safety | None:
+        """Return how sure it is that a value says nothing, where it may be left out; else None."""
+        found = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
+        return found if found and self.allow.lets("drop-null", found) else None
+
+    def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
+        """Return how sure it is that a value says nothing at a place that may be absent."""
         if own is not None and (own.required or own.accepts(value)):
-            return False
+            return None
+        if own is not None and own.default is not ABSENT and value == own.default:
+            # The author's default, which the schema itself refuses.
+            return Safety.EXACT
         if not key.strip() and is_empty(value):
-            return self.allow.lets("drop-null", Safety.INFERRED)
-        if own is None and (slot.is_open or not _PLAIN.fullmatch(key)):
+            return Safety.INFERRED
+        if own is None and (is_open or not _PLAIN.fullmatch(key)):
             # A key of several words is content: `{"unless ann agrees": ""}`.
-            return False
+            return None
+        if value is None:
+            return Safety.EXACT
         if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
             # What is empty asks for no default, and on a tool that acts it is missing.
-            may = value is None
-        else:
-            may = says_nothing(value) if own is not None else is_empty(value)
-        return may and self.allow.lets("drop-null", self.drop_class(value))
-
-    @staticmethod
-    def drop_class(value: JSON) -> Safety:
-        """Return how sure it is that a value says nothing."""
-        return Safety.EXACT if value is None else Safety.INFERRED
+            return None
+        says = says_nothing(value) if own is not None else is_empty(value)
+        return Safety.INFERRED if says else None
 
     def entry(
         self,
