@@ -16,7 +16,7 @@ _HOMES: Final = {
     "graph": "build_graph",
     "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
     "limits": "Limits",
-    "mender": "Mender Mending repair_call",
+    "mender": "MendedCall Mender Mending repair_call",
     "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
     " Repair Result Retry Safety Severity Terminal Wait",
     "models.prompts": "Prompts",

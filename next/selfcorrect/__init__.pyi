@@ -28,6 +28,7 @@ from selfcorrect.handlers import (
 )
 from selfcorrect.limits import Limits as Limits
 from selfcorrect.mender import (
+    MendedCall as MendedCall,
     Mender as Mender,
     Mending as Mending,
     repair_call as repair_call,

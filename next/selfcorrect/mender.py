@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 
-from selfcorrect.model import JSON, Call, Change, JsonObject, call_of, change_of
+from selfcorrect.model import JSON, Call, Change, JsonObject, change_of
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen, read_text
 from selfcorrect.setup import Options, build_loop
@@ -16,28 +16,52 @@ _OUTCOMES: Final = ("valid", "repaired", "ask", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class Mending:
-    """What became of a call that was repaired without executing it.
+class MendedCall:
+    """What became of one call.
 
     Attributes:
+        name: The tool's name; as it was written, where no tool is meant.
+        args: The arguments that may run, or None.
+        id: The id of the call, where one was written.
         outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
-        calls: The calls; one that may not run stands as it came.
-        ready: The calls that may run now.
+        changes: What was changed, in order, with strategy, rule and safety class.
+        failure: The whole report, where the call may not run.
+    """
+
+    name: str
+    args: JsonObject | None
+    id: str | None
+    outcome: str
+    changes: tuple[Change, ...] = ()
+    failure: JsonObject | None = None
+
+    @property
+    def for_model(self) -> str:
+        """What the model reads of a call that may not run; empty for one that may."""
+        return self.failure["for_model"] if self.failure else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """What became of one or more calls that were repaired without executing them.
+
+    Attributes:
+        outcome: The worst outcome of the calls; `failed` where there is none.
+        calls: What became of each call, in order.
+        ready: The calls that may run now. Of several in one text, all may run or none.
         changes: What was changed, in order, with strategy, rule and safety class.
         value: The call as JSON; a list where several came.
         reason: Why not, where the outcome is `ask` or `failed`; a reason of `FailureReport`.
         detail: The same in a sentence.
-        failure: The whole report, where there is one.
     """
 
     outcome: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MendedCall, ...] = ()
     ready: tuple[Call, ...] = ()
     changes: tuple[Change, ...] = ()
     value: JSON = None
     reason: str | None = None
     detail: str | None = None
-    failure: JsonObject | None = None
 
 
 class Mender:
@@ -71,14 +95,12 @@ class Mender:
             **beside: What is known beside it: `request`, `messages`, `finish_reason`.
         """
         inputs = self._inputs(given, beside)
-        return _join([_mending(walk(self._loop, each), each.get("call")) for each in inputs], given)
+        return _join([_result(walk(self._loop, each), each) for each in inputs], given)
 
     async def acall(self, given: JSON, **beside: JSON) -> Mending:
         """Like `call`, for models and strategies that are async."""
         inputs = self._inputs(given, beside)
-        return _join(
-            [_mending(await awalk(self._loop, each), each.get("call")) for each in inputs], given
-        )
+        return _join([_result(await awalk(self._loop, each), each) for each in inputs], given)
 
     def message(self, message: JsonObject, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message in OpenAI's form; each by itself."""
@@ -107,38 +129,45 @@ def _count_calls(text: str, offers: Callable[[str], bool]) -> int:
     return len(chosen.calls) if isinstance(chosen, Chosen) else 1
 
 
-def _mending(out: JsonObject, given: JSON) -> Mending:
-    """Return what a run of a loop that only checks came to."""
+def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
+    """Return what a run of a loop that only checks came to, and the call as JSON."""
     if (failure := out.get("failure")) is not None:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
         changes = tuple(map(change_of, failure["changes"]))
-        # A call whose arguments could not be read is none that a caller could look at.
         call = failure.get("call") or {}
-        calls = (call_of(call),) if isinstance(call.get("args"), dict) else ()
-        reason, detail = failure["reason"], failure["detail"]
-        return Mending(
-            outcome, calls, (), changes, failure.get("original"), reason, detail, failure
-        )
+        name, call_id = call.get("name", ""), call.get("id")
+        return MendedCall(name, None, call_id, outcome, changes, failure), failure.get("original")
     changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))
-    call = call_of(out["result"])
-    if not changes and isinstance(given, dict) and given.get("args") == call.args:
+    result, came = out["result"], given.get("call")
+    args = result["args"]
+    if not changes and isinstance(came, dict) and came.get("args") == args:
         # What is valid comes back as the same object.
-        call = replace(call, args=given["args"])
-    return Mending("repaired" if changes else "valid", (call,), (call,), changes, out["result"])
+        args = came["args"]
+    outcome = "repaired" if changes else "valid"
+    return MendedCall(result["name"], args, result.get("id"), outcome, changes), result
 
 
-def _join(found: list[Mending], given: JSON) -> Mending:
+def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
     """Return what became of all calls: the worst outcome, and its reason."""
-    if len(found) == 1:
-        return found[0]
     if not found:
         return Mending("valid", value=[])
-    worst = max(found, key=lambda each: _OUTCOMES.index(each.outcome))
-    is_held = isinstance(given, str) and worst.outcome not in ("valid", "repaired")
-    return replace(
-        worst,
-        calls=tuple(call for each in found for call in each.calls),
-        ready=() if is_held else tuple(call for each in found for call in each.ready),
-        changes=tuple(change for each in found for change in each.changes),
-        value=[each.value for each in found],
+    calls = tuple(call for call, _ in found)
+    values = [value for _, value in found]
+    worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
+    failure = worst.failure or {}
+    is_held = isinstance(given, str) and worst.args is None
+    if failure.get("reason") == "no_call":
+        calls = ()
+    return Mending(
+        worst.outcome,
+        calls,
+        () if is_held else tuple(map(_ready, filter(lambda call: call.args is not None, calls))),
+        tuple(change for call in calls for change in call.changes),
+        values[0] if len(values) == 1 else values,
+        failure.get("reason"),
+        failure.get("detail"),
     )
+
+
+def _ready(call: MendedCall) -> Call:
+    return Call(call.name, call.args or {}, call.id)

@@ -376,7 +376,7 @@ def test_nothing_is_completed_behind_the_limit_of_tokens(text):
 
 
 def test_markdown_is_only_taken_off_where_it_escaped_a_name():
-    assert read_text(FORMS["Markdown"], is_tool).calls[0].skipped == ("quote", "markdown")
+    assert read_text(FORMS["Markdown"], is_tool).calls[0].skipped == ("markdown", "quote")
     text = r"mow(bed='a\\_(b')"
     assert read_text(text, is_tool).calls[0].arguments == {"bed": r"a\_(b"}
 

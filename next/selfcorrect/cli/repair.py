@@ -72,13 +72,12 @@ def _given(item: Any) -> JSON:
 
 
 def _result(mending: Mending) -> JsonDict:
-    shown = mending.ready or mending.calls
-    failure = mending.failure or {}
+    reports = [each.failure for each in mending.calls if each.failure]
     answer: JsonDict = {
         "outcome": mending.outcome,
-        "calls": [{"name": each.name, "arguments": each.args} for each in shown],
+        "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
         "changes": [_change(each) for each in mending.changes],
-        "model_calls": failure.get("counts", {}).get("model_calls", 0),
+        "model_calls": sum(each.get("counts", {}).get("model_calls", 0) for each in reports),
     }
     if mending.reason is not None:
         answer |= {"reason": mending.reason, "detail": mending.detail}

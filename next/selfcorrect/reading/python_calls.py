@@ -1,20 +1,34 @@
-"""Reads calls in Python's notation: `find(city="Bonn", limit=5)`. Literals only."""
+"""Reads calls in Python's notation: `find(city="Bonn", limit=5)`. Literals only.
+
+A call may stand in quotes as a whole, as in `['find(city=Bonn, NW)']`. Whoever writes so leaves
+out the quotes inside, or uses the same ones.
+"""
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import Scanner, inside
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
-NAME: Final = r"[A-Za-z_][\w.\-]*+"
+NAME: Final = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
+"""The name of a tool; Markdown escapes an underscore of it."""
 
 
-def read_python_calls(text: str, start: int) -> tuple[tuple[TextCall, ...], int] | None:
+def read_python_calls(
+    text: str, start: int, *, quoted: bool = False
+) -> tuple[tuple[TextCall, ...], int] | None:
     """Read the call, or the list of calls, that begins at a place; return it with its end.
 
     >>> read_python_calls("f(a=1, b='x')", 0)[0][0].arguments
     {'a': 1, 'b': 'x'}
+
+    Args:
+        text: The text.
+        start: Where the call begins.
+        quoted: Whether the calls stood in quotes.
 
     Returns:
         The calls and where they end; None where no name with a parenthesis begins.
@@ -26,31 +40,81 @@ def read_python_calls(text: str, start: int) -> tuple[tuple[TextCall, ...], int]
         return None
     scanner = Scanner(text, start)
     parts = scanner.parts("]") if text[start] == "[" else (None,)
-    calls = [_call(scanner) for _ in parts]
+    calls = [call for _ in parts for call in _calls(scanner, quoted=quoted)]
     skipped = inside(scanner.skipped)
     return tuple(TextCall(*call, skipped) for call in calls), scanner.at
 
 
-def _call(scanner: Scanner) -> tuple[str, JsonDict, tuple[JSON, ...]]:
+def bare(name: str) -> str:
+    """Return a name without the escapes of Markdown."""
+    return name.replace("\\_", "_")
+
+
+_Call: TypeAlias = tuple[str, JsonDict, tuple[JSON, ...]]
+"""The name, the named values, and the values without a name."""
+
+
+def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
+    """Read a call, or the calls that stand in the same quotes."""
+    opening = _QUOTE.match(scanner.text, scanner.at)
+    if opening is not None:
+        scanner.at = opening.end()
+        scanner.skipped.append("quote")
+    while True:
+        yield _call(scanner, quoted=quoted or opening is not None)
+        more = _NEXT.match(scanner.text, scanner.at) if quoted or opening else None
+        if more is None:
+            break
+        scanner.at = more.end()
+    if opening is not None and scanner.peek() == opening[0]:
+        scanner.at += 1
+
+
+def _call(scanner: Scanner, *, quoted: bool) -> _Call:
     found = _NAME.match(scanner.text, scanner.at)
     if found is None:
         scanner.refuse("a list of calls holds something else")
     scanner.at = found.end()
-    scanner.skipped += ["quote"] * bool(found[1])
+    scanner.skipped += ["quote"] * bool(found[1]) + ["markdown"] * ("\\" in found[2])
     named: JsonDict = {}
     positional: list[JSON] = []
     for _ in scanner.parts(")"):
         key = _KEY.match(scanner.text, scanner.at)
         if key is not None:
             scanner.at = key.end()
-            scanner.put(named, key[1], scanner.value())
+            scanner.skipped += ["markdown"] * ("\\" in key[1])
+            scanner.put(named, bare(key[1]), _value(scanner, quoted=quoted))
         elif named:
             scanner.refuse("a value without a name stands behind a named one")
         else:
             positional.append(scanner.value())
-    return found[2], named, tuple(positional)
+    return bare(found[2]), named, tuple(positional)
 
 
+def _value(scanner: Scanner, *, quoted: bool) -> JSON:
+    """Read a value; in a call that stands in quotes, a text may have none of its own."""
+    start, count = scanner.at, len(scanner.skipped)
+    words = _UNQUOTED.match(scanner.text, start) if quoted else None
+    try:
+        value = scanner.value()
+    except JsonTextError:
+        if words is None:
+            raise
+    else:
+        if words is None or scanner.at >= words.end():
+            return value
+    scanner.at = words.end()
+    scanner.skipped[count:] = ["bare text"]
+    return words[0]
+
+
+_QUOTE: Final = re.compile(rf"[\"'](?={NAME}\()")
+"""What opens a call that stands in quotes as a whole."""
 _NAME: Final = re.compile(rf"([\"']?)({NAME})\1(?=\()")
-_START: Final = re.compile(rf"{NAME}\(|\[\s*{_NAME.pattern}")
-_KEY: Final = re.compile(r"([^\W\d]\w*+)\s*=(?!=)")
+_NEXT: Final = re.compile(rf"\s*,\s*(?={NAME}\()")
+_START: Final = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")
+_KEY: Final = re.compile(r"([^\W\d](?:\w|\\_)*+)\s*=(?!=)")
+# Behind a comma only what begins like a name goes on: `New York, NY`, never `to=ann, force`.
+_UNQUOTED: Final = re.compile(
+    r"[^\W_][\w .&/:\-]*+(?:, ?[A-Z][\w .&/:\-]*+)*+(?=,\s*[^\W\d][\w\\]*+\s*=|\))"
+)

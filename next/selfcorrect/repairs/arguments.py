@@ -119,7 +119,11 @@ class _Pass:
         """Yield the value as each way makes it."""
         for branch in slot.branches:
             yield self.value(written, branch, place, depth + 1)
-        if isinstance(written, Mapping) and slot.takes("object") and (slot.properties or not slot.is_open):
+        if (
+            isinstance(written, Mapping)
+            and slot.takes("object")
+            and (slot.properties or not slot.is_open)
+        ):
             yield (whole := self.object(written, slot, place, depth))
             if not whole.problems:
                 return

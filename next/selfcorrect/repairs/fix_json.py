@@ -18,7 +18,7 @@ from selfcorrect.reading.text_call import TextCall
 _DOUBTS: Final = frozenset({"comment", "inner closer"})
 """What was cut off, or holds words: no tool that acts is called on it."""
 _FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_NOTHING: Final = ("", "null", "none", "{}")
+_NOTHING: Final = ("", "null", "none", "{}", "[]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,9 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
     return leads, ties
 
 
-_WRAPPER: Final = re.compile(r"(?:args|arguments|params|parameters|input|tool_args)[./]|--")
+_WRAPPER: Final = re.compile(
+    r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
+)
 _UNNAMED: Final = re.compile(r"(?:param|parameter|arg|argument)_?(?:\d{1,3}|name|value|key)")
 
 
@@ -131,12 +133,31 @@ class _Comparison:
         found = difference(bare, slot.name, self.said, strict=strict)
         if found == OTHER and slot.required and _UNNAMED.fullmatch(key):
             return NOISY
-        if strict or found <= ALIKE or not is_plain(bare):
+        if found <= ALIKE or not is_plain(bare):
             return found
+        if _content(bare) == _content(slot.name) != []:
+            return ALIKE
         ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
+        if strict:
+            # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
+            return ALIKE if ours == theirs and "array" in slot.kinds else found
         if sorted(ours) == sorted(theirs) and len(ours) < 3:
             return ALIKE
         return _PART if slot.required and _is_part(set(ours), set(theirs)) else found
+
+
+_SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
+_HOLDERS: Final = frozenset({"array", "dict", "list", "map"})
+
+
+def _content(name: str) -> list[str]:
+    """Return the words of a name without those for a type, which the schema names already.
+
+    A holder of things is their plural: `grades` says what `gradeDict` says, `days` is no `day`.
+    """
+    found = [word for word in words(name) if word not in _SCALARS | _HOLDERS]
+    holds = not _HOLDERS.isdisjoint(words(name))
+    return [*found[:-1], f"{stem(found[-1])}s"] if found and holds else found
 
 
 _FILLERS: Final = frozenset(

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
+from selfcorrect.reading.json_calls import read_json_calls
 from selfcorrect.repairs.tools import Takes, match_tool, takes_repaired
 
 
@@ -18,7 +20,25 @@ class RenameTool:
     takes: Takes = takes_repaired
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        inner = _inner_call(call, context)
+        if inner is not None:
+            return Changed(inner)
         found = match_tool(call.name, call.args, context.tools, self.takes)
         if found is None:
             return GiveUp(f"no tool is near {call.name!r:.80}")
         return Changed(Change("/name", call.name, found.name, found.safety, "the tool's name"))
+
+
+def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
+    """Return the changes that make the call of which a call of no tool consists.
+
+    Some models call tools through a function that nobody offers: `call_tool(name=…, args={…})`.
+    """
+    found = read_json_calls(dict(call.args), lambda name: name in context.tools)
+    if len(found) != 1 or found[0].name not in context.tools:
+        return None
+    args = found[0].arguments
+    return [
+        Change("/name", call.name, found[0].name, Safety.INFERRED, "the tool that the call names"),
+        Change(ARGS, call.args, args, Safety.INFERRED, "the arguments beside the tool's name"),
+    ]

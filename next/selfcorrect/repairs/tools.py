@@ -7,20 +7,24 @@ from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
-from selfcorrect.likeness import ALIKE, OTHER, difference
+from selfcorrect.likeness import ALIKE, OTHER, difference, typos
 from selfcorrect.model import JsonObject, Safety
-from selfcorrect.names import LONGEST, is_plain, same_words, words
+from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.protocols import OfferedTool
 from selfcorrect.repairs.arguments import VALUE_STRATEGIES, repair_arguments
 from selfcorrect.values.readings import Allow
 
 LEAD: Final = 0.2
 """How much nearer a name must be to its tool than to the next one."""
+_SEVERAL: Final = 3
+_MOST_TYPOS: Final = 8
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\w+[.:/](?=\w+\Z)")
-_RESIDUE: Final = re.compile(r"\(\)\Z|(?:<[|\uff5c][\w ]{1,40}[|\uff5c]>\w{0,40})+\Z")
+_SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
+_RESIDUE: Final = re.compile(
+    r"\(\)\Z|(?:<[|\uff5c][\w ]{1,40}[|\uff5c]>\w{0,40})+\Z|(?:</\w{1,40}>)+\Z"
+)
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
@@ -63,7 +67,9 @@ def match_tool(
         return ToolMatch(bare, Safety.EXACT)
     if len(bare) <= LONGEST and _PLACEHOLDER.fullmatch(bare):
         found = [each for each, tool in tools.items() if args and takes(tool, args)]
-        return None if any(acts(tools[each].effect) for each in found) else _only(found)
+        return (
+            _only(found) if all(_may_stand_for(bare, tools[each], args) for each in found) else None
+        )
     if len(bare) > LONGEST or not is_plain(bare):
         return None
     same = [each for each in tools if same_words(bare, each)]
@@ -71,18 +77,48 @@ def match_tool(
         return _only(same, Safety.EXACT)
     spaced = [each for each in tools if same_words(bare, _without_space(each))]
     if spaced:
-        # A namespace may be another server, with another tool of the same name.
-        may = not acts(tools[spaced[0]].effect) and takes(tools[spaced[0]], args)
+        # A namespace may be another server, with another tool of the same name; one that all
+        # tools share says nothing.
+        tool = tools[spaced[0]]
+        is_ours = len({_space(each) for each in tools}) == 1 and tool.effect != "destructive"
+        may = (is_ours or not acts(tool.effect)) and takes(tool, args)
         return _only(spaced) if may else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
     if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
         return None
+    if _has_rival(bare, near[0][1], tools):
+        return None
     tool = tools[near[0][1]]
-    price = _price(bare, tool, strict=acts(tool.effect))
+    # A slip in one of several words is surer than in a word alone.
+    price = _price(bare, tool, strict=acts(tool.effect) and len(words(bare)) < _SEVERAL)
     is_sure = price <= ALIKE or (price < OTHER and takes(tool, args))
     is_kept = tool.effect == "destructive"
     return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
+
+
+def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
+    """Say whether a call may be a tool's that it does not name.
+
+    One that acts is meant by signs alone, such as the `[{` of a template, beside exactly its
+    arguments; `func1` may stand for a tool that is not offered.
+    """
+    if not acts(tool.effect):
+        return True
+    needs = {key for key, slot in tool.slot.properties.items() if slot.required}
+    is_exact = needs <= args.keys() <= tool.slot.properties.keys()
+    return is_exact and bool(name) and not letters(name) and tool.effect != "destructive"
+
+
+def _has_rival(written: str, name: str, tools: Mapping[str, OfferedTool]) -> bool:
+    """Say whether another tool is as few letters away, though its name is no word."""
+    away = typos(letters(written), letters(name), _MOST_TYPOS)
+    others = (letters(each) for each in tools if each != name)
+    return any(typos(letters(written), each, away) <= away for each in others)
+
+
+def _space(name: str) -> str:
+    return name.removesuffix(_without_space(name))
 
 
 def _without_space(name: str) -> str:

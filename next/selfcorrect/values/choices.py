@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names import words
@@ -88,10 +89,17 @@ def _by_words(text: str, slot: Slot) -> list[JSON]:
     found: list[JSON] = []
     for choice, theirs in zip(slot.choices, listed, strict=True):
         if not _has_signs(_text(choice).strip()) and (
-            _says_more(ours, theirs, idle) or _says_more(theirs, ours, _FILLERS - _telling(listed))
+            _is_number_of(ours, theirs)
+            or _says_more(ours, theirs, idle)
+            or _says_more(theirs, ours, _FILLERS - _telling(listed))
         ):
             found.append(choice)
     return found
+
+
+def _is_number_of(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Say whether several words differ only in that one names many: a lone `weeks` is no `week`."""
+    return len(ours) > 1 and [*map(stem, ours)] == [*map(stem, theirs)]
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, Safety
-from selfcorrect.names import same_words
+from selfcorrect.names import same_words, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
@@ -27,19 +27,35 @@ def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
 
 
 def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
-    """Read the one value that an object holds: `{"value": 5}`, `{"type": "number", "value": 5}`."""
-    if not isinstance(value, dict) or len(value) > 2 or not slot.kinds:
+    """Read the value that an object holds under a word of JSON Schema or the place's own name.
+
+    `{"value": 5}`, `{"type": "number", "value": 5}` and `{"type": "list", "items": [5]}` hold one;
+    `{"lat": 1, "lon": 2}` is a pair where the description says in which order they stand.
+    """
+    if not isinstance(value, dict) or not slot.kinds:
         return
+    if "array" in slot.kinds and _follows(list(value), slot.description):
+        yield Reading(list(value.values()), Safety.INFERRED, "unwrap-value")
     held = [key for key in value if not (key == "type" and _is_type(value[key]))]
     if len(held) != 1 or held[0] in slot.properties:
         return
     key, inner = held[0], value[held[0]]
+    is_object = isinstance(inner, dict)
     # An object that wants an object may be whole as it stands.
-    if "object" in slot.kinds and not isinstance(inner, dict):
+    if "object" in slot.kinds and not is_object:
         return
-    is_list = isinstance(inner, list) and key == "items"
-    if key == "value" or is_list or (slot.name and same_words(key, slot.name)):
+    is_place = key == "value" or (slot.name and same_words(key, slot.name))
+    # Beside a type, these are the words of a schema that was filled in.
+    is_schema = len(value) == 2 and key in ("properties", "items")
+    if is_place or is_schema or (key == "items" and isinstance(inner, list)):
         yield Reading(inner, Safety.EXACT, "unwrap-value")
+
+
+def _follows(keys: list[str], description: str) -> bool:
+    """Say whether a description names these keys once each and in this order."""
+    said = words(description)
+    named = [word for word in said if word in keys]
+    return len(keys) > 1 and named == keys
 
 
 def nested(text: str) -> JSON:

@@ -40,7 +40,8 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     >>> is_asked_for("min", "delay", "seconds, up to 10 minutes")
     False
     """
-    named = set(map(_singular, words(name)))
+    # A lone letter is a variable: `v` is no volt, `distance_m` is in metres.
+    named = set(map(_singular, words(name))) if len(name) > 1 else set[str]()
     described = {_singular(word) for word in _words_of(description) if len(word) > 1}
     said = {*named, *(described - _ALSO_WORDS), *re.findall(r"[$€£¥₹%]", description)}
     asked = {_UNITS[each] for each in said if each in _UNITS}

@@ -1,0 +1,186 @@
+"""Finds every stretch of a text that reads as calls."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, TypeAlias
+
+from selfcorrect.model import JSON
+from selfcorrect.names import words
+from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+from selfcorrect.reading.json_text import Scanner, read_json_text
+from selfcorrect.reading.literals import JsonTextError
+from selfcorrect.reading.markup import TAG, THINKING, read_markup
+from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
+from selfcorrect.reading.text_call import TextCall
+
+IsTool: TypeAlias = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text that reads as calls, or as a thought.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        calls: Its calls; none in a thought.
+    """
+
+    start: int
+    end: int
+    calls: tuple[TextCall, ...] = ()
+
+
+def find_spans(text: str, is_tool: IsTool) -> list[Span]:
+    """Return the stretches of a text, in order.
+
+    Raises:
+        CallTextError: If a call of a known tool cannot be read.
+    """
+    return _whole(text, is_tool) or _pieces(text, is_tool)
+
+
+def blocks_in(text: str) -> list[tuple[int, int]]:
+    """Return where the blocks of code begin and end, without their fences."""
+    return [found.span(1) for found in islice(_BLOCK.finditer(text), _MOST_BLOCKS)]
+
+
+def next_turn(text: str, at: int) -> int:
+    """Return where the model begins to play the next turn, behind its answer; else the end."""
+    found = _NEXT_TURN.search(text, at)
+    return found.start() if found else len(text)
+
+
+def words_in(gap: str) -> str:
+    """Return what a stretch says beside tags and the punctuation of lists."""
+    if not gap or gap.isspace():
+        return ""
+    said = _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
+    return said if said.strip(_QUOTES) else ""
+
+
+def _whole(text: str, is_tool: IsTool) -> list[Span]:
+    """Read a text that is one value of JSON, which may be encoded again, and nothing else."""
+    value: JSON = text
+    skipped: tuple[str, ...] = ()
+    for _ in range(4):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
+            break
+        try:
+            read = read_json_text(value)
+        except JsonTextError:
+            return []
+        if "comment" in read.skipped:
+            # Behind the value, it may be words about the call, or another call.
+            return []
+        value, skipped = read.value, skipped + read.skipped
+    calls = _calls_of(value, skipped, is_tool)
+    return [Span(0, len(text), calls)] if calls else []
+
+
+def _calls_of(value: JSON, skipped: tuple[str, ...], is_tool: IsTool) -> tuple[TextCall, ...]:
+    """Return the calls that a value consists of, as objects or as texts in Python's notation."""
+    texts = value
+    if isinstance(value, dict) and len(value) == 1 and _CALLS.issuperset(words(next(iter(value)))):
+        texts = next(iter(value.values()))
+    if isinstance(texts, list) and texts and all(isinstance(each, str) for each in texts):
+        return _quoted(texts, skipped)
+    return read_json_calls(value, is_tool, skipped)
+
+
+def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
+    """Read a list of texts that are one call in Python's notation each."""
+    calls: list[TextCall] = []
+    for text in texts:
+        try:
+            found = read_python_calls(text, 0, quoted=True)
+        except JsonTextError as error:
+            name = _CALLED.match(text)
+            raise CallTextError(bare(name[1]) if name else "", error) from None
+        if found is None or found[1] != len(text):
+            return ()
+        calls += (replace(call, skipped=(*skipped, "quote", *call.skipped)) for call in found[0])
+    return tuple(calls)
+
+
+def _pieces(text: str, is_tool: IsTool) -> list[Span]:
+    spans: list[Span] = []
+    blocks = blocks_in(text)
+    at = failures = 0
+    explains = False
+    while failures < _MOST_FAILURES and (found := _START.search(text, at)):
+        start = found.start()
+        if spans and next_turn(text, at) < start:
+            break
+        thought = THINKING.match(text, start)
+        try:
+            span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool)
+        except CallTextError:
+            # Behind a block with calls a model goes on to explain, in code that calls nothing.
+            if not explains or text[start] == "<":
+                raise
+            span = None
+        if span is not None:
+            at = max(span.end, start + 1)
+            spans += [span] if span.calls or thought else []
+            explains |= bool(span.calls) and any(a <= start < b for a, b in blocks)
+        elif tag := TAG.match(text, start):
+            at = tag.end()
+        else:
+            at = start + 1
+            failures += 1
+    return spans
+
+
+def _read_span(text: str, start: int, is_tool: IsTool) -> Span | None:
+    """Read what begins at a place: calls, a value that is none, or nothing.
+
+    Raises:
+        CallTextError: If it names a known tool and cannot be read.
+    """
+    try:
+        if found := read_python_calls(text, start) or read_markup(text, start, is_tool):
+            return Span(start, found[1], found[0])
+        if text[start] not in "{[":
+            return None
+        scanner = Scanner(text, start)
+        value = scanner.value()
+        return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), is_tool))
+    except CallTextError as error:
+        if is_tool(error.name):
+            raise
+        return Span(start, len(text))
+    except JsonTextError as error:
+        name = _named_tool(text, start, is_tool)
+        if name and not words_in(text[text.rfind("\n", 0, start) + 1 : start]):
+            raise CallTextError(name, error) from None
+        return None
+
+
+def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
+    """Return the known tool that a call which cannot be read begins with; empty if none."""
+    near = text[start : start + 20_000]
+    quoted = (found[1] for found in _QUOTED.finditer(near))
+    called = _CALLED.match(near)
+    return next(filter(is_tool, [bare(called[1])] if called else quoted), "")
+
+
+_MOST_FAILURES: Final = 400
+_MOST_BLOCKS: Final = 20
+_BLOCK: Final = re.compile(r"(?s)```[^\n`]*\n(.*?)(?:```|\Z)")
+_START: Final = re.compile(
+    rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"
+)
+# What the templates of Alpaca, ChatML and Llama put before a turn.
+_NEXT_TURN: Final = re.compile(
+    r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>user|\[INST\]"
+    r"|<\|start_header_id\|>user)"
+)
+_QUOTED: Final = re.compile(rf"[\"']({NAME})[\"']")
+_CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
+_CALLS: Final = frozenset({"call", "calls", "function", "functions", "tool", "tools"})
+"""The words of a key around all calls."""
+_PUNCTUATION: Final = re.compile(r"[\[\](){},;]")
+_QUOTES: Final = " \n'\"`"
