@@ -54,3 +54,12 @@ def test_each_call_of_a_message_is_repaired_by_itself():
     found = Mender([TOOL]).message({"role": "assistant", "tool_calls": calls})
     assert [(each.id, each.args) for each in found.ready] == [(texts[0], {"flower": "rose"})]
     assert found.outcome == "ask"
+
+
+def test_each_call_has_a_result_of_its_own():
+    found = repair_call([GOOD, {"name": "plant", "args": {"rows": "2"}, "id": "c2"}], [TOOL])
+    valid, missing = found.calls
+    assert (valid.outcome, valid.args, valid.for_model) == ("valid", GOOD["args"], "")
+    assert (missing.outcome, missing.args, missing.id) == ("ask", None, "c2")
+    assert "`flower`" in missing.for_model
+    assert repair_call("Shall I plant roses?", [TOOL]).calls == ()

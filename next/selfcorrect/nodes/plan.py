@@ -41,9 +41,13 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     current = {"name": call.name, "args": call.args} if finding else call_json(call)
     if finding and call.id is not None:
         current["id"] = call.id
-    update: Update = {"current": current, "original": given if finding else current}
+    original = {"raw": given} if isinstance(given, str) else given
+    update: Update = {"current": current, "original": original if finding else current}
     if finding and not call.name and isinstance(given, str):
-        finding = _finding_in(given, finding, state, context)
+        # A call that came in as one loads nothing of this.
+        from selfcorrect.nodes.text_finding import text_finding
+
+        finding = text_finding(given, finding, state, context)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
     if call.name not in context.tools and call.name:
@@ -52,27 +56,6 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         return update | {"outcome": "planned"}
     note = {"error": [bound(finding["text"], 500)]}
     return update | {"outcome": "found", "findings": [finding], "note": note}
-
-
-def _finding_in(
-    text: str, finding: Finding, state: CorrectionState, context: RunContext
-) -> Finding | None:
-    """Return what is wrong with a text that is no strict call; None if it holds no call at all."""
-    from selfcorrect.reading.choose import NoCall, Unreadable, may_read, read_text
-
-    given = state["given"]
-    chosen = read_text(text, context.offers, given.get("finish_reason"))
-    if isinstance(chosen, Unreadable):
-        code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
-        return own_finding("MalformedCall", code, f"the call cannot be read: {chosen.reason}", "")
-    if isinstance(chosen, NoCall) or not may_read(
-        chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
-    ):
-        return None
-    if len(chosen.calls) > 1 and given.get("index") is None:
-        several = f"the text holds {len(chosen.calls)} calls; give `index` to choose one"
-        return own_finding("MalformedCall", "several_calls", several, "")
-    return finding
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from selfcorrect.reading.call_object import MAX_BYTES
-from selfcorrect.reading.json_calls import CallTextError
+from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.text_call import TextCall
@@ -57,7 +57,10 @@ def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: b
 
 
 def read_text(
-    text: str, is_tool: IsTool, finish_reason: str | None = None
+    text: str,
+    is_tool: IsTool,
+    finish_reason: str | None = None,
+    keys: ToolCallKeys = USUAL_KEYS,
 ) -> Chosen | NoCall | Unreadable:
     """Read the calls of a text.
 
@@ -68,11 +71,12 @@ def read_text(
         text: What a model wrote.
         is_tool: Whether a name is the name of a tool.
         finish_reason: Why the model stopped; after `length` no missing closer is added.
+        keys: The keys under which a call in JSON holds its parts.
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
     try:
-        spans = find_spans(text, is_tool)
+        spans = find_spans(text, is_tool, keys)
     except CallTextError as error:
         return Unreadable(str(error), error.name)
     chosen = _choose(text, spans, is_tool)

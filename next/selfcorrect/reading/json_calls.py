@@ -1,6 +1,6 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ class CallTextError(JsonTextError):
 class ToolCallKeys:
     """The keys under which a call holds its parts.
 
-    >>> ToolCallKeys(name=("verb", *ToolCallKeys().name)).name[0]
+    >>> ToolCallKeys.with_more(name_keys=["verb"]).name[-1]
     'verb'
     """
 
@@ -33,12 +33,30 @@ class ToolCallKeys:
         *("input", "tool_input", "action_input", "kwargs"),
     )
 
+    @classmethod
+    def with_more(
+        cls,
+        id_keys: Iterable[str] = (),
+        name_keys: Iterable[str] = (),
+        arguments_keys: Iterable[str] = (),
+    ) -> "ToolCallKeys":
+        """Return the usual keys and these behind them."""
+        usual = cls()
+        return cls(
+            (*usual.id, *id_keys),
+            (*usual.name, *name_keys),
+            (*usual.arguments, *arguments_keys),
+        )
+
+
+USUAL_KEYS: Final = ToolCallKeys()
+
 
 def read_json_calls(
     value: JSON,
     is_tool: Callable[[str], bool],
     skipped: tuple[str, ...] = (),
-    keys: ToolCallKeys | None = None,
+    keys: ToolCallKeys = USUAL_KEYS,
 ) -> tuple[TextCall, ...]:
     """Return the calls that a value consists of; none if it is anything else.
 
@@ -48,7 +66,7 @@ def read_json_calls(
     Raises:
         CallTextError: If the value names a known tool and holds more than a call.
     """
-    return _Reader(is_tool, skipped, keys or ToolCallKeys()).read(value)
+    return _Reader(is_tool, skipped, keys).read(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,12 @@ from typing import Final, TypeAlias
 
 from selfcorrect.model import JSON
 from selfcorrect.names import words
-from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+from selfcorrect.reading.json_calls import (
+    USUAL_KEYS,
+    CallTextError,
+    ToolCallKeys,
+    read_json_calls,
+)
 from selfcorrect.reading.json_text import Scanner, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import TAG, THINKING, read_markup
@@ -33,13 +38,13 @@ class Span:
     calls: tuple[TextCall, ...] = ()
 
 
-def find_spans(text: str, is_tool: IsTool) -> list[Span]:
+def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> list[Span]:
     """Return the stretches of a text, in order.
 
     Raises:
         CallTextError: If a call of a known tool cannot be read.
     """
-    return _whole(text, is_tool) or _pieces(text, is_tool)
+    return _whole(text, is_tool, keys) or _pieces(text, is_tool, keys)
 
 
 def blocks_in(text: str) -> list[tuple[int, int]]:
@@ -61,7 +66,7 @@ def words_in(gap: str) -> str:
     return said if said.strip(_QUOTES) else ""
 
 
-def _whole(text: str, is_tool: IsTool) -> list[Span]:
+def _whole(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     """Read a text that is one value of JSON, which may be encoded again, and nothing else."""
     value: JSON = text
     skipped: tuple[str, ...] = ()
@@ -76,18 +81,20 @@ def _whole(text: str, is_tool: IsTool) -> list[Span]:
             # Behind the value, it may be words about the call, or another call.
             return []
         value, skipped = read.value, skipped + read.skipped
-    calls = _calls_of(value, skipped, is_tool)
+    calls = _calls_of(value, skipped, is_tool, keys)
     return [Span(0, len(text), calls)] if calls else []
 
 
-def _calls_of(value: JSON, skipped: tuple[str, ...], is_tool: IsTool) -> tuple[TextCall, ...]:
+def _calls_of(
+    value: JSON, skipped: tuple[str, ...], is_tool: IsTool, keys: ToolCallKeys
+) -> tuple[TextCall, ...]:
     """Return the calls that a value consists of, as objects or as texts in Python's notation."""
     texts = value
     if isinstance(value, dict) and len(value) == 1 and _CALLS.issuperset(words(next(iter(value)))):
         texts = next(iter(value.values()))
     if isinstance(texts, list) and texts and all(isinstance(each, str) for each in texts):
         return _quoted(texts, skipped)
-    return read_json_calls(value, is_tool, skipped)
+    return read_json_calls(value, is_tool, skipped, keys)
 
 
 def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
@@ -105,7 +112,7 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
     return tuple(calls)
 
 
-def _pieces(text: str, is_tool: IsTool) -> list[Span]:
+def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     spans: list[Span] = []
     blocks = blocks_in(text)
     at = failures = 0
@@ -116,7 +123,7 @@ def _pieces(text: str, is_tool: IsTool) -> list[Span]:
             break
         thought = THINKING.match(text, start)
         try:
-            span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool)
+            span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
         except CallTextError:
             # Behind a block with calls a model goes on to explain, in code that calls nothing.
             if not explains or text[start] == "<":
@@ -134,7 +141,7 @@ def _pieces(text: str, is_tool: IsTool) -> list[Span]:
     return spans
 
 
-def _read_span(text: str, start: int, is_tool: IsTool) -> Span | None:
+def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Span | None:
     """Read what begins at a place: calls, a value that is none, or nothing.
 
     Raises:
@@ -147,7 +154,7 @@ def _read_span(text: str, start: int, is_tool: IsTool) -> Span | None:
             return None
         scanner = Scanner(text, start)
         value = scanner.value()
-        return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), is_tool))
+        return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), is_tool, keys))
     except CallTextError as error:
         if is_tool(error.name):
             raise
@@ -162,9 +169,9 @@ def _read_span(text: str, start: int, is_tool: IsTool) -> Span | None:
 def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     """Return the known tool that a call which cannot be read begins with; empty if none."""
     near = text[start : start + 20_000]
-    quoted = (found[1] for found in _QUOTED.finditer(near))
+    named = (found[2] for found in _VALUE.finditer(near))
     called = _CALLED.match(near)
-    return next(filter(is_tool, [bare(called[1])] if called else quoted), "")
+    return next(filter(is_tool, [bare(called[1])] if called else named), "")
 
 
 _MOST_FAILURES: Final = 400
@@ -178,7 +185,7 @@ _NEXT_TURN: Final = re.compile(
     r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>user|\[INST\]"
     r"|<\|start_header_id\|>user)"
 )
-_QUOTED: Final = re.compile(rf"[\"']({NAME})[\"']")
+_VALUE: Final = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
 _CALLS: Final = frozenset({"call", "calls", "function", "functions", "tool", "tools"})
 """The words of a key around all calls."""

@@ -1,4 +1,4 @@
-"""ask-model: asks a chat model for the arguments at fault, and takes nothing else."""
+"""ask-model: asks a chat model for the arguments at fault, or for a call that cannot be read."""
 
 import json
 from dataclasses import dataclass, field
@@ -20,15 +20,22 @@ class AskModel:
     Attributes:
         model: A model of the strategy's own; left out, the graph's.
         prompts: What the model is told.
+        rounds: How often it is asked for a call that cannot be read, and told what is wrong.
     """
 
     model: Any = None
     prompts: Prompts = field(default_factory=Prompts)
+    rounds: int = 3
 
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         port = context.model
         if self.model is not None:
             port = ModelPort(self.model, port.is_async if port else False)
+        text: Any = call.args
+        if port is not None and not call.name and isinstance(text, str):
+            from selfcorrect.models.call_writer import write_call
+
+            return await write_call(text, port, self.prompts, context, self.rounds)
         places = {name: path for name, path in _names(diagnosis) if keys_of(path)}
         if port is None or not places:
             return GiveUp("there is no model, or the error names no argument")

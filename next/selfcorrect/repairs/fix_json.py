@@ -1,7 +1,7 @@
 """fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
+from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
+from selfcorrect.strategy_map.match import PlacedRule
 
 _DOUBTS: Final = frozenset({"comment", "inner closer"})
 """What was cut off, or holds words: no tool that acts is called on it."""
@@ -23,7 +25,17 @@ _NOTHING: Final = ("", "null", "none", "{}", "[]")
 
 @dataclass(frozen=True, slots=True)
 class FixJson:
-    """Read broken JSON, Python's notation and markup; what may be cut off is never completed."""
+    """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
+
+    Attributes:
+        id_keys: More keys under which a call may hold its id.
+        name_keys: More keys under which it may hold the tool's name.
+        arguments_keys: More keys under which it may hold its arguments.
+    """
+
+    id_keys: Sequence[str] = ()
+    name_keys: Sequence[str] = ()
+    arguments_keys: Sequence[str] = ()
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         text: Any = call.args
@@ -31,7 +43,8 @@ class FixJson:
             return GiveUp("the arguments are no text")
         if call.name:
             return _read_arguments(call, text, context)
-        chosen = read_text(text, context.offers, context.finish_reason)
+        keys = ToolCallKeys.with_more(self.id_keys, self.name_keys, self.arguments_keys)
+        chosen = read_text(text, context.offers, context.finish_reason, keys)
         if isinstance(chosen, Unreadable):
             return GiveUp(chosen.reason)
         if not isinstance(chosen, Chosen) or context.index >= len(chosen.calls):
@@ -100,3 +113,12 @@ def _effect_of(name: str, context: RepairContext) -> str:
     """Return the effect of the tool that a name means; a tool that acts where none is known."""
     tools = context.tools.values()
     return next((each.effect for each in tools if same_words(each.name, name)), "")
+
+
+def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:
+    """Return the keys of calls, with those that the rules of a map name for this strategy."""
+    more: dict[str, list[str]] = {}
+    for placed in rules:
+        for option, names in placed.rule.options.get("fix-json", {}).items():
+            more.setdefault(option, []).extend(names)
+    return ToolCallKeys.with_more(**more)

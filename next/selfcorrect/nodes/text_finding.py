@@ -1,0 +1,42 @@
+"""Says what is wrong with a text that should be a call: unreadable, several calls, or none."""
+
+from selfcorrect.context import RunContext
+from selfcorrect.model import Finding, own_finding
+from selfcorrect.reading.choose import NoCall, Unreadable, may_read, read_text
+from selfcorrect.repairs.fix_json import keys_in
+from selfcorrect.state import CorrectionState
+
+
+def text_finding(
+    text: str, finding: Finding, state: CorrectionState, context: RunContext
+) -> Finding | None:
+    """Return what is wrong with a text that is no strict call; None if it holds no call at all.
+
+    Args:
+        text: The text.
+        finding: What the strict reader says of it, which stands where the text is a call.
+        state: The run.
+        context: Its parts.
+    """
+    given = state["given"]
+    keys = keys_in(context.map.rules)
+    chosen = read_text(text, context.offers, given.get("finish_reason"), keys)
+    if isinstance(chosen, Unreadable):
+        code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
+        return own_finding("MalformedCall", code, f"the call cannot be read: {chosen.reason}", "")
+    if isinstance(chosen, NoCall) or not may_read(
+        chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
+    ):
+        return _prose(context)
+    if len(chosen.calls) > 1 and given.get("index") is None:
+        several = f"the text holds {len(chosen.calls)} calls; give `index` to choose one"
+        return own_finding("MalformedCall", "several_calls", several, "")
+    return finding
+
+
+def _prose(context: RunContext) -> Finding | None:
+    """Return a finding about a text without a call, where the map wants a model to look at it."""
+    code = "malformed_json" if context.map.reading.prose == "ask" else "no_call"
+    if code == "no_call" and not any(code in each.rule.code for each in context.map.rules):
+        return None
+    return own_finding("MalformedCall", code, "the text holds no call", "")
