@@ -6,6 +6,7 @@ from selfcorrect import AskModel, ErrorRule, Prompts, StrategyMap, build_graph
 from selfcorrect.testing import ScriptedModel
 
 TEXT = '{"name": find, arguments: title is Emma'
+ALLOW = {"allow": ["exact", "inferred", "model"]}
 CALL = {"call_is_meant": True, "name": "find", "arguments": {"title": "Emma"}}
 
 
@@ -73,7 +74,7 @@ def test_prompts_are_replaced_by_name():
     rule = ErrorRule(
         id="r", error="MalformedCall", kind="validation", repair=["mine"], priority="high"
     )
-    strategies = StrategyMap([rule], extends="default", use={"mine": asks})
+    strategies = StrategyMap([rule], extends="default", use={"mine": asks}, policy=ALLOW)
 
     def find(title: str) -> str:
         """Find a book."""
