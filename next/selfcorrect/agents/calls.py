@@ -1,15 +1,15 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 
-T = TypeVar("T")
 _UNKNOWN: Final = "unknown"
 _ID_AND_ARGS: Final[Mapping[str, tuple[str, str]]] = {
     "tool_use": ("id", "input"),  # Anthropic
@@ -20,6 +20,7 @@ _ID_AND_ARGS: Final[Mapping[str, tuple[str, str]]] = {
     "function": ("id", "arguments"),  # OpenAI's chat
 }
 """Where a block of a type holds the id and the arguments of its call."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _OF_MALFORMED: Final = ("error", "partial_json")
 
 
@@ -55,18 +56,23 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     return message.model_copy(update=update) if update else message
 
 
-def clean_text(value: T) -> T:
-    """Return the same value with halves of characters replaced, which no provider accepts."""
+def has_half_characters(value: JSON) -> bool:
+    """Say whether a value holds halves of characters, which no provider accepts."""
     if isinstance(value, str):
-        return value if value.isascii() else _clean(value)  # type: ignore[return-value]
-    if isinstance(value, list):
-        items = [clean_text(each) for each in value]
-        return value if all(map(_is, items, value)) else items  # type: ignore[return-value]
+        return not value.isascii() and _HALF.search(value) is not None
     if isinstance(value, dict):
-        pairs = [(clean_text(key), clean_text(each)) for key, each in value.items()]
-        same = all(a is b and c is d for (a, c), (b, d) in zip(pairs, value.items(), strict=True))
-        return value if same else dict(pairs)  # type: ignore[return-value]
-    return value
+        return any(has_half_characters(each) for pair in value.items() for each in pair)
+    return isinstance(value, list) and any(map(has_half_characters, value))
+
+
+def without_half_characters(value: JSON) -> JSON:
+    """Return the value with halves of characters replaced; two that belong together are joined."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        items = value.items()
+        return {without_half_characters(key): without_half_characters(each) for key, each in items}
+    return [*map(without_half_characters, value)] if isinstance(value, list) else value
 
 
 def _replace_blocks(blocks: Sequence[Any], new: Sequence[tuple[str, ToolCall]]) -> list[Any]:
@@ -113,16 +119,3 @@ def _replace_raw(extra: JsonDict, new: Sequence[tuple[str, ToolCall]]) -> JsonDi
     if (one := extra.get("function_call")) and new:
         made["function_call"] = _replace_arguments(one, "arguments", new[0][1])
     return made
-
-
-def _clean(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # Two halves that belong together become their character.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
@@ -57,9 +58,10 @@ def may_end(
         unread: The tool of a call that stands in the turn's text and was not made.
         structured: The tools of which one must be called for the answer.
     """
-    last = messages[-1] if messages else None
-    if isinstance(last, ToolMessage):
-        return _object("failed") if last.status == "error" else None
+    if messages and isinstance(messages[-1], ToolMessage):
+        answers = takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages))
+        has_failed = any(getattr(each, "status", None) == "error" for each in answers)
+        return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
     if stop_reason in _CALLS:

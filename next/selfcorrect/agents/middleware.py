@@ -160,8 +160,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     ) -> dict[str, Any] | None:
         """Make every call of the turn readable, and ask again where the run may not end."""
         run = state.get(RUN) or self._new_run()
-        context = self._loops.loop_with(run.offered).context
-        update = take_turn(state["messages"], run, context)
+        update = take_turn(state["messages"], run, self._loops)
         # A run that was resumed has to outlast the jump to the model.
         return {**update, RUN: run} if update and "jump_to" in update else update
 
@@ -172,13 +171,15 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
         """Show calls as they were made, and ask again where the run ended with a failed call."""
-        messages, run = state["messages"], state.get(RUN) or self._new_run()
-        if ends_agent(messages, is_running=True):
+        messages, run = state["messages"], state.get(RUN)
+        last = messages[-1]
+        if run is None or not isinstance(last, ToolMessage):
             return None
-        if not isinstance(messages[-1], ToolMessage):
-            return None
-        objection = may_end(messages)
-        if objection is not None and run.may_ask(objection):
+        # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
+        is_direct = any(tool.return_direct for tool in run.offered if tool.name == last.name)
+        objection = may_end(messages) if is_direct else None
+        is_over = ends_agent(messages, is_running=True)
+        if objection is not None and not is_over and run.may_ask(objection):
             return {"jump_to": "model", RUN: run}
         changed = with_made_calls(messages, run.made)
         return {"messages": changed} if changed else None

@@ -16,9 +16,9 @@ from selfcorrect.agents.answers import (
 )
 from selfcorrect.agents.calls import calls_of, with_calls
 from selfcorrect.agents.ending import SOURCE, may_end
-from selfcorrect.agents.text_calls import TextTurn, read_text_calls, stop_reason
+from selfcorrect.agents.text_calls import TextTurn, may_hold_call, read_text_calls, stop_reason
 from selfcorrect.agents.thread import open_calls
-from selfcorrect.context import RunContext
+from selfcorrect.agents.tool_run import HostedLoops
 from selfcorrect.model import JsonDict
 from selfcorrect.text import quote
 
@@ -50,7 +50,7 @@ class Turn(TypedDict):
 
 
 def take_turn(
-    messages: Sequence[AnyMessage], run: AgentRun, context: RunContext
+    messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
 ) -> dict[str, Any] | None:
     """Return the update of the state after a turn of the model."""
     turn, behind = last_turn(messages)
@@ -60,17 +60,11 @@ def take_turn(
         return _after_blank(turn, run)
     run.empty.on_answer()
     readable, starts = with_readable_calls(turn)
-    if not readable.tool_calls and not run.has_answer:
-        found = read_text_calls(
-            turn,
-            context,
-            made=_calls_made(messages),
-            may_call=run.may_call and not run.structured,
-        )
+    if not readable.tool_calls:
+        found = _calls_in_text(turn, messages, run, loops)
         if isinstance(found, str):
             return _end_or_ask(messages, run, found)
-        readable = found.message
-        starts = _starts_of(found)
+        readable, starts = found.message, _starts_of(found)
     known = Turn(starts=starts, words=run.words_for(open_calls([readable, *behind])))
     return {TURN: known} if readable is turn else {TURN: known, "messages": [readable]}
 
@@ -133,11 +127,23 @@ def _after_blank(turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
     return {"messages": [_with_text(turn, NO_ANSWER)]} if isinstance(run.empty, AskOnce) else None
 
 
+def _calls_in_text(
+    turn: AIMessage, messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
+) -> TextTurn | str:
+    """Return the turn with the calls of its text, or the tool of one that was not read."""
+    if run.has_answer or not run.may_call or not may_hold_call(turn, run.names):
+        return ""
+    context = loops.loop_with(run.offered).context
+    made, may_call = _calls_made(messages), not run.structured
+    return read_text_calls(turn, context, made=made, may_call=may_call)
+
+
 def _end_or_ask(messages: Sequence[AnyMessage], run: AgentRun, unread: str) -> dict[str, Any]:
     known = {TURN: Turn(starts={}, words={})}
     turn, _ = last_turn(messages)
     reason = stop_reason(turn) if turn else None
-    objection = may_end(messages, stop_reason=reason, unread=unread, structured=run.structured)
+    structured = () if run.has_answer else run.structured
+    objection = may_end(messages, stop_reason=reason, unread=unread, structured=structured)
     if objection is None or not run.may_ask(objection):
         return known
     return {**known, "messages": [feedback_message(objection.text)], "jump_to": "model"}

@@ -1,7 +1,7 @@
 """Calls that a model wrote as text in place of calling: read where the policy lets it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import normalize
@@ -37,6 +37,15 @@ class TextTurn:
     given: Mapping[str, JsonDict]
 
 
+def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
+    """Say whether a text may hold a call; costs little, because each run ends with a text."""
+    text = turn.text
+    if _OPENERS.search(text) is None:
+        return False
+    squeezed = _SEPARATORS.sub("", normalize("NFKC", text).casefold())
+    return any(letters(name).casefold() in squeezed for name in names)
+
+
 def read_text_calls(
     turn: AIMessage, context: RunContext, *, made: Sequence[ToolCall] = (), may_call: bool = True
 ) -> TextTurn | str:
@@ -49,7 +58,7 @@ def read_text_calls(
         may_call: Whether a text may count as a call here.
     """
     text, reason = turn.text, stop_reason(turn)
-    if reason in _NO_CALL or "refusal" in turn.additional_kwargs or not _names(text, context):
+    if reason in _NO_CALL or turn.additional_kwargs.get("refusal"):
         return ""
     from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
 
@@ -79,14 +88,6 @@ def stop_reason(turn: AIMessage) -> str | None:
 def is_cut(reason: str | None) -> bool:
     """Say whether the model stopped at a limit of tokens."""
     return reason is not None and reason.lower() in _CUT
-
-
-def _names(text: str, context: RunContext) -> bool:
-    """Say whether a text may hold a call; costs little, because each run ends with a text."""
-    if _OPENERS.search(text) is None:
-        return False
-    squeezed = _SEPARATORS.sub("", normalize("NFKC", text).casefold())
-    return any(letters(name).casefold() in squeezed for name in context.tools)
 
 
 def _is_account(chosen: "Chosen", made: Sequence[ToolCall], context: RunContext) -> bool:

@@ -5,11 +5,20 @@ from typing import Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.calls import calls_of, clean_text, with_calls
+from selfcorrect.agents.calls import (
+    calls_of,
+    has_half_characters,
+    with_calls,
+    without_half_characters,
+)
 from selfcorrect.agents.pairing import AnswerEntry, CallsEntry, Entry, Step, find_answers, pair
 
 LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
 MALFORMED: Final = "This call was not made: its arguments are not a JSON object."
+_SENT: Final = frozenset(
+    ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id", "name")
+)
+"""What of a message goes to a provider."""
 
 
 def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
@@ -87,7 +96,7 @@ def _missing_answer(step: Step, messages: Sequence[AnyMessage]) -> ToolMessage:
 
 def _clean(message: AnyMessage) -> AnyMessage:
     """Return the message with valid text in whatever goes to a provider."""
-    parts = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id")
-    held = {part: getattr(message, part) for part in parts if hasattr(message, part)}
-    clean = clean_text(held)
-    return message if clean is held else message.model_copy(update=clean)
+    held = {part: each for part, each in vars(message).items() if part in _SENT}
+    if not has_half_characters(held):
+        return message
+    return message.model_copy(update=without_half_characters(held))
