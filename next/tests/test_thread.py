@@ -1,6 +1,8 @@
 """Threads are made valid for any provider: ids, arguments, answers, characters."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -145,6 +147,12 @@ def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
             assert at not in used
 
 
+def test_pairing_serves_hosts_without_langchain():
+    code = "import sys, selfcorrect.agents.pairing; print([n for n in sys.modules if 'lang' in n])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 OPEN = {
     "none": ([HELLO], []),
     "all": ([turn("a", "b")], ["a", "b"]),
@@ -219,3 +227,14 @@ def test_a_block_of_a_call_that_the_message_has_not_is_left_out():
     ghost = {"type": "tool_use", "id": "c9", "name": "look", "input": {}}
     (found, _) = valid_thread([AIMessage([ghost], tool_calls=[call("c1")])])
     assert found.content == []
+
+
+def test_a_call_without_a_block_gets_one_where_only_the_content_is_sent_back():
+    message = AIMessage(
+        [{"type": "text", "text": "x"}],
+        tool_calls=[call("c1")],
+        response_metadata={"output_version": "v1"},
+    )
+    (found, _) = valid_thread([message])
+    assert found.content[1] == call("c1")
+    assert valid_thread([found])[0] is found

@@ -49,7 +49,10 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     if message.invalid_tool_calls or message.tool_calls != calls:
         update = {"tool_calls": list(calls), "invalid_tool_calls": []}
     if isinstance(message.content, list):
-        content = _replace_blocks(message.content, new)
+        content, left = _replace_blocks(message.content, new)
+        if message.response_metadata.get("output_version") == "v1":
+            # This form is sent back from its content alone.
+            content += (dict(call) for call in left)
         update |= {"content": content} if content != message.content else {}
     extra = _replace_raw(message.additional_kwargs, new)
     update |= {"additional_kwargs": extra} if extra != message.additional_kwargs else {}
@@ -75,8 +78,13 @@ def without_half_characters(value: JSON) -> JSON:
     return [*map(without_half_characters, value)] if isinstance(value, list) else value
 
 
-def _replace_blocks(blocks: Sequence[Any], new: Sequence[tuple[str, ToolCall]]) -> list[Any]:
-    """Return the blocks with the new calls; a block whose call the message lost is left out."""
+def _replace_blocks(
+    blocks: Sequence[Any], new: Sequence[tuple[str, ToolCall]]
+) -> tuple[list[Any], list[ToolCall]]:
+    """Return the blocks with the new calls, and the calls that have no block.
+
+    A block whose call the message has not is left out.
+    """
     left, made = list(new), []
     for block in blocks:
         kind = str(block.get("type")) if isinstance(block, dict) else ""
@@ -88,7 +96,7 @@ def _replace_blocks(blocks: Sequence[Any], new: Sequence[tuple[str, ToolCall]]) 
         if pair is not None:
             left.remove(pair)
             made.append(_replace_call(block, kind, pair[1]))
-    return made
+    return made, [call for _, call in left]
 
 
 def _replace_call(block: JsonDict, kind: str, call: ToolCall) -> JsonDict:
@@ -115,7 +123,7 @@ def _replace_arguments(holder: JsonObject, key: str, call: ToolCall) -> JsonDict
 def _replace_raw(extra: JsonDict, new: Sequence[tuple[str, ToolCall]]) -> JsonDict:
     made = dict(extra)
     if raw := extra.get("tool_calls"):
-        made["tool_calls"] = _replace_blocks([{"type": "function", **each} for each in raw], new)
+        made["tool_calls"], _ = _replace_blocks([{"type": "function", **each} for each in raw], new)
     if (one := extra.get("function_call")) and new:
         made["function_call"] = _replace_arguments(one, "arguments", new[0][1])
     return made

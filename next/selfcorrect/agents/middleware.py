@@ -76,6 +76,10 @@ class SelfCorrectionState(AgentState[Any]):
 class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     """Repairs the tool calls of an agent, and answers each of them exactly once.
 
+    The model is asked with a thread that every provider accepts. A run that would end against its
+    evidence goes back to the model, once for each reason; one in which the model makes the same
+    calls with the same answers eight times in a row is ended.
+
     One instance serves any number of agents, threads and runs.
 
     Args:

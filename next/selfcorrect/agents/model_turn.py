@@ -115,7 +115,7 @@ def with_made_calls(
     turn, _ = last_turn(messages)
     if turn is None or not any(call["id"] in made for call in turn.tool_calls):
         return []
-    changed = with_calls(turn, [made.get(call["id"] or "", call) for call in turn.tool_calls])
+    changed = with_calls(turn, [made.get(call["id"] or "", call) for call in calls_of(turn)])
     return [] if changed is turn else [changed]
 
 
