@@ -593,6 +593,18 @@ def test_a_structured_answer_that_is_missing_is_asked_for_once():
     assert run(CALL, tool_call("Weather", degrees=2))[0] == Weather(degrees=2)
 
 
+def test_a_native_structured_answer_is_no_call_and_not_asked_for_again():
+    class Action(BaseModel):
+        name: str
+        arguments: dict
+
+    model = ScriptedModel([CALL, "never"], profile={"structured_output": True})
+    agent = make(model, [search], agent={"response_format": Action})
+    out = agent.invoke({"messages": [HumanMessage("x")]})
+    assert out["structured_response"].arguments == {"q": "7"}
+    assert (len(model.prompts), texts(out["messages"])) == (1, [])
+
+
 @both
 def test_a_tool_that_answers_directly_ends_the_agent_only_with_an_answer(is_async):
     @tool(return_direct=True)
