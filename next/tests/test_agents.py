@@ -454,6 +454,206 @@ def test_without_a_policy_the_model_is_asked_once_more_and_then_it_is_said():
     assert play(make([thinks, "here"], []))[-1].text == "here"
 
 
+# --- what the model is asked, and whether the run may end ---------------------------------
+
+CALL = '{"name": "search", "arguments": {"q": "7"}}'
+TAG = f"<tool_call>{CALL}</tool_call>"
+PAYS = TAG.replace("search", "pay")
+
+
+def payer():
+    ran = []
+
+    def pay(q: int) -> str:
+        """Pay."""
+        ran.append(q)
+        return "paid"
+
+    return pay, ran
+
+
+@both
+def test_the_model_is_asked_with_a_valid_thread_and_the_stored_one_stays(is_async):
+    model = ScriptedModel([calls(("search", {"q": 1})), calls(("search", {"q": 2})), "done"])
+    out = play(make(model, [search]), is_async)
+    assert [each.tool_call_id for each in answers(model.prompts[-1])] == ["c0", "c0_2"]
+    assert [each.tool_call_id for each in answers(out)] == ["c0", "c0"]
+    given = [calls(("search", {"q": 1})), HumanMessage("half \ud83d of a character")]
+    model = ScriptedModel(["done"])
+    make(model, [search]).invoke({"messages": given})
+    assert [each.type for each in model.prompts[0]] == ["ai", "tool", "human"]
+    assert model.prompts[0][-1].text.encode()
+
+
+def test_a_repaired_call_stands_in_the_thread_as_it_was_made():
+    records = []
+    script = [tool_call("Search", "c1", Q="8"), "done"]
+    out = play(make(script, [search], on_trail=records.append))
+    assert out[1].tool_calls[0]["args"] == {"q": 8}
+    assert out[1].tool_calls[0]["name"] == "search"
+    assert records[0]["call"] == {"name": "Search", "args": {"Q": "8"}}
+
+
+READ = {
+    "JSON": (CALL, ""),
+    "a tag": (TAG, ""),
+    "Python": ("search(q=7)", ""),
+    "by position": ("search('7')", ""),
+    "words around a tool that reads": (f"I will look it up.\n{TAG}", "I will look it up."),
+}
+
+
+@both
+@pytest.mark.parametrize("name", READ)
+def test_a_call_that_is_written_as_text_is_made(is_async, name):
+    text, rest = READ[name]
+    out = play(make([text, "done"], [search]), is_async)
+    assert (texts(out), out[-1].text, out[1].text) == (["got 7"], "done", rest)
+    assert out[1].tool_calls[0]["args"] == {"q": 7}
+
+
+def test_a_text_holds_several_calls_and_thoughts_of_the_model_stay():
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": TAG + TAG}]
+    out = play(make([AIMessage(blocks), "done"], [search]))
+    assert texts(out) == ["got 7", "got 7"]
+    assert out[1].content == blocks[:1]
+
+
+def test_a_call_in_a_text_is_looked_at_by_the_policy_of_a_person_behind_it():
+    class Edits(AgentMiddleware):
+        def after_model(self, state, runtime):
+            turn = state["messages"][-1]
+            edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
+            return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
+
+    assert texts(play(make([TAG, "done"], [search], before=[Edits()]))) == ["got 9"]
+
+
+NOT_READ = {
+    "words around a tool that acts": f"I will pay.\n{PAYS}",
+    "markup that cannot be read": '<tool_call>{"name": "pay", "arguments": {"q": 7, </tool_call>',
+}
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_a_call_that_was_not_read_is_told_once(name):
+    pay, ran = payer()
+    model = ScriptedModel([NOT_READ[name], NOT_READ[name], "never"])
+    out = play(make(model, [pay]))
+    assert (len(model.prompts), ran) == (2, [])
+    assert "`pay`" in model.prompts[1][-1].text or '"pay"' in model.prompts[1][-1].text
+    assert out[-1].text == NOT_READ[name]
+
+
+ENDS = {
+    "an account of what was done": ([tool_call("pay", q=7)], f"I have paid:\n{PAYS}"),
+    "a repeated call": ([tool_call("pay", q="7")], PAYS),
+    "an inline mention": ([], f"One can write {PAYS} to pay, but not today."),
+    "no tool is named": ([], '<tool_call>{"name": "other"}</tool_call>'),
+    "JSON that is no call": ([], '{"price": 7, "note": "pay"}'),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_text_that_is_no_call_ends_the_run(name):
+    before, text = ENDS[name]
+    pay, ran = payer()
+    model = ScriptedModel([*before, text, "never"])
+    assert play(make(model, [pay]))[-1].text == text
+    assert len(ran) == len(before)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "refusal"])
+def test_a_filtered_text_is_no_call(reason):
+    filtered = AIMessage(TAG, response_metadata={"finish_reason": reason})
+    assert texts(play(make([filtered, "never"], [search]))) == []
+
+
+@both
+@pytest.mark.parametrize("said", [{"finish_reason": "tool_calls"}, {"stop_reason": "tool_use"}])
+def test_a_stop_reason_that_promises_a_call_is_asked_about_once(is_async, said):
+    turn = AIMessage("I look it up.", response_metadata=said)
+    model = ScriptedModel([turn, tool_call("search", q=1), turn, "never"])
+    out = play(make(model, [search]), is_async)
+    assert (texts(out), len(model.prompts)) == (["got 1"], 3)
+
+
+def test_a_structured_answer_that_is_missing_is_asked_for_once():
+    class Weather(BaseModel):
+        degrees: int
+
+    def run(*script):
+        model = ScriptedModel(script)
+        agent = make(model, [search], agent={"response_format": Weather})
+        out = agent.invoke({"messages": [HumanMessage("x")]})
+        return out.get("structured_response"), len(model.prompts)
+
+    assert run("Two degrees.", tool_call("Weather", degrees=2)) == (Weather(degrees=2), 2)
+    assert run("Two.", "Two!", "never") == (None, 2)
+    assert run(CALL, tool_call("Weather", degrees=2))[0] == Weather(degrees=2)
+
+
+def test_a_native_structured_answer_is_no_call_and_not_asked_for_again():
+    class Action(BaseModel):
+        name: str
+        arguments: dict
+
+    model = ScriptedModel([CALL, "never"], profile={"structured_output": True})
+    agent = make(model, [search], agent={"response_format": Action})
+    out = agent.invoke({"messages": [HumanMessage("x")]})
+    assert out["structured_response"].arguments == {"q": "7"}
+    assert (len(model.prompts), texts(out["messages"])) == (1, [])
+
+
+@both
+def test_a_tool_that_answers_directly_ends_the_agent_only_with_an_answer(is_async):
+    @tool(return_direct=True)
+    def direct(q: int) -> str:
+        """Answer."""
+        return f"direct {q}"
+
+    model = ScriptedModel([tool_call("direct"), tool_call("direct", q="1"), "never"])
+    out = play(make(model, [direct]), is_async)
+    assert (out[-1].text, len(model.prompts)) == ("direct 1", 2)
+    assert out[-2].tool_calls[0]["args"] == {"q": 1}
+    model = ScriptedModel([tool_call("direct")], again=True)
+    assert play(make(model, [direct]))[-1].status == "error"
+    assert len(model.prompts) == 2
+
+
+@both
+def test_the_same_calls_with_the_same_answers_are_told_and_then_ended(is_async):
+    ran = []
+
+    @reads
+    def empty(q: int) -> list:
+        """List."""
+        ran.append(q)
+        return []
+
+    model = ScriptedModel([lambda _: tool_call("empty", q=1)], again=True)
+    out = play(make(model, [empty]), is_async)
+    assert (len(ran), len(model.prompts)) == (8, 8)
+    assert "8 times" in out[-1].text
+    told = [each.text for each in out if isinstance(each, HumanMessage)]
+    assert len(told) == 2
+    assert "5 times" in told[1]
+
+
+def test_calls_whose_answers_change_go_on():
+    ran = []
+
+    @reads
+    def poll(q: int) -> str:
+        """Poll."""
+        ran.append(q)
+        return f"{len(ran)} of 12"
+
+    script = [tool_call("poll", q=1) for _ in range(12)]
+    assert play(make([*script, "done"], [poll]))[-1].text == "done"
+    assert len(ran) == 12
+
+
 # --- ends, raises, escalations ------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
-"""`SelfCorrection` for LangChain agents: every tool call walks the correction loop."""
+"""`SelfCorrection` for LangChain agents: every tool call walks the correction loop.
 
-from selfcorrect.agents.middleware import AgentOptions, SelfCorrection
-
-__all__ = ["AgentOptions", "SelfCorrection"]
+`middleware` holds it. What every host shares are pure functions: `pairing.pair` knows no form of
+messages and loads no LangChain; `thread.valid_thread`, `thread.open_calls`, `ending.may_end` and
+`stream.join_pieces` work on LangChain's messages.
+"""

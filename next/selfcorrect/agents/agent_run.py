@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Final, Protocol, Self
 from uuid import uuid4
 
 from langchain_core.messages import ToolCall
+from langchain_core.tools import BaseTool
 
+from selfcorrect.agents.ending import Objection
 from selfcorrect.likeness import only_near
-from selfcorrect.model import JsonDict
 
+RUN: Final = "selfcorrect_run"
 _FEEDBACK = "Your last answer was empty. Answer the user, or call a tool."
 
 
@@ -68,15 +70,34 @@ class AgentRun:
         not_found: The policy of this run for names that no tool has, or None.
         empty: The policy of this run for blank turns.
         id: The scope of the ledger, where the agent has no thread.
-        tools: The names of the tools that the model was offered last.
-        repaired: The arguments with which malformed calls succeeded, by call id.
+        offered: The tools that the model was offered last.
+        structured: The names of the tools of which one must be called for the answer.
+        may_call: Whether the model was allowed to call a tool.
+        has_answer: Whether the last turn gave the structured answer.
+        made: The calls that succeeded otherwise than the model wrote them, by call id.
+        objections: The reasons for which the model was asked again.
     """
 
     not_found: NotFoundPolicy | None
     empty: EmptyPolicy
     id: str = field(default_factory=lambda: uuid4().hex)
-    tools: tuple[str, ...] = ()
-    repaired: dict[str, JsonDict] = field(default_factory=dict)
+    offered: tuple[BaseTool, ...] = ()
+    structured: tuple[str, ...] = ()
+    may_call: bool = True
+    has_answer: bool = False
+    made: dict[str, ToolCall] = field(default_factory=dict)
+    objections: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the model may call."""
+        return [*(each.name for each in self.offered), *self.structured]
+
+    def may_ask(self, objection: Objection) -> bool:
+        """Say whether the model is asked again; for each reason it is once in a run."""
+        is_new = objection.reason not in self.objections
+        self.objections.add(objection.reason)
+        return is_new
 
     def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Return the policy's words by call id, for the names that no tool has or is near to.
@@ -86,21 +107,22 @@ class AgentRun:
         Raises:
             Exception: If the policy says so.
         """
-        if self.not_found is None or not calls or not self.tools:
+        if self.not_found is None or not calls or not (names := self.names):
             return {}
-        misses = [call for call in calls if not self._resolves(call["name"])]
+        misses = [call for call in calls if not _resolves(call["name"], names)]
         counting = self.not_found
         if len(misses) < len(calls):
             self.not_found.on_tool_found()
             counting = self.not_found.fresh()
         words: dict[str, str] = {}
         for call in misses:
-            decision = counting.handle(call["name"], self.tools)
+            decision = counting.handle(call["name"], names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
             words[call["id"] or ""] = decision.message
             counting = self.not_found.fresh()
         return words
 
-    def _resolves(self, name: str) -> bool:
-        return name in self.tools or only_near(name, self.tools) is not None
+
+def _resolves(name: str, names: Sequence[str]) -> bool:
+    return name in names or only_near(name, names) is not None

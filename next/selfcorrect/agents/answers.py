@@ -1,23 +1,20 @@
-"""Pure functions of a thread: which calls it holds, which have an answer, what an answer says."""
+"""What the messages of a thread say: answers to calls, the last turn, the last request."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 from langgraph.types import Command
 
+from selfcorrect.agents.ending import SOURCE
 from selfcorrect.model import JSON, JsonObject
-from selfcorrect.text import quote
 from selfcorrect.tools.run import plain
 
 PLACEHOLDER: Final = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
 NO_ANSWER: Final = "The model gave no answer."
 _ENDS: Final = ("terminal_kind", "rejected")
-_SOURCE: Final = "lc_source"
-"""LangChain's key for who wrote a message, where it is no user."""
 _SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
@@ -42,28 +39,6 @@ def failure_message(call: ToolCall, failure: JsonObject, words: str | None) -> T
     return ToolMessage(
         text, name=call["name"], tool_call_id=call["id"], status="error", artifact=failure
     )
-
-
-def unread_messages(messages: Sequence[AnyMessage], texts: Mapping[str, str]) -> list[ToolMessage]:
-    """Return the answers to malformed calls that no tool answers: those of structured output.
-
-    Args:
-        messages: The thread.
-        texts: The texts of malformed arguments by call id.
-    """
-    turn, behind = last_turn(messages)
-    calls = open_calls(turn, behind) if turn and texts else []
-    return [
-        ToolMessage(
-            f"The arguments of `{call['name']}` are not a JSON object:"
-            f" {quote(texts[call['id'] or ''], 300)}. Correct the call and call again.",
-            name=call["name"],
-            tool_call_id=call["id"],
-            status="error",
-        )
-        for call in calls
-        if call["id"] in texts
-    ]
 
 
 def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
@@ -103,17 +78,6 @@ def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[An
     return None, []
 
 
-def answer_to(call_id: str | None, behind: Iterable[AnyMessage]) -> ToolMessage | None:
-    """Return the answer that a call of the last turn has already, or None."""
-    answers = (each for each in behind if isinstance(each, ToolMessage))
-    return next((each for each in answers if each.tool_call_id == call_id), None)
-
-
-def open_calls(turn: AIMessage, behind: Sequence[AnyMessage]) -> list[ToolCall]:
-    """Return the calls of the last turn that have no answer."""
-    return [call for call in turn.tool_calls if answer_to(call["id"], behind) is None]
-
-
 def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
     """Say whether an answer to the last turn ends the agent, so that its model is not asked.
 
@@ -132,21 +96,15 @@ def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
 
 def feedback_message(text: str) -> HumanMessage:
     """Return a message to the model that no user wrote."""
-    return HumanMessage(text, additional_kwargs={_SOURCE: "selfcorrect"})
+    return HumanMessage(text, additional_kwargs={SOURCE: "selfcorrect"})
 
 
 def last_request(messages: Sequence[AnyMessage]) -> str | None:
     """Return what the user asked for last; messages that middleware wrote do not count."""
     for each in reversed(messages):
-        if isinstance(each, HumanMessage) and _SOURCE not in each.additional_kwargs:
+        if isinstance(each, HumanMessage) and SOURCE not in each.additional_kwargs:
             return each.text
     return None
-
-
-def finish_reason(message: AIMessage) -> str | None:
-    """Return why the model stopped writing, if its provider says so."""
-    said = message.response_metadata
-    return said.get("finish_reason") or said.get("stop_reason")
 
 
 def is_blank(message: AIMessage) -> bool:
@@ -155,46 +113,3 @@ def is_blank(message: AIMessage) -> bool:
         return False
     blocks = message.content if isinstance(message.content, list) else []
     return all(isinstance(each, str) or each.get("type") in _SILENT_BLOCKS for each in blocks)
-
-
-def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, str]]:
-    """Return the message with every malformed call as a call, and their texts by id.
-
-    Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
-    loop starts from its text.
-    """
-    calls: dict[str, ToolCall] = {}
-    texts: dict[str, str] = {}
-    for each in (*message.tool_calls, *message.invalid_tool_calls):
-        given, args = each.get("id"), each.get("args")
-        call_id = given if given and given not in calls else f"call_{uuid4().hex[:12]}"
-        if not isinstance(args, dict):
-            texts[call_id] = args or ""
-        calls[call_id] = ToolCall(
-            name=each.get("name") or "unknown",
-            args=args if isinstance(args, dict) else {},
-            id=call_id,
-            type="tool_call",
-        )
-    if not texts and [call["id"] for call in message.tool_calls] == list(calls):
-        return message, texts
-    update = {"tool_calls": list(calls.values()), "invalid_tool_calls": []}
-    return message.model_copy(update=update), texts
-
-
-def with_arguments(
-    messages: Sequence[AnyMessage], repaired: Mapping[str, JsonObject]
-) -> list[AIMessage]:
-    """Return the last turn with the arguments that its malformed calls ran with, if any did.
-
-    Args:
-        messages: The thread.
-        repaired: Arguments by call id.
-    """
-    turn, _ = last_turn(messages)
-    if turn is None or not any(call["id"] in repaired for call in turn.tool_calls):
-        return []
-    calls = [
-        {**call, "args": repaired.get(call["id"] or "", call["args"])} for call in turn.tool_calls
-    ]
-    return [] if calls == turn.tool_calls else [turn.model_copy(update={"tool_calls": calls})]

@@ -1,7 +1,7 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, NotRequired, TypedDict, Unpack, cast
+from typing import Annotated, Any, Final, NotRequired, Unpack, cast
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -11,29 +11,31 @@ from langchain.agents.middleware.types import (
     PrivateStateAttr,
     hook_config,
 )
-from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import AgentRun, AskOnce, EmptyPolicy, NotFoundPolicy
-from selfcorrect.agents.answers import (
-    NO_ANSWER,
-    PLACEHOLDER,
-    answer_to,
-    ends_agent,
-    feedback_message,
-    finish_reason,
-    is_blank,
-    last_request,
-    last_turn,
-    open_calls,
-    unread_messages,
-    with_arguments,
-    with_readable_calls,
+from selfcorrect.agents.agent_run import RUN, AgentRun, AskOnce, EmptyPolicy, NotFoundPolicy
+from selfcorrect.agents.answers import ends_agent, feedback_message
+from selfcorrect.agents.ending import (
+    MOST_REPEATS,
+    REPEATED,
+    count_repeats,
+    may_end,
+    object_to_repeats,
 )
+from selfcorrect.agents.model_call import check, prepare
+from selfcorrect.agents.model_turn import (
+    TURN,
+    Turn,
+    take_turn,
+    unread_messages,
+    with_made_calls,
+)
+from selfcorrect.agents.stream import tap_stream
+from selfcorrect.agents.tool_call import start_call
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
@@ -41,10 +43,8 @@ from selfcorrect.policies.unknown_tools import AutoCorrect
 from selfcorrect.setup import Options, build_loop
 from selfcorrect.walk import awalk, walk
 
-RUN: Final = "selfcorrect_run"
 _UNBOUNDED: Final = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
-TURN: Final = "selfcorrect_turn"
 
 
 class AgentOptions(Options, total=False):
@@ -66,18 +66,6 @@ class AgentOptions(Options, total=False):
     ask_person: bool
 
 
-class Turn(TypedDict):
-    """What is known of the calls of the model's last turn, by call id.
-
-    Attributes:
-        raw: The texts of malformed arguments.
-        words: What the model reads about names that no tool has.
-    """
-
-    raw: dict[str, str]
-    words: dict[str, str]
-
-
 class SelfCorrectionState(AgentState[Any]):
     """The state of an agent with the private keys of the middleware."""
 
@@ -87,6 +75,10 @@ class SelfCorrectionState(AgentState[Any]):
 
 class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     """Repairs the tool calls of an agent, and answers each of them exactly once.
+
+    The model is asked with a thread that every provider accepts. A run that would end against its
+    evidence goes back to the model, once for each reason; one in which the model makes the same
+    calls with the same answers eight times in a row is ended.
 
     One instance serves any number of agents, threads and runs.
 
@@ -128,24 +120,31 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         state: SelfCorrectionState,
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
-        """Begin the run of the agent, or end it where an answer is final."""
+        """Begin a run; show calls as they were made; end the agent where that is due."""
         messages = state["messages"]
         if ends_agent(messages, is_running=RUN in state):
             return {"jump_to": "end"}
         run = state.get(RUN) or self._new_run()
-        texts = state[TURN]["raw"] if TURN in state else {}
-        changed = [*with_arguments(messages, run.repaired), *unread_messages(messages, texts)]
-        begun = {} if RUN in state else {RUN: run}
-        return {**begun, "messages": changed} if changed else begun or None
+        update: dict[str, Any] = {} if RUN in state else {RUN: run}
+        starts = state[TURN]["starts"] if TURN in state else {}
+        changed = [*with_made_calls(messages, run.made), *unread_messages(messages, starts)]
+        if (objection := object_to_repeats(messages)) is not None:
+            if run.may_ask(objection):
+                changed.append(feedback_message(objection.text))
+            elif (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+                changed.append(AIMessage(REPEATED.format(count)))
+                update["jump_to"] = "end"
+        return {**update, "messages": changed} if changed else update or None
 
     def wrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Take note of the tools that the model is offered."""
-        _note_tools(request)
-        return handler(request)
+        """Ask with a valid thread; read streamed calls from their pieces."""
+        with tap_stream() as tap:
+            response = handler(prepare(request))
+        return check(request, response, tap)
 
     async def awrap_model_call(
         self,
@@ -153,8 +152,9 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Like `wrap_model_call`."""
-        _note_tools(request)
-        return await handler(request)
+        with tap_stream() as tap:
+            response = await handler(prepare(request))
+        return check(request, response, tap)
 
     @hook_config(can_jump_to=["model"])
     def after_model(
@@ -162,17 +162,31 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         state: SelfCorrectionState,
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
-        """Make every call of the turn readable, and ask again after a blank turn."""
-        turn, behind = last_turn(state["messages"])
-        if turn is None:
-            return None
+        """Make every call of the turn readable, and ask again where the run may not end."""
         run = state.get(RUN) or self._new_run()
-        if is_blank(turn):
-            return self._after_blank(turn, run)
-        run.empty.on_answer()
-        readable, raw = with_readable_calls(turn)
-        known = Turn(raw=raw, words=run.words_for(open_calls(readable, behind)))
-        return {TURN: known} if readable is turn else {TURN: known, "messages": [readable]}
+        update = take_turn(state["messages"], run, self._loops)
+        # A run that was resumed has to outlast the jump to the model.
+        return {**update, RUN: run} if update and "jump_to" in update else update
+
+    @hook_config(can_jump_to=["model"])
+    def after_agent(
+        self,
+        state: SelfCorrectionState,
+        runtime: Runtime[Any],  # noqa: ARG002
+    ) -> dict[str, Any] | None:
+        """Show calls as they were made, and ask again where the run ended with a failed call."""
+        messages, run = state["messages"], state.get(RUN)
+        last = messages[-1]
+        if run is None or not isinstance(last, ToolMessage):
+            return None
+        # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
+        is_direct = any(tool.return_direct for tool in run.offered if tool.name == last.name)
+        objection = may_end(messages) if is_direct else None
+        is_over = ends_agent(messages, is_running=True)
+        if objection is not None and not is_over and run.may_ask(objection):
+            return {"jump_to": "model", RUN: run}
+        changed = with_made_calls(messages, run.made)
+        return {"messages": changed} if changed else None
 
     def wrap_tool_call(
         self,
@@ -180,7 +194,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Walk the loop with one call; return its one answer."""
-        run = self._start(request, handler, is_async=False)
+        run = start_call(request, handler, self._loops, is_async=False)
         if isinstance(run, ToolMessage):
             return run
         with run.hosted():
@@ -193,7 +207,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Like `wrap_tool_call`."""
-        run = self._start(request, handler, is_async=True)
+        run = start_call(request, handler, self._loops, is_async=True)
         if isinstance(run, ToolMessage):
             return run
         with run.hosted():
@@ -204,57 +218,10 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
         return AgentRun(not_found, (self._on_empty or AskOnce()).fresh())
 
-    def _after_blank(self, turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
-        feedback = run.empty.handle()
-        if feedback is not None:
-            asked = [_with_text(turn, PLACEHOLDER), feedback_message(feedback)]
-            return {"messages": asked, "jump_to": "model", RUN: run}
-        return None if self._on_empty else {"messages": [_with_text(turn, NO_ANSWER)]}
-
-    def _start(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any], *, is_async: bool
-    ) -> ToolRun | ToolMessage:
-        """Return the run of a call, or the answer that the call has already."""
-        state, call = request.state, request.tool_call
-        turn, behind = last_turn(state["messages"])
-        if (answer := answer_to(call["id"], behind)) is not None:
-            return answer
-        known: Turn = state.get(TURN) or Turn(raw={}, words={})
-        run: AgentRun | None = state.get(RUN)
-        call_id, message_id = call["id"] or "", turn.id if turn else None
-        # Another middleware, or a person, may have given a malformed call its arguments already.
-        args = call["args"] or known["raw"].get(call_id, {})
-        thread = (request.runtime.config.get("configurable") or {}).get("thread_id")
-        given = {
-            "call": {"name": call["name"], "args": args, "id": call_id},
-            "message_id": message_id,
-            "request": last_request(state["messages"]),
-            "messages": state["messages"],
-            "finish_reason": finish_reason(turn) if turn else None,
-            # What the ledger remembers belongs to the thread, else to this run of the agent.
-            "task_id": str(thread or (run.id if run else message_id)),
-        }
-        loop = self._loops.loop_for(request, is_async=is_async)
-        return ToolRun(loop, given, request, handler, known["words"].get(call_id))
-
     def _end(self, request: ToolCallRequest, run: ToolRun) -> ToolMessage | Command[Any]:
         if self._on_trail is not None:
             self._on_trail(run.record())
-        call_id, agent_run = request.tool_call["id"] or "", request.state.get(RUN)
-        if agent_run and "result" in run.out and isinstance(run.given["call"]["args"], str):
-            agent_run.repaired[call_id] = run.call["args"]
+        agent_run: AgentRun | None = request.state.get(RUN)
+        if agent_run and run.made_otherwise():
+            agent_run.made[request.tool_call["id"] or ""] = run.call
         return cast("ToolMessage | Command[Any]", run.answer())
-
-
-def _note_tools(request: ModelRequest[Any]) -> None:
-    run = cast("AgentRun | None", request.state.get(RUN))
-    if run is not None:
-        structured = request.response_format
-        if isinstance(structured, AutoStrategy):
-            structured = ToolStrategy(structured.schema)
-        offered = [*request.tools, *getattr(structured, "schema_specs", ())]
-        run.tools = tuple(each.name for each in offered if not isinstance(each, dict))
-
-
-def _with_text(message: AIMessage, text: str) -> AIMessage:
-    return message.model_copy(update={"content": text})

@@ -85,7 +85,7 @@ class ToolRun:
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = self.given["call"], self.out["trail"]
+        call, trail = self._request.tool_call, self.out["trail"]
         return {
             "tool_call_id": call["id"],
             "call": {"name": call["name"], "args": call["args"]},
@@ -93,6 +93,12 @@ class ToolRun:
             "trail": trail,
             **{key: item for key, item in self.out.items() if key == "failure"},
         }
+
+    def made_otherwise(self) -> bool:
+        """Say whether the call succeeded otherwise than the thread shows it."""
+        old = self._request.tool_call
+        is_same = self.call["name"] == old["name"] and self.call["args"] == old["args"]
+        return "result" in self.out and not is_same
 
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
@@ -142,17 +148,21 @@ class HostedLoops:
             request: The call; its runtime names the tools of the agent.
             is_async: Whether the handler is async.
         """
-        tools = _tools_of(request)
+        loop = self.loop_with(_tools_of(request), is_async=is_async)
+        config = request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(_CHECKPOINTER) is None:
+            return loop
+        ask = _asker(request.tool_call["id"])
+        return replace(loop, context=replace(loop.context, ask=ask))
+
+    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
+        """Return the loop with these tools."""
         key = (is_async, *map(id, tools))
         if (kept := self._kept.get(key)) is None:
             if len(self._kept) >= _MAX_TOOL_SETS:
                 self._kept.clear()
             kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
-        loop, config = kept[1], request.runtime.config.get("configurable") or {}
-        if not self._ask_person or config.get(_CHECKPOINTER) is None:
-            return loop
-        ask = _asker(request.tool_call["id"])
-        return replace(loop, context=replace(loop.context, ask=ask))
+        return kept[1]
 
     def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
         context = self._loop.context

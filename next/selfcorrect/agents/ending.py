@@ -1,0 +1,103 @@
+"""May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from selfcorrect.text import quote
+
+SOURCE: Final = "lc_source"
+"""LangChain's key for who wrote a message, where it is no user."""
+_CALLS: Final = ("tool_calls", "tool_use", "function_call", "TOOL_CALL")
+"""Stop reasons that promise a call."""
+_WORDS: Final[Mapping[str, str]] = {
+    "unread": "Your text holds a call of {} that was not made. If it is meant, call the tool;"
+    " if not, answer without it.",
+    "promised": "You stopped in order to call a tool, but your message holds no call. Call the"
+    " tool, or answer the user.",
+    "unstructured": "Your answer must be a call of {}. Give it in this form.",
+    "failed": "",
+    "repeated": "You made the same calls {} times in a row, and each answer was the same. Use the"
+    " answer, or do something else.",
+}
+"""What the model reads when it is asked again, by reason; a failed call has its own words."""
+MOST_REPEATS: Final = 5
+"""Equal turns after which the model is told; three more, and the run ends."""
+REPEATED: Final = "The run was ended: the same calls were made {} times in a row."
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why the run does not end here.
+
+    Attributes:
+        reason: `unread`, `promised`, `unstructured`, `failed` or `repeated`.
+        text: What the model reads; empty where the thread says it already.
+    """
+
+    reason: str
+    text: str
+
+
+def may_end(
+    messages: Sequence[AnyMessage],
+    *,
+    stop_reason: str | None = None,
+    unread: str = "",
+    structured: Sequence[str] = (),
+) -> Objection | None:
+    """Return why the run may not end with this thread, or None if it may.
+
+    Args:
+        messages: The thread. Its last message is a turn of the model without a call, or an answer
+            of a tool behind which the model is not asked.
+        stop_reason: Why the model stopped, as its provider says.
+        unread: The tool of a call that stands in the turn's text and was not made.
+        structured: The tools of which one must be called for the answer.
+    """
+    if messages and isinstance(messages[-1], ToolMessage):
+        answers = takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages))
+        has_failed = any(getattr(each, "status", None) == "error" for each in answers)
+        return _object("failed") if has_failed else None
+    if unread:
+        return _object("unread", quote(unread))
+    if stop_reason in _CALLS:
+        return _object("promised")
+    if structured:
+        return _object("unstructured", " or ".join(map(quote, structured)))
+    return None
+
+
+def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
+    """Return an objection where the model makes the same calls again and again."""
+    count = count_repeats(messages)
+    return _object("repeated", str(count)) if count >= MOST_REPEATS else None
+
+
+def count_repeats(messages: Sequence[AnyMessage]) -> int:
+    """Return how many turns at the end of the thread made the same calls with the same answers.
+
+    A word of the user's ends the row; words of middleware do not.
+    """
+    count, first = 0, None
+    answers: list[tuple[str | None, str]] = []
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answers.append((message.name, message.text))
+        elif isinstance(message, AIMessage):
+            calls = [(each["name"], each["args"]) for each in message.tool_calls]
+            turn = (calls, sorted(answers, key=repr))
+            first = first or turn
+            if not calls or turn != first:
+                break
+            count, answers = count + 1, []
+        elif SOURCE not in message.additional_kwargs:
+            break
+    return count
+
+
+def _object(reason: str, slot: str = "") -> Objection:
+    return Objection(reason, _WORDS[reason].format(slot))

@@ -1,0 +1,96 @@
+"""Which answer belongs to which call of a thread, and which id each call gets. Knows no form."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+_LONGEST: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class CallsEntry:
+    """A message with calls: their ids, empty where one has none."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEntry:
+    """A message that answers the call with this id."""
+
+    id: str
+
+
+Entry: TypeAlias = CallsEntry | AnswerEntry | None
+"""What pairing sees of a message; None: it neither calls nor answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One message of a valid thread.
+
+    Attributes:
+        at: Where the message stands in the given thread; None for an answer that is missing.
+        ids: The ids of its calls, or the id of the call that it answers.
+        call: Of an answer: where its call stands, as place of the message and index in it.
+    """
+
+    at: int | None
+    ids: tuple[str, ...] = ()
+    call: tuple[int, int] | None = None
+
+
+def pair(entries: Sequence[Entry]) -> list[Step]:
+    """Return the thread in which each call has an id of its own and one answer directly behind it.
+
+    An answer belongs to the nearest call before it that has its id and no answer yet. An answer
+    to no call is left out.
+
+    >>> [step.ids for step in pair([CallsEntry(("a",)), CallsEntry(("a",)), AnswerEntry("a")])]
+    [('a',), ('a',), ('a_2',), ('a_2',)]
+    """
+    answers, ids = find_answers(entries), _own_ids(entries)
+    steps: list[Step] = []
+    for at, entry in enumerate(entries):
+        if isinstance(entry, AnswerEntry):
+            continue
+        own = ids.get(at, ())
+        steps.append(Step(at, own))
+        steps += (
+            Step(answers.get((at, index)), (call_id,), (at, index))
+            for index, call_id in enumerate(own)
+        )
+    return steps
+
+
+def find_answers(entries: Sequence[Entry]) -> dict[tuple[int, int], int]:
+    """Return where the answer of each answered call stands, by place and index of the call."""
+    waiting: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    found: dict[tuple[int, int], int] = {}
+    for at, entry in enumerate(entries):
+        if isinstance(entry, CallsEntry):
+            # Of calls that share an id, the last message comes first, and in it the first call.
+            for index in reversed(range(len(entry.ids))):
+                waiting[entry.ids[index]].append((at, index))
+        elif entry is not None and waiting[entry.id]:
+            found[waiting[entry.id].pop()] = at
+    return found
+
+
+def _own_ids(entries: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
+    """Return the ids by place: an id that is empty or used before is replaced by a new one."""
+    calling = {at: entry.ids for at, entry in enumerate(entries) if isinstance(entry, CallsEntry)}
+    taken = {call_id for ids in calling.values() for call_id in ids}
+    used: set[str] = set()
+    numbers: defaultdict[str, int] = defaultdict(lambda: 1)
+
+    def own(call_id: str) -> str:
+        made, stem = call_id, call_id[:_LONGEST] or "call"
+        while not made or made in used or (made in taken and made != call_id):
+            numbers[stem] += 1
+            made = f"{stem}_{numbers[stem]}"
+        used.add(made)
+        return made
+
+    return {at: tuple(map(own, ids)) for at, ids in calling.items()}

@@ -1,0 +1,124 @@
+"""Calls that a model wrote as text in place of calling: read where the policy lets it."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from unicodedata import normalize
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, ToolCall
+
+from selfcorrect.context import RunContext
+from selfcorrect.model import JSON, Call, JsonDict
+from selfcorrect.names import letters, same_words
+
+if TYPE_CHECKING:
+    from selfcorrect.reading.choose import Chosen
+
+_NO_CALL: Final = ("content_filter", "refusal", "safety", "SAFETY", "guardrail_intervened")
+"""Stop reasons after which a text is no call, whatever it says."""
+_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+_CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
+_OPENERS: Final = re.compile(r"[{<(\[]")
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TextTurn:
+    """A turn whose text held calls.
+
+    Attributes:
+        message: The turn with its calls; their text is taken out of its content.
+        given: What the loop starts from, by call id.
+    """
+
+    message: AIMessage
+    given: Mapping[str, JsonDict]
+
+
+def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
+    """Say whether a text may hold a call; costs little, because each run ends with a text."""
+    text = turn.text
+    if _OPENERS.search(text) is None:
+        return False
+    squeezed = _SEPARATORS.sub("", normalize("NFKC", text).casefold())
+    return any(letters(name).casefold() in squeezed for name in names)
+
+
+def read_text_calls(
+    turn: AIMessage, context: RunContext, *, made: Sequence[ToolCall] = (), may_call: bool = True
+) -> TextTurn | str:
+    """Return the turn with the calls of its text; else the tool of a call that was not read.
+
+    Args:
+        turn: A turn without a call.
+        context: The tools and the policy of reading.
+        made: The calls that succeeded before in this run: the text may be an account of them.
+        may_call: Whether a text may count as a call here.
+    """
+    text, reason = turn.text, stop_reason(turn)
+    if reason in _NO_CALL or turn.additional_kwargs.get("refusal"):
+        return ""
+    from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
+
+    chosen = read_text(text, context.offers, "length" if is_cut(reason) else reason)
+    if isinstance(chosen, NoCall):
+        return ""
+    if not isinstance(chosen, Chosen):
+        return chosen.name if context.offers(chosen.name) else ""
+    names = [call.name for call in chosen.calls]
+    if not all(map(context.offers, names)):
+        return ""
+    acts = context.may_act(chosen.calls)
+    if acts and _is_account(chosen, made, context):
+        return ""
+    if may_call and may_read(chosen, context.map.reading.text, acts=acts):
+        return _with_text_calls(turn, chosen)
+    return names[0] if chosen.edge else ""
+
+
+def stop_reason(turn: AIMessage) -> str | None:
+    """Return why the model stopped writing, if its provider says so."""
+    said = turn.response_metadata
+    found = next((said[key] for key in _REASONS if said.get(key)), None)
+    return found or (said.get("incomplete_details") or {}).get("reason")
+
+
+def is_cut(reason: str | None) -> bool:
+    """Say whether the model stopped at a limit of tokens."""
+    return reason is not None and reason.lower() in _CUT
+
+
+def _is_account(chosen: "Chosen", made: Sequence[ToolCall], context: RunContext) -> bool:
+    """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
+    tools = {letters(call["name"]) for call in made}
+    if chosen.around or any(call.positional for call in chosen.calls):
+        return any(letters(call.name) in tools for call in chosen.calls)
+    keys = {_key(call["name"], call["args"], context) for call in made}
+    return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
+
+
+def _key(name: str, args: JSON, context: RunContext) -> str:
+    tool = next((each for each in context.tools if same_words(each, name)), name)
+    return context.key_of(Call(tool, args if isinstance(args, dict) else {"": args}))
+
+
+def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> TextTurn:
+    calls: list[ToolCall] = []
+    given: dict[str, JsonDict] = {}
+    for index, each in enumerate(chosen.calls):
+        is_plain = isinstance(each.arguments, dict) and not each.positional
+        call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
+        calls.append(ToolCall(name=each.name, args=args, id=call_id, type="tool_call"))
+        given[call_id] = {"raw": turn.text, "index": index}
+    update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
+    return TextTurn(turn.model_copy(update=update), given)
+
+
+def _without_text(turn: AIMessage, around: str) -> str | list[Any]:
+    """Return the content without the text of the calls; what is no text stays."""
+    if isinstance(turn.content, str):
+        return around
+    kept = [each for each in turn.content if isinstance(each, dict) and each.get("type") != "text"]
+    return [*kept, {"type": "text", "text": around}] if around else kept
