@@ -40,6 +40,11 @@ class MendedCall:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
 
+    @property
+    def partial(self) -> JSON:
+        """The arguments as far as they are repaired, which may not run yet."""
+        return self.args if self.failure is None else (self.failure.get("call") or {}).get("args")
+
 
 @dataclass(frozen=True, slots=True)
 class Mending:
@@ -53,6 +58,7 @@ class Mending:
         value: The call as JSON; a list where several came.
         reason: Why not, where the outcome is `ask` or `failed`; a reason of `FailureReport`.
         detail: The same in a sentence.
+        failure: The report of the worst call, where it may not run.
     """
 
     outcome: str
@@ -62,6 +68,7 @@ class Mending:
     value: JSON = None
     reason: str | None = None
     detail: str | None = None
+    failure: JsonObject | None = None
 
 
 class Mender:
@@ -166,6 +173,7 @@ def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
         values[0] if len(values) == 1 else values,
         failure.get("reason"),
         failure.get("detail"),
+        worst.failure,
     )
 
 

@@ -48,8 +48,8 @@ def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> l
 
 
 def blocks_in(text: str) -> list[tuple[int, int]]:
-    """Return where the blocks of code begin and end, without their fences."""
-    return [found.span(1) for found in islice(_BLOCK.finditer(text), _MOST_BLOCKS)]
+    """Return where the blocks of code and the marks of calls begin and end, without their edges."""
+    return [found.span("inside") for found in islice(_BLOCK.finditer(text), _MOST_BLOCKS)]
 
 
 def next_turn(text: str, at: int) -> int:
@@ -176,7 +176,10 @@ def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
 
 _MOST_FAILURES: Final = 400
 _MOST_BLOCKS: Final = 20
-_BLOCK: Final = re.compile(r"(?s)```[^\n`]*\n(.*?)(?:```|\Z)")
+_BLOCK: Final = re.compile(
+    r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>)(?P<inside>.*?)"
+    r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
+)
 _START: Final = re.compile(
     rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"
 )
