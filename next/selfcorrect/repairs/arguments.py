@@ -249,7 +249,7 @@ class _Pass:
         """Return how sure it is that a value says nothing at a place that may be absent."""
         if own is not None and (own.required or own.accepts(value)):
             return None
-        if own is not None and own.default is not ABSENT and value == own.default:
+        if own is not None and _is_default(value, own):
             # The author's default, which the schema itself refuses.
             return Safety.EXACT
         if not key.strip() and is_empty(value):
@@ -359,6 +359,11 @@ def _nearest(written: JSON, ways: Sequence[Rewrite], slot: Slot, place: Keys) ->
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
     return _problem(written, place, "invalid", f"{_show(written)} has no form that fits")
+
+
+def _is_default(value: JSON, slot: Slot) -> bool:
+    # For Python, 1 is True.
+    return slot.default is not ABSENT and _canonical(value) == _canonical(slot.default)
 
 
 def _canonical(value: JSON) -> str:

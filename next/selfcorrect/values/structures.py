@@ -61,7 +61,7 @@ def nested(text: str) -> JSON:
     if len(text) > _LONGEST_PYTHON:
         return ABSENT
     try:
-        return ABSENT if _lacks_comma(text) else _literal(ast.parse(text.strip(), mode="eval").body)
+        return ABSENT if _is_more(text) else _literal(ast.parse(text.strip(), mode="eval").body)
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
         return ABSENT
 
@@ -95,12 +95,13 @@ def _real(digits: str) -> float:
     raise ValueError(f"{digits:.30} is beyond any number")
 
 
-def _lacks_comma(text: str) -> bool:
-    """Say whether two texts stand side by side, which Python would make one of."""
+def _is_more(text: str) -> bool:
+    """Say whether Python would skip a comment, or make one text of two side by side."""
     skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     lines = StringIO(text.strip()).readline
     kinds = [each.type for each in tokenize.generate_tokens(lines) if each.type not in skip]
-    return any(one == other == tokenize.STRING for one, other in pairwise(kinds))
+    is_joined = any(one == other == tokenize.STRING for one, other in pairwise(kinds))
+    return is_joined or tokenize.COMMENT in kinds
 
 
 def _literal(node: ast.expr) -> JSON:
