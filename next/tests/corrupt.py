@@ -18,7 +18,22 @@ CHOICES = {
     "access": ["read", "write", "read_write"],
     "switch": ["enable", "disable"],
 }
-WORDS = "amber basil cedar delta ember grove harbor jade lotus maple onyx pearl river tulip".split()
+WORDS = [
+    "amber",
+    "basil",
+    "cedar",
+    "delta",
+    "ember",
+    "grove",
+    "harbor",
+    "jade",
+    "lotus",
+    "maple",
+    "onyx",
+    "pearl",
+    "river",
+    "tulip",
+]
 
 
 def sections():
@@ -410,7 +425,7 @@ def as_text(way, name, args, flags):
 def corrupt(r, tool, draft):
     """Do one thing that changes what the call says."""
     while True:
-        kind = r.choice([*CHANGES, "more", "more", "key"])
+        kind = r.choice([*CHANGES, "more", "more", "key", "inside", "inside"])
         if (found := CHANGES[kind](r, tool, draft)) is not None:
             return replace(found, kind=kind, done=f"{draft.done}; {kind}: {found.done}")
 
@@ -482,7 +497,7 @@ def empty(r, tool, draft):
         return None
     meant = {key: item for key, item in draft.meant.items() if key != name}
     is_loss = value is not None or name in tool["parameters"]["required"]
-    if is_loss and "effect" not in tool or name in tool["parameters"]["required"]:
+    if (is_loss and "effect" not in tool) or name in tool["parameters"]["required"]:
         meant = None
     if "anyOf" in schema and (value is None or (isinstance(value, str) and "effect" in tool)):
         meant = {**draft.meant, name: None}
@@ -547,7 +562,11 @@ def twice(r, _tool, draft):
     name = r.choice(sorted(draft.args))
     value = PLACES[name].make(r)
     return replace(
-        draft, keys={**draft.keys, name: name.upper()}, beside={name.title(): value}, meant=None, done=f"{name}, {value}"
+        draft,
+        keys={**draft.keys, name: name.upper()},
+        beside={name.title(): value},
+        meant=None,
+        done=f"{name}, {value}",
     )
 
 

@@ -98,7 +98,9 @@ def first_word(original):
 
 def inside(original):
     """Return a comparison to which a name is alike whatever stands beside it."""
-    return lambda one, other, *more, **rest: 0.1 if other in one else original(one, other, *more, **rest)
+    return lambda one, other, *more, **rest: (
+        0.1 if other in one else original(one, other, *more, **rest)
+    )
 
 
 def nearest(_original):
@@ -204,7 +206,9 @@ def resolve(target):
     return (getattr(import_module(module), holder) if is_class else import_module(home)), name
 
 
-@pytest.mark.parametrize(("kind", "target", "make"), [each[1:] for each in MUTANTS], ids=[each[0] for each in MUTANTS])
+@pytest.mark.parametrize(
+    ("kind", "target", "make"), [each[1:] for each in MUTANTS], ids=[each[0] for each in MUTANTS]
+)
 def test_a_broken_primitive_breaks_a_law(kind, target, make, monkeypatch):
     for at in range(TRIALS):
         is_read(at)

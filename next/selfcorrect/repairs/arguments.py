@@ -62,9 +62,17 @@ class Rewrite:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How unsure the least sure change is, and how much of the shape is changed."""
+        """How unsure the least sure change is, and how much of the shape is changed.
+
+        A shape that is inferred is one reading among others: `1,234` is a number or a list.
+        """
         worst = max((_RANKS[each.safety] for each in self.changes), default=0)
-        return worst, sum(each.strategy in SHAPES for each in self.changes)
+        shapes = (each for each in self.changes if each.strategy in SHAPES)
+        return worst, sum(each.safety is Safety.EXACT for each in shapes)
+
+    def is_torn(self, path: str) -> bool:
+        """Say whether a place has two readings."""
+        return any(each.kind == "ambiguous" and each.path == path for each in self.problems)
 
 
 def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = ()) -> Rewrite:
@@ -110,7 +118,9 @@ class _Pass:
         ways = list(self.ways(written, slot, place, depth))
         good = [way for way in ways if not way.problems and slot.accepts(way.args)]
         if good:
-            return self.surest(written, good, place)
+            torn = [way for way in ways if way.is_torn(pointer(*place))]
+            is_sure = not torn or min(way.rank for way in good) < (_RANKS[Safety.INFERRED], 0)
+            return self.surest(written, good, place) if is_sure else torn[0]
         if place and is_empty(written):
             return _problem(written, place, "missing", "it is empty")
         return _nearest(written, ways, slot, place)
@@ -119,7 +129,11 @@ class _Pass:
         """Yield the value as each way makes it."""
         for branch in slot.branches:
             yield self.value(written, branch, place, depth + 1)
-        if isinstance(written, Mapping) and slot.takes("object") and (slot.properties or not slot.is_open):
+        if (
+            isinstance(written, Mapping)
+            and slot.takes("object")
+            and (slot.properties or not slot.is_open)
+        ):
             yield (whole := self.object(written, slot, place, depth))
             if not whole.problems:
                 return
@@ -257,9 +271,10 @@ class _Pass:
         if own is None and (is_open or not _PLAIN.fullmatch(key)):
             # A key of several words is content: `{"unless ann agrees": ""}`.
             return None
-        if value is None:
+        has_default = own is not None and own.default not in (ABSENT, None)
+        if value is None and not (has_default and self.allow.acts):
             return Safety.EXACT
-        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
+        if self.allow.acts or has_default:
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
         says = says_nothing(value) if own is not None else is_empty(value)
