@@ -183,7 +183,8 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            if (safety := self.drops(key, name, value, slot)) is not None:
+            safety = None if key in names.ties else self.drops(key, name, value, slot)
+            if safety is not None:
                 drop = _change((*place, key), value, ABSENT, safety, "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
@@ -236,6 +237,9 @@ class _Pass:
         whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=frozenset(_RANKS))
 
         def reads(value: JSON, hole: Slot) -> bool:
+            if is_empty(value):
+                # Whether it may be left out is a question to the argument that it stands for.
+                return True
             probe = _Pass(whole)
             probe.work = self.work
             found = probe.value(value, hole, ("",), depth + 1)

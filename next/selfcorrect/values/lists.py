@@ -8,7 +8,7 @@ from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.nothing import says_nothing
 from selfcorrect.values.reading import Reading
-from selfcorrect.values.structures import nested
+from selfcorrect.values.structures import nested, read_wrapped
 
 _LONGEST: Final = 20_000
 _OPENERS: Final = ("[", "{", "(")
@@ -34,7 +34,9 @@ def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
 
 def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
     if not isinstance(value, str):
-        yield Reading([value], Safety.EXACT, "wrap-list")
+        # What `{"value": "a]"}` holds is no item that a list would take by itself.
+        if not any(read_wrapped(value, item)):
+            yield Reading([value], Safety.EXACT, "wrap-list")
         return
     text = value.strip()
     inside = nested(text) if text[:1] in _OPENERS else ABSENT

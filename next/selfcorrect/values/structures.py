@@ -97,7 +97,7 @@ def _real(digits: str) -> float:
 
 
 def _is_unclear(text: str) -> bool:
-    """Say whether Python would skip a comment, join two texts side by side, or read 1,000 as two."""
+    """Say whether Python would skip a comment, join two texts, or make two numbers of 1,000."""
     skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     lines = StringIO(text.strip()).readline
     tokens = [each for each in tokenize.generate_tokens(lines) if each.type not in skip]
