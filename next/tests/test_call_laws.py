@@ -17,7 +17,6 @@ from selfcorrect.values.reading import Reading
 TRIALS = 850
 MOST_MISSED = 0.03
 """Valid calls in another spelling that no rule reads, such as a key that may be one of two."""
-MOST_WRONG = 0.002
 
 
 @cache
@@ -55,7 +54,6 @@ def test_what_says_something_else_never_runs_as_the_call():
                 wrong.append((trial.tool.get("effect", "undeclared"), case, found))
     assert seen.total() > 5_000
     assert seen.keys() == CHANGES.keys()
-    assert len(wrong) <= MOST_WRONG * seen.total(), "\n\n".join(map(str, wrong))
     assert wrong == [], "\n\n".join(map(str, wrong))
 
 
@@ -339,8 +337,8 @@ def resolve(target):
     ("kind", "target", "make"), [each[1:] for each in MUTANTS], ids=[each[0] for each in MUTANTS]
 )
 def test_a_broken_primitive_breaks_a_law(kind, target, make, monkeypatch):
-    for at in range(TRIALS):
-        is_read(at)
+    # Found out before anything is broken.
+    assert any(list(map(is_read, range(TRIALS))))
     for each in target.split():
         owner, name = resolve(each)
         monkeypatch.setattr(owner, name, make(getattr(owner, name)))

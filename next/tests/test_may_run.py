@@ -200,6 +200,15 @@ def test_null_is_left_out_but_asks_for_no_default_of_a_tool_that_acts(schema, ef
     assert [each.args for each in found] == ([] if args is None else [args])
 
 
+def test_null_under_another_spelling_is_null_of_the_argument():
+    args = {"Q": None}
+    assert not runs({"name": "pay", "args": args}, tool({"q": OWN}, required=[]))
+    assert runs({"name": "pay", "args": args}, tool({"q": INTEGER}, required=[]))[0].args == {}
+    about = tool({"q_max": {"type": ["integer", "null"]}}, required=[])
+    assert runs({"name": "pay", "args": {"Q_MAX": None}}, about)[0].args == {"q_max": None}
+    assert not runs({"name": "pay", "args": {"Q_MAX": 5, "Q-max": None}}, about)
+
+
 def test_a_default_is_another_value_than_one_of_another_type():
     about = tool({"q": {"type": "boolean", "default": True}}, required=[])
     assert runs({"name": "pay", "args": {"q": 1}}, about)[0].args == {"q": True}
