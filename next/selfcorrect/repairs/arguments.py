@@ -62,9 +62,17 @@ class Rewrite:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How unsure the least sure change is, and how much of the shape is changed."""
+        """How unsure the least sure change is, and how much of the shape is changed.
+
+        A shape that is inferred is one reading among others: `1,234` is a number or a list.
+        """
         worst = max((_RANKS[each.safety] for each in self.changes), default=0)
-        return worst, sum(each.strategy in SHAPES for each in self.changes)
+        shapes = (each for each in self.changes if each.strategy in SHAPES)
+        return worst, sum(each.safety is Safety.EXACT for each in shapes)
+
+    def is_torn(self, path: str) -> bool:
+        """Say whether a place has two readings."""
+        return any(each.kind == "ambiguous" and each.path == path for each in self.problems)
 
 
 def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = ()) -> Rewrite:
@@ -110,7 +118,9 @@ class _Pass:
         ways = list(self.ways(written, slot, place, depth))
         good = [way for way in ways if not way.problems and slot.accepts(way.args)]
         if good:
-            return self.surest(written, good, place)
+            torn = [way for way in ways if way.is_torn(pointer(*place))]
+            is_sure = not torn or min(way.rank for way in good) < (_RANKS[Safety.INFERRED], 0)
+            return self.surest(written, good, place) if is_sure else torn[0]
         if place and is_empty(written):
             return _problem(written, place, "missing", "it is empty")
         return _nearest(written, ways, slot, place)
@@ -173,7 +183,8 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            if (safety := self.drops(key, name, value, slot)) is not None:
+            safety = None if key in names.ties else self.drops(key, name, value, slot)
+            if safety is not None:
                 drop = _change((*place, key), value, ABSENT, safety, "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
@@ -226,6 +237,9 @@ class _Pass:
         whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=frozenset(_RANKS))
 
         def reads(value: JSON, hole: Slot) -> bool:
+            if is_empty(value):
+                # Whether it may be left out is a question to the argument that it stands for.
+                return True
             probe = _Pass(whole)
             probe.work = self.work
             found = probe.value(value, hole, ("",), depth + 1)
@@ -253,7 +267,7 @@ class _Pass:
         """Return how sure it is that a value says nothing at a place that may be absent."""
         if own is not None and (own.required or own.accepts(value)):
             return None
-        if own is not None and own.default is not ABSENT and value == own.default:
+        if own is not None and _is_default(value, own):
             # The author's default, which the schema itself refuses.
             return Safety.EXACT
         if not key.strip() and is_empty(value):
@@ -261,9 +275,10 @@ class _Pass:
         if own is None and (is_open or not _PLAIN.fullmatch(key)):
             # A key of several words is content: `{"unless ann agrees": ""}`.
             return None
-        if value is None:
+        has_default = own is not None and own.default not in (ABSENT, None)
+        if value is None and not (has_default and self.allow.acts):
             return Safety.EXACT
-        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
+        if self.allow.acts or has_default:
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
         says = says_nothing(value) if own is not None else is_empty(value)
@@ -363,6 +378,11 @@ def _nearest(written: JSON, ways: Sequence[Rewrite], slot: Slot, place: Keys) ->
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
     return _problem(written, place, "invalid", f"{_show(written)} has no form that fits")
+
+
+def _is_default(value: JSON, slot: Slot) -> bool:
+    # For Python, 1 is True.
+    return slot.default is not ABSENT and _canonical(value) == _canonical(slot.default)
 
 
 def _canonical(value: JSON) -> str:

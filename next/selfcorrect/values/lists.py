@@ -6,15 +6,16 @@ from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.schema.slot import Slot
-from selfcorrect.values.nothing import is_empty
+from selfcorrect.values.nothing import says_nothing
 from selfcorrect.values.reading import Reading
-from selfcorrect.values.structures import nested
+from selfcorrect.values.structures import nested, read_wrapped
 
 _LONGEST: Final = 20_000
 _OPENERS: Final = ("[", "{", "(")
 _SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
 _PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
+_DECIMAL: Final = re.compile(r"[+-]?\d+,\d+")
 
 
 def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -24,18 +25,27 @@ def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
         if len(value) == 1 and slot.kinds and wants_one:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
     # A text in the place of an item is an item: it is no list in a list.
-    elif "array" in slot.kinds and not is_empty(value) and not slot.is_item:
-        yield from _into_list(value)
+    elif "array" in slot.kinds and not slot.is_item:
+        item = slot.item or Slot({}, {})
+        # `none` is an item only where it is listed.
+        if not says_nothing(value) or value in item.choices:
+            yield from _into_list(value, item)
 
 
-def _into_list(value: JSON) -> Iterator[Reading]:
+def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
     if not isinstance(value, str):
-        yield Reading([value], Safety.EXACT, "wrap-list")
+        # What `{"value": "a]"}` holds is no item that a list would take by itself.
+        if not any(read_wrapped(value, item)):
+            yield Reading([value], Safety.EXACT, "wrap-list")
         return
     text = value.strip()
     inside = nested(text) if text[:1] in _OPENERS else ABSENT
     # What is a list already only has to be parsed.
     if len(text) > _LONGEST or isinstance(inside, list):
+        return
+    # 1,5 may be one number, and so may the beginning of 1,000, 2.
+    is_fraction = "number" in item.kinds and _DECIMAL.fullmatch(text)
+    if is_fraction or (_GROUP.search(text) and (", " in text or ",0" in text)):
         return
     is_plain = text[:1] not in _OPENERS and not any(re.search(each, text) for each in _SEPARATORS)
     if (is_plain and _is_item(text)) or isinstance(inside, dict):

@@ -69,7 +69,8 @@ def number_word(text: str) -> int | None:
     >>> number_word("five"), number_word("twenty-one"), number_word("two hundred"), number_word("a")
     (5, 21, 200, None)
     """
-    said = text.lower().replace("-", " ").split()
+    # A hyphen that joins no two words may be a sign.
+    said = _JOINTS.split(text.lower())
     if said == ["zero"]:
         return 0
     total = part = 0
@@ -84,6 +85,9 @@ def number_word(text: str) -> int | None:
         else:
             return None
     return total + part if said else None
+
+
+_JOINTS: Final = re.compile(r"(?<=[a-z])-(?=[a-z])|\s+")
 
 
 def _may_follow(more: int, part: int) -> bool:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import tokenize
 from collections.abc import Iterator
 from io import StringIO
@@ -77,7 +78,7 @@ def nested(text: str) -> JSON:
     if len(text) > _LONGEST_PYTHON:
         return ABSENT
     try:
-        return ABSENT if _lacks_comma(text) else _literal(ast.parse(text.strip(), mode="eval").body)
+        return ABSENT if _is_unclear(text) else _literal(ast.parse(text.strip(), mode="eval").body)
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
         return ABSENT
 
@@ -111,12 +112,15 @@ def _real(digits: str) -> float:
     raise ValueError(f"{digits:.30} is beyond any number")
 
 
-def _lacks_comma(text: str) -> bool:
-    """Say whether two texts stand side by side, which Python would make one of."""
+def _is_unclear(text: str) -> bool:
+    """Say whether Python would skip a comment, join two texts, or make two numbers of 1,000."""
     skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     lines = StringIO(text.strip()).readline
-    kinds = [each.type for each in tokenize.generate_tokens(lines) if each.type not in skip]
-    return any(one == other == tokenize.STRING for one, other in pairwise(kinds))
+    tokens = [each for each in tokenize.generate_tokens(lines) if each.type not in skip]
+    kinds = [each.type for each in tokens]
+    is_joined = any(one == other == tokenize.STRING for one, other in pairwise(kinds))
+    has_zeros = any(re.match("0[0_]", each.string) for each in tokens)
+    return is_joined or has_zeros or tokenize.COMMENT in kinds
 
 
 def _literal(node: ast.expr) -> JSON:

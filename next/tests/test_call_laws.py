@@ -1,0 +1,345 @@
+"""Laws of repairing calls: what runs is what was written, and each primitive is needed for it."""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from importlib import import_module
+
+import pytest
+from corrupt import CHANGES, make_trials, offer
+
+from selfcorrect import Mender
+from selfcorrect.likeness import typos
+from selfcorrect.model import Safety
+from selfcorrect.values.reading import Reading
+
+TRIALS = 850
+MOST_MISSED = 0.03
+"""Valid calls in another spelling that no rule reads, such as a key that may be one of two."""
+
+
+@cache
+def trials():
+    return list(make_trials(20_26, TRIALS))
+
+
+@cache
+def mender(at):
+    """Return the mender of one of the trials; neighbours have the same tool."""
+    return mender(at - 1) if at % 3 else Mender(offer(trials()[at].tool))
+
+
+@cache
+def is_read(at):
+    """Say whether the valid call of a trial is ready to run, and as what it means."""
+    form = trials()[at].form
+    found = mender(at).call(form.written).ready
+    assert form.is_true(found), (form, found)
+    return bool(found)
+
+
+def test_another_spelling_of_a_valid_call_runs_as_the_same_call():
+    read = sum(map(is_read, range(TRIALS)))
+    assert read > (1 - MOST_MISSED) * TRIALS
+
+
+def test_what_says_something_else_never_runs_as_the_call():
+    seen, wrong = Counter(), []
+    for at, trial in enumerate(trials()):
+        for case in trial.cases if is_read(at) else ():
+            found = mender(at).call(case.written).ready
+            seen[case.kind] += 1
+            if not case.is_true(found):
+                wrong.append((trial.tool.get("effect", "undeclared"), case, found))
+    assert seen.total() > 5_000
+    assert seen.keys() == CHANGES.keys()
+    assert wrong == [], "\n\n".join(map(str, wrong))
+
+
+def reads(value, strategy="convert-type"):
+    return [] if value is None else [Reading(value, Safety.INFERRED, strategy)]
+
+
+def reads_found(pattern, strategy, make=str):
+    """Return a reader that takes what it finds in a text, and leaves the rest."""
+
+    def reader(value, _slot):
+        found = re.search(pattern, str(value))
+        return reads(make(found[0]) if found else None, strategy)
+
+    return lambda _original: reader
+
+
+def reads_if(says):
+    """Return a reader of listed values by what a text says of them."""
+
+    def reader(value, slot):
+        for each in slot.choices:
+            if isinstance(value, str) and says(value.lower(), str(each).lower()):
+                yield Reading(each, Safety.INFERRED, "correct-enum")
+
+    return lambda _original: reader
+
+
+def prefix(text):
+    """Return the JSON value that a text begins with."""
+    try:
+        return json.JSONDecoder().raw_decode(text.strip())[0]
+    except ValueError:
+        return None
+
+
+def first_word(original):
+    return lambda text: next((each for each in map(original, text.split()) if each), None)
+
+
+def inside(original):
+    """Return a comparison to which a name is alike whatever stands beside it."""
+    return lambda one, other, *more, **rest: (
+        0.1 if other in one else original(one, other, *more, **rest)
+    )
+
+
+def first_item(value):
+    return value[0] if isinstance(value, list) and value else None
+
+
+def nearest(_original):
+    """Return a matcher that takes the nearest pairs, whatever rivals they have."""
+    return lambda near: (dict(sorted(near, key=near.__getitem__, reverse=True)), {})
+
+
+def instead(value):
+    return lambda _original: value
+
+
+NOTHING = Reading(None, Safety.EXACT, "convert-type")
+YES = instead(lambda *_args, **_named: True)
+VALUES, PASS = "selfcorrect.values", "selfcorrect.repairs.arguments"
+READ = f"{VALUES}.readings"
+READING = "selfcorrect.reading"
+NUMBER = r"-?\d+(?:\.\d+)?"
+MUTANTS = [
+    # A primitive, which change finds it out, where it stands, and its broken version.
+    (
+        "the first number of a text",
+        "more",
+        f"{READ}.read_number",
+        reads_found(NUMBER, "convert-type", float),
+    ),
+    ("any unit", "more", f"{VALUES}.numbers.is_asked_for", YES),
+    ("a number word amid others", "more", f"{VALUES}.numbers.number_word", first_word),
+    (
+        "a sign before a number word",
+        "more",
+        f"{VALUES}.numbers.number_word",
+        lambda original: lambda text: original(text.strip("-")),
+    ),
+    (
+        "a number that is rounded",
+        "",
+        f"{VALUES}.numbers._number",
+        instead(lambda digits, safety: [Reading(int(float(digits)), safety, "convert-type")]),
+    ),
+    (
+        "the date in a text",
+        "more",
+        f"{READ}.read_date",
+        reads_found(r"\d{4}-\d\d-\d\d", "format-date"),
+    ),
+    (
+        "the month first",
+        "order",
+        f"{VALUES}.dates._days",
+        lambda original: lambda ways, safety: original(ways, safety)[-1:],
+    ),
+    (
+        "any day of the week",
+        "order",
+        f"{VALUES}.dates.days_in",
+        lambda original: lambda text: original(re.sub(r"^[A-Z][a-z]+day, ", "", text)),
+    ),
+    (
+        "a list without its last part",
+        "",
+        f"{VALUES}.lists._parts",
+        lambda original: lambda text: original(text)[:-1],
+    ),
+    (
+        "the first item of many",
+        "wrap",
+        f"{READ}.read_list",
+        lambda _original: lambda value, _slot: reads(first_item(value), "unwrap-list"),
+    ),
+    ("half of a list as an item", "more", f"{VALUES}.lists._is_item", YES),
+    (
+        "a value whatever stands beside it",
+        "wrap",
+        f"{READ}.read_wrapped",
+        lambda _original: lambda value, _slot: reads(value.get("value"), "unwrap-value"),
+    ),
+    (
+        "a value under any key",
+        "wrap",
+        f"{READ}.read_wrapped",
+        lambda _original: (
+            lambda value, _slot: reads(next(iter(value.values()), None), "unwrap-value")
+        ),
+    ),
+    ("what a nested text begins with", "inside", f"{VALUES}.structures.nested", instead(prefix)),
+    ("the last of two values for a key", "inside", f"{VALUES}.structures._object", instead(dict)),
+    (
+        "a nested text without its comment",
+        "say",
+        f"{VALUES}.structures._is_unclear",
+        instead(lambda _text: False),
+    ),
+    ("what a text in a wrapper begins with", "say", f"{PASS}.nested", instead(prefix)),
+    (
+        "what begins with true",
+        "more",
+        f"{READ}.read_boolean",
+        reads_found(r"(?i)^(true|false)", "convert-type", lambda text: text.lower() == "true"),
+    ),
+    (
+        "true in a text",
+        "more",
+        f"{READ}.read_boolean",
+        reads_found(r"(?i)true|false", "convert-type", lambda text: text.lower() == "true"),
+    ),
+    ("a choice that a text begins with", "more", f"{READ}.read_choice", reads_if(str.startswith)),
+    ("a choice that a text ends with", "more", f"{READ}.read_choice", reads_if(str.endswith)),
+    ("a choice with a sign", "more", f"{VALUES}.choices._has_signs", instead(lambda _text: False)),
+    (
+        "a choice with three slips",
+        "more",
+        f"{VALUES}.choices._is_typo",
+        instead(lambda one, other: typos(one, other) <= 3),
+    ),
+    (
+        "a choice amid any words",
+        "more",
+        f"{VALUES}.choices._says_more",
+        instead(lambda more, less, _idle: set(less) <= set(more)),
+    ),
+    (
+        "none amid other words",
+        "more",
+        f"{READ}.read_nothing",
+        lambda _original: lambda value, _slot: [NOTHING] * ("n" in value),
+    ),
+    (
+        "the first address of a text",
+        "more",
+        f"{VALUES}.texts._FORMS",
+        lambda original: {**original, "email": lambda text: text.split("not ")[-1].split(",")[0]},
+    ),
+    (
+        "the first digits of an id",
+        "more",
+        f"{VALUES}.texts._FORMS",
+        lambda original: {
+            **original,
+            "uuid": lambda text: original["uuid"](text.replace("-", "")[:32]),
+        },
+    ),
+    (
+        "a code in a text",
+        "more",
+        f"{READ}.read_text",
+        reads_found(r"\b[A-Z]{3}\b", "correct-format"),
+    ),
+    (
+        "the first of two readings",
+        "order",
+        f"{PASS}._Pass.surest",
+        instead(lambda _self, _text, good, _place: good[0]),
+    ),
+    (
+        "what is empty is left out",
+        "empty",
+        f"{PASS}._Pass.emptiness",
+        instead(lambda _self, _key, _own, value, **_named: None if value else Safety.INFERRED),
+    ),
+    (
+        "an unknown key is left out",
+        "add",
+        f"{PASS}._Pass.drops",
+        instead(
+            lambda _self, key, name, _value, slot: (
+                None if name in slot.properties else Safety.INFERRED
+            )
+        ),
+    ),
+    (
+        "a wrapper whatever stands beside it",
+        "add",
+        f"{PASS}._Pass.unwrapped",
+        lambda original: (
+            lambda self, written, slot: original(self, dict(list(written.items())[:1]), slot)
+        ),
+    ),
+    (
+        "any word as a wrapper",
+        "lift",
+        f"{PASS}.WRAPPERS",
+        lambda original: (
+            original | {"cancelled", "refund", "not", "example", "except", "before", "if_approved"}
+        ),
+    ),
+    ("a key without its lead", "twice", "selfcorrect.repairs.keys._find_leads", nearest),
+    ("a key that holds an argument's name", "key", "selfcorrect.repairs.keys.difference", inside),
+    ("a key with a sign", "key", "selfcorrect.likeness.is_plain", YES),
+    ("a tool's name in a longer one", "rename", "selfcorrect.repairs.tools.difference", inside),
+    ("a tool's name with a sign", "rename", "selfcorrect.repairs.tools.is_plain", YES),
+    (
+        "any namespace",
+        "rename",
+        "selfcorrect.repairs.tools._NAMESPACE",
+        instead(re.compile(r"\w+[.:/]")),
+    ),
+    (
+        "a call whatever is said around it",
+        "say",
+        f"selfcorrect.repairs.fix_json.may_read {READING}.choose.may_read",
+        YES,
+    ),
+    ("what a text of arguments begins with", "say", f"{READING}.json_text.Scanner.end", YES),
+    (
+        "a call whatever stands beside it",
+        "flag",
+        f"{READING}.call_object._KEYS",
+        lambda original: original | {"approved", "dry_run", "status", "when", "not"},
+    ),
+]
+
+
+def breaks_a_law(kind):
+    """Say whether a call of the trials that was right is wrong now."""
+    for at in filter(is_read, range(TRIALS)):
+        trial = trials()[at]
+        cases = [case for case in trial.cases if case.kind == kind] if kind else [trial.form]
+        if not all(case.is_true(mender(at).call(case.written).ready) for case in cases):
+            return True
+    return False
+
+
+def resolve(target):
+    """Return the module or class, and the name in it."""
+    home, _, name = target.rpartition(".")
+    module, _, holder = home.rpartition(".")
+    is_class = holder.lstrip("_")[:1].isupper()
+    return (getattr(import_module(module), holder) if is_class else import_module(home)), name
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "make"), [each[1:] for each in MUTANTS], ids=[each[0] for each in MUTANTS]
+)
+def test_a_broken_primitive_breaks_a_law(kind, target, make, monkeypatch):
+    # Found out before anything is broken.
+    assert any(list(map(is_read, range(TRIALS))))
+    for each in target.split():
+        owner, name = resolve(each)
+        monkeypatch.setattr(owner, name, make(getattr(owner, name)))
+    assert breaks_a_law(kind)
